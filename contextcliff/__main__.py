@@ -1,0 +1,94 @@
+"""`python -m contextcliff`: compose with Hydra, build, run the action, exit with its code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+_FULL_ERROR = "HYDRA_FULL_ERROR"
+_SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
+_MULTIRUN_FLAGS = ("-m", "--multirun")
+_VALUE_FLAGS = ("-cn", "--config-name", "-cp", "--config-path", "-cd", "--config-dir", "-p", "--package")
+
+_codes: list[ExitCode] = []
+_main_process = os.getpid()
+
+
+class JobFailed(Exception):
+    """Carries a job's exit code out of a launcher that runs jobs in other processes."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = ExitCode(code)
+
+
+def job(config: DictConfig) -> None:
+    """Run one composed configuration; its failure is one line on stderr and an exit code."""
+    from hydra.core.hydra_config import HydraConfig
+
+    from contextcliff.config import build_invocation
+
+    code = ExitCode.DONE
+    try:
+        invocation = build_invocation(config, list(HydraConfig.get().overrides.task))
+        code = invocation.action(invocation)
+    except ContextCliffError as error:
+        if _wants_traceback():
+            raise
+        _complain(error)
+        code = error.exit_code
+    _codes.append(code)
+    if os.getpid() != _main_process and code is not ExitCode.DONE:
+        raise JobFailed(code)
+
+
+def main() -> None:
+    """The console script."""
+    os.environ["CONTEXTCLIFF_FULL_ERROR"] = os.environ.get(_FULL_ERROR, "0")
+    os.environ[_FULL_ERROR] = "1"  # Hydra then raises its errors, and this module words them
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> ExitCode:
+    import hydra
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from contextcliff.composing import conf_dir, explain, sweeps
+
+    with tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir:
+        os.environ.setdefault(_SWEEP_DIR, sweep_dir)
+        try:
+            if sweeps(arguments):
+                sys.argv.append("--multirun")
+            hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
+        except (HydraException, OmegaConfBaseException) as error:
+            if _wants_traceback():
+                raise
+            _complain(ConfigError(explain(error, arguments)))
+            return ExitCode.BAD_CONFIGURATION
+        except JobFailed as error:
+            return error.code
+        except KeyboardInterrupt:
+            _complain(ContextCliffError("interrupted; what was answered is kept, the same command goes on"))
+            return ExitCode.INTERRUPTED
+    return next((code for code in _codes if code is not ExitCode.DONE), ExitCode.DONE)
+
+
+def _complain(error: Exception) -> None:
+    sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+
+
+def _wants_traceback() -> bool:
+    return os.environ.get("CONTEXTCLIFF_FULL_ERROR") == "1"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""What an action is given: the whole composed configuration, built and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from contextcliff.analysis.settings import AnalysisSettings
+from contextcliff.datasets.dataset import Dataset
+from contextcliff.engines.engine import Engine
+from contextcliff.errors import ExitCode
+from contextcliff.execution.keys import Respondent
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Model
+from contextcliff.reporting.settings import ReportingSettings
+from contextcliff.sampling import Sampling
+from contextcliff.seeding import digest_of
+from contextcliff.tasks.task import Room, Task
+from contextcliff.text.choice import TokenizerChoice
+from contextcliff.tracking.tracker import Tracker
+
+_FINGERPRINT_SHOWN = 8
+
+
+class Action(Protocol):
+    """What one invocation does; a dataclass in `conf/action/`."""
+
+    def __call__(self, invocation: Invocation) -> ExitCode:
+        """Do it. Raises `ContextCliffError`, whose text is the one line that the user reads."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invocation:
+    """One job: the groups of the configuration, and how it was asked for."""
+
+    action: Action
+    model: Model
+    engine: Engine
+    tokenizer: TokenizerChoice
+    task: Task
+    dataset: Dataset
+    sampling: Sampling
+    kv_policy: KVPolicy
+    analysis: AnalysisSettings
+    tracking: Tracker
+    reporting: ReportingSettings
+    label: str
+    seed: int
+    output_dir: Path
+    parameters: Mapping[str, str]
+    """The composed configuration, flattened: dotted key to value."""
+    composed: str
+    """The composed configuration as YAML."""
+    overrides: tuple[str, ...]
+    """The command line that composed it."""
+
+    @property
+    def room(self) -> Room:
+        """The window, and what of it the answer takes."""
+        return Room(context_window=self.model.context_window, answer_tokens=self.sampling.max_tokens)
+
+    def identify(self) -> Identity:
+        """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
+        respondent = Respondent(
+            identity=self.engine.identity(self.model, self.kv_policy), sampling=self.sampling, label=self.label
+        )
+        dataset = self.dataset.identity()
+        fingerprint = digest_of(
+            dict(respondent.identity),
+            asdict(self.sampling),
+            dict(self.task.identity()),
+            dict(dataset),
+            type(self.tokenizer).__name__,
+            [self.model.name, self.model.context_window],
+            self.seed,
+        )
+        parts = (self.task.name, self.model.name, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
+        return Identity(
+            respondent=respondent,
+            fingerprint=fingerprint,
+            run_id="-".join(_slug(part) for part in parts if part),
+            text_identity=digest_of(dict(dataset)),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """The names of a configuration: equal for equal questions to an equal model."""
+
+    respondent: Respondent
+    fingerprint: str
+    run_id: str
+    text_identity: str
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.]+", "-", text).strip("-.")

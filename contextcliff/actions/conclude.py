@@ -1,0 +1,211 @@
+"""The second half of every run, and all of `action=analyze`: from stored generations to a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from contextcliff import __version__
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.errors import RunError
+from contextcliff.execution.scoring import score_outcomes
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
+from contextcliff.models import Price
+from contextcliff.records import SCHEMA_VERSION, Analysis, Counts, Generation, Outcome, Report, ScoredSample, Usage
+from contextcliff.tracking.tracker import Tracked, TrackingError
+
+_NOT_SENT = "not_sent"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concluded:
+    """What a run came to, and where it lies."""
+
+    report: Report
+    folder: Path
+
+
+def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused: int | None = None) -> Concluded:
+    """Score, analyse, write, show and track what the store holds of a run.
+
+    `reused` counts the generations that were there before; None: all of them. Local files are complete
+    before tracking starts; a tracker that fails is a warning with the command that tracks later.
+    Raises `RunError` where no sample was answered.
+    """
+    from contextcliff.analysis.analyse import analyse
+    from contextcliff.reporting.files import samples_table, write_report_files
+
+    run, planned = store.run(identity.run_id), store.schedule(identity.run_id)
+    if run is None:
+        raise RunError(f"no answer to {identity.run_id} is stored, so there is nothing to report")
+    outcomes = recall(store, identity.run_id, planned)
+    _require_an_answer(outcomes)
+    scored = score_outcomes(invocation.task, outcomes)
+    analysis = analyse(
+        scored,
+        invocation.analysis,
+        max_context_tokens=invocation.model.context_window,
+        designed_lengths=invocation.task.designed_lengths,
+        relative_by_default=invocation.task.relative_by_default,
+    )
+    completed = sum(1 for sample in scored if sample.generation is not None)
+    counts = Counts(
+        planned=len(scored),
+        completed=completed,
+        reused=completed if reused is None else reused,
+        unscored=len(scored) - completed,
+        controls=0,
+        errors=dict(store.count_faults(identity.run_id)),
+    )
+    report = _report(invocation, run, scored=scored, analysis=analysis, counts=counts)
+    folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
+    write_report_files(
+        report,
+        scored=scored,
+        manifest=_manifest(invocation, run, planned),
+        folder=folder,
+        dpi=invocation.reporting.dpi,
+    )
+    (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
+    _show(invocation, report, folder)
+    _track(
+        invocation,
+        Tracked(report=report, folder=folder, parameters=invocation.parameters, samples=samples_table(scored)),
+    )
+    return Concluded(report=report, folder=folder)
+
+
+def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
+    """The outcome of every planned sample as the store has it."""
+    faults = store.last_faults(run_id)
+    return tuple(_outcome(item, store.generation(item.key), faults.get(item.sample.sample_id)) for item in planned)
+
+
+def command_line(overrides: Sequence[str]) -> str:
+    """The command that repeats an invocation."""
+    return shlex.join(["python", "-m", "contextcliff", *overrides])
+
+
+def _outcome(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
+    if generation is not None:
+        return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=generation)
+    return Outcome(
+        sample=item.sample,
+        prompt_sha256=item.prompt_sha256,
+        generation=None,
+        unscored=_NOT_SENT if fault is None else fault.kind,
+        detail="" if fault is None else fault.detail,
+    )
+
+
+def _require_an_answer(outcomes: Sequence[Outcome]) -> None:
+    if any(outcome.generation is not None for outcome in outcomes):
+        return
+    kinds = Counter(outcome.unscored for outcome in outcomes)
+    told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    detail = next((outcome.detail for outcome in outcomes if outcome.detail), "nothing was sent")
+    raise RunError(f"none of {len(outcomes)} samples was answered ({told}): {detail}")
+
+
+def _report(
+    invocation: Invocation,
+    run: StoredRun,
+    *,
+    scored: Sequence[ScoredSample],
+    analysis: Analysis,
+    counts: Counts,
+) -> Report:
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        run_id=run.run_id,
+        fingerprint=run.fingerprint,
+        label=run.label,
+        partial=any(sample.failure == _NOT_SENT for sample in scored),
+        model=invocation.model.name,
+        engine=invocation.engine.name,
+        kv_policy=invocation.kv_policy.name,
+        task=invocation.task.name,
+        dataset=invocation.dataset.name,
+        tokenizer=run.facts["tokenizer"],
+        max_context_tokens=invocation.model.context_window,
+        bins=analysis.bins,
+        cells=analysis.cells,
+        zones=analysis.zones,
+        safe_cap=analysis.safe_cap,
+        caps=analysis.caps,
+        half_life=analysis.half_life,
+        mean=analysis.mean,
+        successes=analysis.successes,
+        usage=_usage(scored, invocation.model.price, wall_s=run.wall_s),
+        counts=counts,
+        notes=analysis.notes,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command_line(invocation.overrides),
+    )
+
+
+def _usage(scored: Sequence[ScoredSample], price: Price, *, wall_s: float) -> Usage:
+    generations = [sample.generation for sample in scored if sample.generation is not None]
+    prompt = sum(generation.prompt_tokens for generation in generations)
+    cached = sum(generation.cached_tokens or 0 for generation in generations)
+    completion = sum(generation.completion_tokens for generation in generations)
+    return Usage(
+        prompt_tokens=prompt,
+        cached_tokens=cached,
+        computed_prompt_tokens=prompt - cached,
+        completion_tokens=completion,
+        usd=price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion),
+        wall_s=round(wall_s, 3),
+    )
+
+
+def _manifest(invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample]) -> Mapping[str, object]:
+    """What was asked, in the order in which it was sent: enough to see that two runs asked the same."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": run.run_id,
+        "fingerprint": run.fingerprint,
+        "contextcliff_version": __version__,
+        "facts": dict(run.facts),
+        "configuration": dict(invocation.parameters),
+        "samples": [
+            {
+                "position": position,
+                "sample_id": item.sample.sample_id,
+                "context_tokens": item.sample.context_tokens,
+                "built_tokens": item.sample.built_tokens,
+                "depth": item.sample.depth,
+                "trial": item.sample.trial,
+                "document_id": item.sample.document_id,
+                "seed": item.sample.seed,
+                "prompt_sha256": item.prompt_sha256,
+            }
+            for position, item in enumerate(planned)
+        ],
+    }
+
+
+def _show(invocation: Invocation, report: Report, folder: Path) -> None:
+    if not invocation.reporting.console:
+        return
+    from rich.console import Console
+
+    from contextcliff.reporting.console import render_console
+
+    render_console(report, console=Console(), folder=folder, tracking_command=invocation.tracking.ui_command())
+
+
+def _track(invocation: Invocation, tracked: Tracked) -> None:
+    try:
+        invocation.tracking.log(tracked)
+    except TrackingError as error:
+        overrides = [item for item in invocation.overrides if not item.startswith("action=")]
+        again = command_line([*overrides, "action=analyze"])
+        sys.stderr.write(
+            f"warning: {error}; the results in {tracked.folder} are complete; upload them later with: {again}\n"
+        )

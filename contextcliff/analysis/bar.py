@@ -1,0 +1,148 @@
+"""What a length has to clear: a score, or a share of the score at the shortest length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from contextcliff.analysis import sample_size
+from contextcliff.analysis.bins import Level
+from contextcliff.analysis.intervals import upper_bound
+from contextcliff.analysis.melding import p_at_least_share, p_at_most_share
+
+BASELINE_SAMPLES = 5
+"""Fewest scored samples that a baseline is built on."""
+
+
+class Bar(Protocol):
+    """The threshold of an analysis, and the tests against it.
+
+    `score` is the threshold as a score: where a relative one has no baseline it is None.
+    """
+
+    @property
+    def score(self) -> float | None: ...
+
+    @property
+    def words(self) -> str:
+        """The threshold as it is written in a sentence."""
+        ...
+
+    def clears(self, level: Level) -> bool:
+        """Whether "the score is below the bar" is rejected, with every unscored sample counted against."""
+        ...
+
+    def undercuts(self, level: Level) -> bool:
+        """Whether "the score is at the bar or above" is rejected, every unscored sample counted for it."""
+        ...
+
+    def could_clear(self, level: Level, right: int, wrong: int) -> bool:
+        """Whether `right` full scores beside `wrong` zeros at this length would clear the bar."""
+        ...
+
+    def samples_to_clear(self, level: Level) -> int | None:
+        """Samples at which a score like the one observed clears the bar with 80% power."""
+        ...
+
+
+def is_degraded(level: Level, bar: Bar) -> bool:
+    """Whether the whole of the interval that is shown lies below the bar."""
+    return level.bin.ci_high is not None and bar.score is not None and level.bin.ci_high < bar.score
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbsoluteBar:
+    """A score that every length has to clear, tested by the bin's own one-sided bound."""
+
+    threshold: float
+    confidence: float
+
+    @property
+    def score(self) -> float | None:
+        return self.threshold
+
+    @property
+    def words(self) -> str:
+        return figure(self.threshold)
+
+    def clears(self, level: Level) -> bool:
+        return level.bin.tested_low is not None and level.bin.tested_low >= self.threshold
+
+    def undercuts(self, level: Level) -> bool:
+        if not level.scores:
+            return False
+        high = upper_bound(level.if_unscored_right, self.confidence, binary=level.binary)
+        return high < self.threshold
+
+    def could_clear(self, level: Level, right: int, wrong: int) -> bool:  # noqa: ARG002 (a relative bar needs it)
+        return sample_size.clears(right, right + wrong, self.threshold, self.confidence)
+
+    def samples_to_clear(self, level: Level) -> int | None:
+        rate = sample_size.cautious_rate(level.scores, self.threshold)
+        return sample_size.to_clear(rate, self.threshold, self.confidence)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelativeBar:
+    """A share of the shortest length's score, tested jointly: the baseline is an estimate too.
+
+    The worst case of an unscored sample is a wrong answer at the length in question and a right one at
+    the baseline. The baseline itself passes where there is one: five scored samples and a mean
+    above zero.
+    """
+
+    share: float
+    confidence: float
+    baseline: Level
+
+    @property
+    def score(self) -> float | None:
+        return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
+
+    @property
+    def words(self) -> str:
+        mean = self.baseline.bin.mean
+        of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
+        return f"{figure(self.share)} of the baseline{of}"
+
+    def clears(self, level: Level) -> bool:
+        if not level.scores:
+            return False
+        if level is self.baseline:
+            return len(level.scores) >= BASELINE_SAMPLES and max(level.scores) > 0.0
+        return self._exceeds(level.if_unscored_wrong, binary=level.binary)
+
+    def _exceeds(self, scores: tuple[float, ...], *, binary: bool) -> bool:
+        p = p_at_most_share(scores, self.baseline.if_unscored_right, self.share, binary=binary)
+        return p <= 1.0 - self.confidence
+
+    def undercuts(self, level: Level) -> bool:
+        if level is self.baseline or not level.scores or not self.baseline.scores:
+            return False
+        p = p_at_least_share(level.if_unscored_right, self.baseline.if_unscored_wrong, self.share, binary=level.binary)
+        return p <= 1.0 - self.confidence
+
+    def could_clear(self, level: Level, right: int, wrong: int) -> bool:
+        if level is self.baseline:
+            return right >= BASELINE_SAMPLES
+        return right > 0 and self._exceeds((0.0,) * wrong + (1.0,) * right, binary=level.binary)
+
+    def samples_to_clear(self, level: Level) -> int | None:
+        """At both lengths alike, since more samples at one alone leave the other's error."""
+        if self.score is None or self.baseline.bin.mean is None:
+            return None
+        rate = sample_size.cautious_rate(level.scores, self.score)
+        return sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
+
+
+def make_bar(levels: Sequence[Level], *, threshold: float, relative: bool, confidence: float) -> Bar:
+    """The bar of an analysis with at least one length."""
+    if relative:
+        return RelativeBar(share=threshold, confidence=confidence, baseline=levels[0])
+    return AbsoluteBar(threshold=threshold, confidence=confidence)
+
+
+def figure(value: float) -> str:
+    """A score as it is written: two decimals, three where two would round it to another number."""
+    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")

@@ -1,0 +1,23 @@
+"""The `analysis` group: what counts as safe, and how sure the answer has to be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from contextcliff.settings import Fraction, PositiveInt, settings
+
+
+@settings
+class AnalysisSettings:
+    """How scored samples become a safe cap."""
+
+    threshold: Fraction = 0.8
+    """Score that a length has to clear; with `relative_to_baseline`, the share of the baseline's score."""
+    relative_to_baseline: bool | None = None
+    """Threshold relative to the shortest length's score. None: what the task is made for."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = 0.95
+    """Of the cap (one-sided) and of every interval that is shown (two-sided)."""
+    bins: PositiveInt = 10
+    """Quantile bins, where documents have their natural length; designed lengths are bins of their own."""

@@ -1,0 +1,28 @@
+"""The tested range in up to three zones: stable, transition, degraded."""
+
+from __future__ import annotations
+
+from contextcliff.analysis.caps import Walk
+from contextcliff.records import Zone
+
+
+def zones_of(walk: Walk) -> tuple[Zone, ...]:
+    """Tile the tested range, from 0 (no cap: from the shortest prompt) to the longest prompt.
+
+    Stable reaches up to the cap. Degraded starts with the shortest prompt of the first length after it
+    whose shown interval lies below the bar. Transition is what is left between, and after a cliff that is
+    the untested gap between the two. A zone without a token in it is left out.
+    """
+    if not walk.levels:
+        return ()
+    longest = max(level.bin.max_tokens for level in walk.levels)
+    cap = walk.cap_tokens
+    start = min(level.bin.min_tokens for level in walk.levels) if cap is None else cap + 1
+    fall = longest + 1
+    if walk.degraded:
+        # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
+        fall = max(start, walk.levels[walk.degraded[0]].bin.min_tokens)
+    found = [] if cap is None else [Zone(name="stable", min_tokens=0, max_tokens=cap)]
+    found.append(Zone(name="transition", min_tokens=start, max_tokens=min(fall - 1, longest)))
+    found.append(Zone(name="degraded", min_tokens=fall, max_tokens=longest))
+    return tuple(zone for zone in found if zone.min_tokens <= zone.max_tokens)

@@ -1,0 +1,188 @@
+"""From a composed configuration to the objects of a run, with every error named by its key."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import TypeAdapter, ValidationError
+
+from contextcliff.actions.action import Action, Invocation
+from contextcliff.analysis.settings import AnalysisSettings
+from contextcliff.composing import hint, nodes
+from contextcliff.datasets.dataset import Dataset
+from contextcliff.engines.engine import Engine
+from contextcliff.errors import ConfigError
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Model
+from contextcliff.reporting.settings import ReportingSettings
+from contextcliff.sampling import Sampling
+from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.tasks.task import Task
+from contextcliff.text.choice import TokenizerChoice
+from contextcliff.tracking.tracker import Tracker
+
+_GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
+_SECTIONS = ("reporting",)
+_PLAIN = ("label", "seed", "output_dir")
+_CREDENTIALS = re.compile(r"(\w+://)[^/@\s]+@")
+_FOLDER = re.compile(r"[\w][\w. -]{0,99}")
+_LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
+
+
+@settings
+class _Plain:
+    label: str
+    seed: NonNegativeInt
+    output_dir: str
+
+
+def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation:
+    """Build and check everything that a composed configuration names. Raises `ConfigError`."""
+    values = _resolved(config)
+    _refuse_unknown(values, (*_GROUPS, *_SECTIONS, *_PLAIN), prefix="")
+    plain = cast(_Plain, build(_Plain, {key: values[key] for key in _PLAIN}, group=""))
+    if not _LABEL.fullmatch(plain.label):
+        raise ConfigError(
+            f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
+        )
+    groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
+    tracking = cast(Tracker, groups["tracking"])
+    if not _FOLDER.fullmatch(tracking.experiment):
+        raise ConfigError(
+            f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
+            "dots, hyphens and underscores"
+        )
+    try:
+        tracking.check()
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    return Invocation(
+        action=cast(Action, groups["action"]),
+        model=cast(Model, groups["model"]),
+        engine=cast(Engine, groups["engine"]),
+        tokenizer=cast(TokenizerChoice, groups["tokenizer"]),
+        task=cast(Task, groups["task"]),
+        dataset=cast(Dataset, groups["dataset"]),
+        sampling=cast(Sampling, groups["sampling"]),
+        kv_policy=cast(KVPolicy, groups["kv_policy"]),
+        analysis=cast(AnalysisSettings, groups["analysis"]),
+        tracking=tracking,
+        reporting=cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting")),
+        label=plain.label,
+        seed=plain.seed,
+        output_dir=_writable(plain.output_dir),
+        parameters={key: _without_credentials(str(value)) for key, value in _flattened(values)},
+        composed=_without_credentials(OmegaConf.to_yaml(OmegaConf.create(values))),
+        overrides=tuple(map(_without_credentials, overrides)),
+    )
+
+
+def build(cls: type, values: Mapping[str, object], *, group: str) -> object:
+    """Build one settings class from plain values. Raises `ConfigError` that names the first wrong key."""
+    try:
+        return TypeAdapter(cls).validate_python(dict(values))
+    except ValidationError as error:
+        raise ConfigError(_explain(error, cls, group)) from error
+
+
+def _resolved(config: DictConfig) -> dict[str, Any]:
+    try:
+        return cast(dict[str, Any], OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{error.full_key or 'configuration'}: {' '.join(str(error.msg).split())}") from error
+
+
+def _build_group(group: str, node: object) -> object:
+    if not isinstance(node, dict) or "_target_" not in node:
+        raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
+    values = {str(key): value for key, value in node.items() if key != "_target_"}
+    return build(_class_at(str(node["_target_"]), group), values, group=group)
+
+
+def _class_at(target: str, group: str) -> type:
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"{group}._target_={target}: can't be imported ({error}); give package.module.Class"
+        ) from error
+    if not isinstance(found, type):
+        raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
+    return found
+
+
+def _explain(error: ValidationError, cls: type, group: str) -> str:
+    first = error.errors(include_url=False)[0]
+    key = _key_path(group, first["loc"])
+    match first["type"]:
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            siblings = _known_keys(cls, group, first["loc"][:-1])
+            return f"{key}: unknown key; {hint(key, siblings)}"
+        case "missing" | "missing_argument" | "missing_keyword_only_argument":
+            return f"{key}: missing; give {key}=VALUE"
+        case "value_error":
+            return str(first["ctx"]["error"])
+        case "tuple_type" | "list_type":
+            return f"{key}={_brief(first['input'])}: must be a list; write {key}=[A,B]"
+        case "too_short":
+            return f"{key}={_brief(first['input'])}: must not be empty"
+        case _:
+            told = first["msg"].replace("Input should be", "must be")
+            return f"{key}={_brief(first['input'])}: {told}"
+
+
+def _key_path(group: str, location: Sequence[int | str]) -> str:
+    path = group
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path
+
+
+def _known_keys(cls: type, group: str, location: Sequence[int | str]) -> list[str]:
+    from dataclasses import fields, is_dataclass
+    from typing import get_type_hints
+
+    for part in location:
+        cls = get_type_hints(cls).get(str(part), cls)
+    return [_key_path(group, (*location, field.name)) for field in fields(cls)] if is_dataclass(cls) else []
+
+
+def _refuse_unknown(values: Mapping[str, object], known: Sequence[str], *, prefix: str) -> None:
+    for key in values:
+        if key not in known:
+            raise ConfigError(f"{prefix}{key}: unknown key; {hint(key, known)}")
+
+
+def _writable(output_dir: str) -> Path:
+    """The output folder, tried by a file that is gone at once: no folder is made before there is a result."""
+    folder = Path(output_dir).expanduser()
+    existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), Path())
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            return folder
+    except OSError as error:
+        raise ConfigError(
+            f"output_dir={output_dir}: can't be written ({error.strerror}); give a folder that can"
+        ) from error
+
+
+def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
+    return ((key, value) for key, value in nodes(values) if not isinstance(value, dict) or not value)
+
+
+def _without_credentials(text: str) -> str:
+    """What is kept of a configuration never holds the user and password of an address."""
+    return _CREDENTIALS.sub(r"\1", text)
+
+
+def _brief(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else text[:80] + "…"

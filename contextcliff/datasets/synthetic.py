@@ -1,0 +1,34 @@
+"""Dataset `synthetic`: prose without end, from a seed, so that no haystack runs short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contextcliff.records import Document
+from contextcliff.seeding import seed_of
+from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.text.prose import prose
+
+_CHARACTERS_A_TOKEN = 8
+"""English comes to 4-5 characters a token in every common vocabulary; the rest is margin."""
+
+
+@settings
+class Synthetic:
+    """As much generated prose as the longest prompt takes. `variant` gives another text for the same run seed."""
+
+    variant: NonNegativeInt = 0
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "synthetic"
+
+    def identity(self) -> Mapping[str, object]:
+        """The variant; the run's seed is in the fingerprint already."""
+        return {"dataset": self.name, "variant": self.variant}
+
+    def documents(self, *, tokens: int, seed: int) -> tuple[Document, ...]:
+        """One document, of which a longer run's is a continuation."""
+        text = prose(seed=seed_of("synthetic", seed, self.variant), characters=tokens * _CHARACTERS_A_TOKEN)
+        return (Document(document_id=f"synthetic-{self.variant}", title="Synthetic prose", text=text),)

@@ -1,0 +1,70 @@
+"""What an engine has to do: say what determines its answers, open, generate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Model
+from contextcliff.records import Generation, Prompt, Sample
+from contextcliff.sampling import Sampling
+from contextcliff.text.tokens import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deployment:
+    """A model made ready under a KV policy. `context_tokens` is the longest prompt plus its answer."""
+
+    model: Model
+    kv_policy: KVPolicy
+    context_tokens: int
+
+
+class Session(Protocol):
+    """An engine with its model loaded."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own tokenizer."""
+        ...
+
+    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+        """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
+
+        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """One way to run a model; a dataclass in `conf/engine/`."""
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """Requests in flight at once."""
+        ...
+
+    @property
+    def max_retries(self) -> int:
+        """Further tries after a transport fault."""
+        ...
+
+    def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """What of engine, weights and policy determines the answers: the store's key holds it.
+
+        Loads and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy
+        that this engine can't carry out.
+        """
+        ...
+
+    def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
+        """Load the model, or connect to where it is served."""
+        ...

@@ -1,0 +1,30 @@
+"""What makes two requests the same question to the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from contextcliff.records import Sample
+from contextcliff.sampling import Sampling
+from contextcliff.seeding import digest_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Respondent:
+    """Who answers: engine, weights and KV policy (`identity`), how tokens are drawn, and the label."""
+
+    identity: Mapping[str, object]
+    sampling: Sampling
+    label: str
+
+    def key(self, sample: Sample, prompt_sha256: str) -> str:
+        """The store's key of this respondent's answer to a prompt.
+
+        The seed is part of it only where tokens are drawn at random: a greedy answer to the same
+        prompt is the same answer.
+        """
+        drawn = self.sampling.temperature > 0.0
+        seed = (sample.seed if self.sampling.seed is None else self.sampling.seed) if drawn else None
+        samplers = {name: value for name, value in asdict(self.sampling).items() if name != "seed"}
+        return digest_of(dict(self.identity), samplers, self.label, prompt_sha256, seed)

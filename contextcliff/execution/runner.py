@@ -1,0 +1,101 @@
+"""Sends the schedule: so many at once, retried where the transport is to blame, kept before it is scored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from contextcliff.engines.engine import Session
+from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.records import Document, Generation, Outcome, render
+from contextcliff.sampling import Sampling
+
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 30.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Runner:
+    """All that sending one sample takes."""
+
+    session: Session
+    sampling: Sampling
+    documents: Mapping[str, Document]
+    store: Store
+    run_id: str
+    concurrency: int
+    max_retries: int
+
+    async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
+        """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
+
+        A generation is in the store before its outcome is yielded. A fault that no retry can mend
+        (wrong key, unknown model) ends the run with `RunError`; one that persists leaves its sample unscored.
+        """
+        waiting = iter(planned)
+        under_way: set[asyncio.Task[Outcome]] = set()
+        try:
+            while True:
+                while len(under_way) < self.concurrency and (item := next(waiting, None)) is not None:
+                    under_way.add(asyncio.create_task(self._send(item)))
+                if not under_way:
+                    return
+                done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield task.result()
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _send(self, planned: PlannedSample) -> Outcome:
+        sample = planned.sample
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(_is_retryable),
+            stop=stop_after_attempt(1 + self.max_retries),
+            wait=_wait,
+            reraise=True,
+        )
+        try:
+            generation = await retrying(self._attempt, planned)
+        except EngineFault as fault:
+            if fault.fatal:
+                raise RunError(f"{fault}; nothing that was stored is lost") from fault
+            return Outcome(
+                sample=sample,
+                prompt_sha256=planned.prompt_sha256,
+                generation=None,
+                unscored=fault.kind,
+                detail=fault.detail,
+            )
+        self.store.keep(planned, generation)
+        return Outcome(sample=sample, prompt_sha256=planned.prompt_sha256, generation=generation)
+
+    async def _attempt(self, planned: PlannedSample) -> Generation:
+        # The prompt is built for the attempt and dropped after it: memory holds what is under way.
+        try:
+            return await self.session.generate(
+                planned.sample, render(planned.sample.recipe, self.documents), self.sampling
+            )
+        except EngineFault as fault:
+            self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
+            raise
+
+
+def _is_retryable(error: BaseException) -> bool:
+    return isinstance(error, EngineFault) and error.retryable
+
+
+_exponential: Callable[[RetryCallState], float] = wait_exponential_jitter(initial=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
+
+
+def _wait(state: RetryCallState) -> float:
+    """Back off exponentially with jitter, or as long as the server asks."""
+    fault = state.outcome.exception() if state.outcome is not None else None
+    if isinstance(fault, EngineFault) and fault.retry_after_s is not None:
+        return min(_LONGEST_WAIT_S, fault.retry_after_s)
+    return _exponential(state)

@@ -1,0 +1,225 @@
+"""`state.db`: every generation at once and for good, found again by what was asked of whom.
+
+SQLite in WAL mode with full synchronisation: a generation that `keep` has returned from survives the
+process and the power. The key is a digest of engine, weights, policy, sampling, seed, label and
+prompt, so that the same question to the same model is never paid twice, whichever run asks it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import TypeAdapter
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.records import Generation, Sample
+
+STORE_NAME = "state.db"
+_BUSY_MS = 30_000
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS generations (
+    key TEXT PRIMARY KEY, sample_id TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
+    generation TEXT NOT NULL, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    run_id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, label TEXT NOT NULL, facts TEXT NOT NULL,
+    wall_s REAL NOT NULL DEFAULT 0, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run_samples (
+    run_id TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
+    sample TEXT NOT NULL, PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS faults (
+    run_id TEXT NOT NULL, sample_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
+    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id);
+"""
+_generation = TypeAdapter(Generation)
+_sample = TypeAdapter(Sample)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredRun:
+    """A run as the store knows it. `facts` are its strings for the report: tokenizer, dataset, …"""
+
+    run_id: str
+    fingerprint: str
+    label: str
+    facts: Mapping[str, str]
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedSample:
+    """A sample in its place in the schedule, with the key under which its generation is kept."""
+
+    sample: Sample
+    prompt_sha256: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fault:
+    """The last fault of a sample."""
+
+    kind: str
+    detail: str
+
+
+class Store:
+    """One `state.db`. Reading where there is none finds nothing; the first generation creates it.
+
+    What else is written before that waits in memory and goes in with it: a run that never got an
+    answer leaves nothing behind.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / STORE_NAME
+        self._open: sqlite3.Connection | None = None
+        self._waiting: list[tuple[str, Sequence[Sequence[object]]]] = []
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def generation(self, key: str) -> Generation | None:
+        """The generation under this key."""
+        row = self._first("SELECT generation FROM generations WHERE key = ?", key)
+        return None if row is None else _generation.validate_json(row[0])
+
+    def keep(self, planned: PlannedSample, generation: Generation) -> None:
+        """Make a generation durable. One that is there already, from another process, stays."""
+        row = (planned.key, planned.sample.sample_id, planned.prompt_sha256, json.dumps(asdict(generation)))
+        self._write(
+            "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",
+            [row],
+            creates=True,
+        )
+
+    def begin(self, run: StoredRun, planned: Sequence[PlannedSample]) -> None:
+        """Record a run and its schedule; a run that is begun again keeps its wall time."""
+        self._write(
+            "INSERT INTO runs (run_id, fingerprint, label, facts) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (run_id) DO UPDATE SET facts = excluded.facts",
+            [(run.run_id, run.fingerprint, run.label, json.dumps(dict(run.facts)))],
+        )
+        self._write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
+        self._write(
+            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
+            [
+                (run.run_id, position, item.key, item.prompt_sha256, _sample_json(item.sample))
+                for position, item in enumerate(planned)
+            ],
+        )
+
+    def add_wall_time(self, run_id: str, wall_s: float) -> None:
+        """Add an invocation's seconds to the run's."""
+        self._write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])
+
+    def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
+        """Count a failed attempt."""
+        self._write(
+            "INSERT INTO faults (run_id, sample_id, kind, detail) VALUES (?, ?, ?, ?)",
+            [(run_id, sample_id, fault.kind, fault.detail)],
+        )
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """A run by its id."""
+        row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE run_id = ?", run_id)
+        return None if row is None else _stored_run(row)
+
+    def labelled(self, label: str) -> StoredRun | None:
+        """The run that holds a label."""
+        row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)
+        return None if row is None else _stored_run(row)
+
+    def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
+        """What a run planned, in order."""
+        rows = self._all(
+            "SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id
+        )
+        return tuple(
+            PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
+            for sample, sha256, key in rows
+        )
+
+    def last_faults(self, run_id: str) -> Mapping[str, Fault]:
+        """The last fault of each sample that had one."""
+        rows = self._all("SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY rowid", run_id)
+        return {sample_id: Fault(kind=kind, detail=detail) for sample_id, kind, detail in rows}
+
+    def count_faults(self, run_id: str) -> Mapping[str, int]:
+        """Failed attempts by kind, retried ones included."""
+        return Counter(kind for (kind,) in self._all("SELECT kind FROM faults WHERE run_id = ?", run_id))
+
+    def _first(self, query: str, *values: object) -> tuple[str, ...] | None:
+        return next(iter(self._all(query, *values)), None)
+
+    def _all(self, query: str, *values: object) -> list[tuple[str, ...]]:
+        if self._open is None and not self.file.exists():
+            return []
+        with self._explained():
+            return self._connection().execute(query, values).fetchall()
+
+    def _write(self, statement: str, rows: Sequence[Sequence[object]], *, creates: bool = False) -> None:
+        self._waiting.append((statement, rows))
+        if not creates and not self.file.exists():
+            return
+        with self._explained():
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with self._connection() as connection:  # commits, or rolls back
+                for waiting, values in self._waiting:
+                    connection.executemany(waiting, values)
+        self._waiting.clear()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            connection = sqlite3.connect(self.file, timeout=_BUSY_MS / 1000)
+            connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(_SCHEMA)
+            self._open = connection
+        return self._open
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise RunError(
+                f"{self.file}: {error}; what it holds is kept: free the disk or the lock and run the same command again"
+            ) from error
+
+
+def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
+    """Raise `ConfigError` where a label names another configuration already."""
+    taken = store.labelled(label) if label else None
+    if taken is not None and taken.fingerprint != fingerprint:
+        raise ConfigError(
+            f"label={label}: is the name of another configuration ({taken.run_id}); "
+            "choose another label, or repeat that configuration"
+        )
+
+
+def _sample_json(sample: Sample) -> str:
+    return _sample.dump_json(sample, exclude={"foreign_answers"}).decode()
+
+
+def _stored_run(row: tuple[str, ...]) -> StoredRun:
+    run_id, fingerprint, label, facts, wall_s = row
+    return StoredRun(run_id=run_id, fingerprint=fingerprint, label=label, facts=json.loads(facts), wall_s=float(wall_s))

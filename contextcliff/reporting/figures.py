@@ -1,0 +1,42 @@
+"""The figures of a report as PNG files. Only what a report has data for is drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contextcliff.records import Report
+from contextcliff.reporting.atomic import write_bytes
+from contextcliff.reporting.heatmap_figure import heatmap_figure
+from contextcliff.reporting.latency_figure import has_latency, latency_figure
+from contextcliff.reporting.score_figure import score_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
+    """Draw what the report has data for into `folder`, at `dpi` dots an inch; return the paths.
+
+    `score_by_length.png` needs bins, `heatmap.png` cells, `latency_by_length.png` a measured time.
+    """
+    wanted: list[tuple[str, bool, Callable[[Report], Figure]]] = [
+        ("score_by_length", bool(report.bins), score_figure),
+        ("heatmap", bool(report.cells), heatmap_figure),
+        ("latency_by_length", has_latency(report), latency_figure),
+    ]
+    return tuple(
+        write_bytes(path=folder / f"{name}.png", data=_png(draw(report), dpi=dpi))
+        for name, has_data, draw in wanted
+        if has_data
+    )
+
+
+def _png(figure: Figure, *, dpi: int) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, bbox_inches="tight", pad_inches=0.15)
+    # No pyplot, so nothing else holds the figure; clearing it breaks its inner cycles at once.
+    figure.clear()
+    return buffer.getvalue()

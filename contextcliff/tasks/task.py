@@ -1,0 +1,64 @@
+"""What a task has to do: say how long its prompts get, build samples, score answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from contextcliff.records import Document, Generation, Sample, Score
+from contextcliff.text.tokens import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Room:
+    """The window of the model, and the part of it that the answer takes."""
+
+    context_window: int
+    answer_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Materials:
+    """What samples are built from. `text_identity` tells the dataset's texts apart in sample ids."""
+
+    documents: Sequence[Document]
+    tokenizer: Tokenizer
+    room: Room
+    seed: int
+    text_identity: str
+
+
+class Task(Protocol):
+    """One benchmark; a dataclass in `conf/task/`."""
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        ...
+
+    @property
+    def designed_lengths(self) -> bool:
+        """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
+        ...
+
+    @property
+    def relative_by_default(self) -> bool:
+        """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
+        ...
+
+    def identity(self) -> Mapping[str, object]:
+        """What determines the samples, for the run's fingerprint."""
+        ...
+
+    def longest_context(self, room: Room) -> int:
+        """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
+        ...
+
+    def build(self, materials: Materials) -> tuple[Sample, ...]:
+        """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
+        ...
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """Score one answer: pure, and without regard to any other."""
+        ...

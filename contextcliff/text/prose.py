@@ -1,0 +1,210 @@
+"""The `synthetic` haystack: unlimited, seeded English prose that never repeats a sentence.
+
+A chapter has a place, a season, a person with a trade, a friend and some neighbours; each of its paragraphs
+keeps to one topic. A sentence is a frame whose slots are filled from stocks dealt like shuffled cards, so that
+a word comes back only when its whole stock has been seen. What was told once is dealt again until it differs.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import blake2b
+from itertools import cycle
+from random import Random
+from typing import Final, TypeAlias
+
+from contextcliff.text.prose_stock import DAY_PARTS, PARAGRAPHS, SEASONS, SETTINGS, STOCK, TRADES
+
+_SLOT: Final = re.compile(r"\{(\^?\w+)\}")
+_ARTICLE_BEFORE_VOWEL: Final = re.compile(r"\b([Aa]) (?=[aeiou])(?!one\b|use)")
+_PRONOUNS: Final = {
+    "f": {"he": "she", "him": "her", "his": "her", "himself": "herself", "person_word": "woman"},
+    "m": {"he": "he", "him": "him", "his": "his", "himself": "himself", "person_word": "man"},
+}
+
+# Literal text and slot names by turns, literal first; a slot starting with ^ takes a capital.
+_Template: TypeAlias = tuple[str, ...]
+
+
+def sentences(*, seed: int) -> Iterator[str]:
+    """The endless sentences of one seed, in order, no two alike.
+
+    They are those of `prose`, without its paragraphs. Each ends in `.` or `?`, with at most a closing quote
+    after it. What was told is remembered by digest: about 120 bytes for a sentence of some 80 characters.
+    """
+    for paragraph in _Narrator(seed).paragraphs():
+        yield from paragraph
+
+
+def prose(*, seed: int, characters: int) -> str:
+    """At least `characters` characters of English paragraphs separated by one blank line.
+
+    The text ends with the first whole paragraph that reaches the length, so a shorter text is a prefix of a
+    longer one of the same seed. The same seed gives the same text on every platform and Python version.
+    Nothing in it is quoted: the stocks were written for this project, and all names are invented.
+    """
+    if characters < 0:
+        raise ValueError(f"characters must not be negative, got {characters}")
+    told: list[str] = []
+    length = 0
+    paragraphs = _Narrator(seed).paragraphs()
+    while length < characters:
+        told.append(" ".join(next(paragraphs)))
+        length += len(told[-1]) + (2 if len(told) > 1 else 0)
+    return "\n\n".join(told)
+
+
+@cache
+def _templates(stock: str) -> tuple[_Template, ...]:
+    entries = (entry.strip() for entry in re.split(r"[|\n]", stock))
+    return tuple(tuple(_SLOT.split(entry)) for entry in entries if entry)
+
+
+class _Deck:
+    """Templates dealt in shuffled order, shuffled anew when all have been seen."""
+
+    __slots__ = ("_cards", "_left", "_random")
+
+    def __init__(self, cards: Iterable[_Template], random: Callable[[], float]) -> None:
+        self._cards = list(cards)
+        self._left = 0
+        self._random = random
+
+    def deal(self) -> _Template:
+        cards = self._cards
+        if not self._left:
+            self._left = len(cards)
+        # One step of a Fisher-Yates shuffle: the dealt cards gather at the end.
+        drawn = int(self._random() * self._left)
+        self._left -= 1
+        cards[drawn], cards[self._left] = cards[self._left], cards[drawn]
+        return cards[self._left]
+
+
+_Scope: TypeAlias = dict[str, "str | _Deck"]
+
+
+def _fill(template: _Template, scope: _Scope) -> str:
+    if len(template) == 1:
+        return template[0]
+    parts: list[str] = []
+    for position, part in enumerate(template):
+        if position % 2 == 0:
+            parts.append(part)
+            continue
+        capital = part.startswith("^")
+        value = scope[part[1:] if capital else part]
+        text = value if isinstance(value, str) else _fill(value.deal(), scope)
+        parts.append(text[:1].upper() + text[1:] if capital else text)
+    return "".join(parts)
+
+
+class _Narrator:
+    """One seed's story: chapters of paragraphs of sentences, and the memory of what was told."""
+
+    def __init__(self, seed: int) -> None:
+        # Only `Random.random` is promised to stay the same across versions; the digest keeps -1 and 1 apart.
+        self._random = Random(int.from_bytes(blake2b(str(seed).encode()).digest(), "big")).random
+        self._told: set[bytes] = set()
+        self._common: _Scope = dict(self._decks(STOCK))
+        self._settings = {name: self._decks(stocks) for name, stocks in SETTINGS.items()}
+        self._seasons = {name: self._decks(stocks) for name, stocks in SEASONS.items()}
+        self._day_parts = {name: self._decks(stocks) for name, stocks in DAY_PARTS.items()}
+        self._trades = {name: self._decks(stocks) for name, stocks in TRADES.items()}
+        self._frames = {topic: self._decks(frames) for topic, frames in PARAGRAPHS.items()}
+        self._order = {
+            "setting": self._names(SETTINGS),
+            "season": self._names(SEASONS),
+            "trade": self._names(TRADES),
+            "topic": self._names([topic for topic in PARAGRAPHS if topic != "introduction"]),
+        }
+
+    def paragraphs(self) -> Iterator[list[str]]:
+        day = cycle(self._day_parts.values())
+        while True:
+            chapter = self._chapter()
+            topics = ["place", "introduction"]
+            while len(topics) < 9 + int(self._random() * 6):
+                topic = _fill(self._order["topic"].deal(), {})
+                if topic not in topics:
+                    topics.append(topic)
+            for turn, topic in enumerate(topics):
+                if turn % 3 == 0:
+                    weather = self._seasons[str(chapter["season"])]["fair" if self._random() < 0.6 else "wet"]
+                if turn % 2 == 0:
+                    part = next(day)
+                yield self._paragraph(topic, {**chapter, **part, "weather_now": weather})
+
+    def _chapter(self) -> _Scope:
+        draw = self._drawn
+        trade = _fill(self._order["trade"].deal(), {})
+        friend_trade = _fill(self._order["trade"].deal(), {})
+        season = _fill(self._order["season"].deal(), {})
+        gender, other = ("f", "m") if self._random() < 0.5 else ("m", "f")
+        hero, friend = draw("given_" + gender), draw("given_" + other)
+        return {
+            **self._common,
+            **self._settings[_fill(self._order["setting"].deal(), {})],
+            **self._seasons[season],
+            **self._trades[trade],
+            **_PRONOUNS[gender],
+            **{"f" + slot: word for slot, word in _PRONOUNS[other].items()},
+            "season": season,
+            "trade": trade,
+            "friend_trade": friend_trade,
+            "product_friend": self._trades[friend_trade]["product"],
+            "room": TRADES[trade]["room"],
+            "place": draw("place_name"),
+            "near": draw("place_name"),
+            "someone": self._names([draw("stranger") for _ in range(9)]),
+            "elsewhere": self._names([draw("place_name") for _ in range(6)]),
+            "hero": hero,
+            "hero_full": f"{hero} {draw('surname')}",
+            "friend": friend,
+        }
+
+    def _paragraph(self, topic: str, scope: _Scope) -> list[str]:
+        gender = "f" if self._random() < 0.5 else "m"
+        given = self._drawn("given_" + gender)
+        scope |= {
+            "who": f"{given} {self._drawn('surname')}",
+            "dest": self._drawn("place_name"),
+            "civic_here": self._drawn("civic"),
+            "item": self._drawn("obj"),
+        }
+        if topic == "portrait":
+            scope |= _PRONOUNS[gender]
+        frames = self._frames[topic]
+        used: set[_Template] = set()
+        paragraph = [self._sentence(frames["open"], scope, used)]
+        scope["who"] = given
+        for _ in range(2 + int(self._random() * 4)):
+            kind = "short" if self._random() < 0.2 else "body"
+            paragraph.append(self._sentence(frames[kind], scope, used))
+        if self._random() < 0.7:
+            paragraph.append(self._sentence(frames["close"], scope, used))
+        return paragraph
+
+    def _sentence(self, frames: _Deck, scope: _Scope, used: set[_Template]) -> str:
+        while True:
+            frame = frames.deal()
+            if frame in used:
+                continue
+            text = _fill(frame, scope)
+            text = _ARTICLE_BEFORE_VOWEL.sub(r"\1n ", text[0].upper() + text[1:])
+            digest = blake2b(text.encode(), digest_size=8).digest()
+            # Two sentences may share a digest by chance: that only skips one that could have been told.
+            if digest not in self._told:
+                self._told.add(digest)
+                used.add(frame)
+                return text
+
+    def _drawn(self, stock: str) -> str:
+        deck = self._common[stock]
+        return deck if isinstance(deck, str) else _fill(deck.deal(), self._common)
+
+    def _decks(self, stocks: Mapping[str, str]) -> dict[str, _Deck]:
+        return {name: _Deck(_templates(stock), self._random) for name, stock in stocks.items()}
+
+    def _names(self, names: Iterable[str]) -> _Deck:
+        return _Deck([(name,) for name in names], self._random)

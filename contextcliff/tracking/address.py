@@ -1,0 +1,130 @@
+"""What a tracking URI means, and whether what it names answers, found out without MLflow.
+
+MLflow tries a database that doesn't open ten times over 100 seconds, each time with a warning; asking
+first gives the cause at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+LOCK_S = 60.0
+"""How long to wait for another process that creates the same database."""
+BUSY_S = 8.0
+"""How long to wait for another process that writes to the database."""
+
+_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
+_SERVERS = ("http", "https", "databricks")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A tracking URI: a database or a server."""
+
+    uri: str
+
+    def check(self) -> None:
+        """Raise `ValueError` for a URI that MLflow can't keep runs at."""
+        scheme = self.scheme
+        if scheme == "sqlite":
+            if not self.is_sqlite_file:
+                raise ValueError(
+                    f"{self.shown!r}: write a SQLite database as sqlite:///FOLDER/FILE.db, "
+                    "with four slashes for a path from the root"
+                )
+        elif scheme in ("http", "https"):
+            if not urlsplit(self.uri).hostname:
+                raise ValueError(f"{self.shown!r}: the address names no host")
+        elif scheme not in (*_DATABASES, *_SERVERS):
+            raise ValueError(
+                f"{self.shown!r}: not a place where MLflow keeps runs; "
+                "use sqlite:///FOLDER/FILE.db, http://HOST:PORT or another database's URI"
+            )
+
+    @property
+    def scheme(self) -> str:
+        """`http`, `sqlite` …, without the driver of `sqlite+pysqlite`."""
+        return self.uri.partition(":")[0].partition("+")[0].lower()
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it is a page that a browser can open."""
+        return self.scheme in ("http", "https")
+
+    @property
+    def is_sqlite_file(self) -> bool:
+        """Whether it is a SQLite database in a file, and not in memory or with SQLite's own `file:` URI."""
+        return bool(re.match(r"sqlite(\+\w+)?:///(?!:memory:|file:)[^?]", self.uri, re.IGNORECASE))
+
+    @property
+    def database(self) -> Path | None:
+        """The absolute path of a SQLite database's file; None for anything else."""
+        if not self.is_sqlite_file:
+            return None
+        # Whether %20 is a space depends on SQLAlchemy's version.
+        from sqlalchemy import make_url
+
+        return Path(make_url(self.uri).database or "").absolute()
+
+    @property
+    def absolute(self) -> str:
+        """The URI with the path of a SQLite database made absolute, so that a later `chdir` is harmless."""
+        if self.database is None:
+            return self.uri
+        from sqlalchemy import make_url
+
+        return make_url(self.uri).set(database=str(self.database)).render_as_string(hide_password=False)
+
+    @property
+    def shown(self) -> str:
+        """The URI without a password, for people and logs."""
+        return self.redact(self.uri)
+
+    def redact(self, text: str) -> str:
+        """`text` without the user and password that the URI carries."""
+        found = re.match(r"[^:/]+://([^/?#]*@)", self.uri)
+        return text.replace(found[1], "") if found else text
+
+    @contextlib.contextmanager
+    def ready(self) -> Iterator[None]:
+        """Hold the right to create what isn't there yet, once the place is known to answer.
+
+        Two processes that create the tables of one fresh SQLite file at once break each other's
+        migration, and MLflow doesn't guard it. Creates the parent folders of a SQLite file. Raises
+        `OSError`, `sqlite3.Error`, or SQLAlchemy's errors for another database; a server isn't asked.
+        """
+        if self.database is not None:
+            # Imported here: a run without tracking needs none of it.
+            from filelock import FileLock
+
+            self.database.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{self.database}.lock", timeout=LOCK_S):
+                self._ask_sqlite(self.database)
+                yield
+        else:
+            if self.scheme in _DATABASES:
+                self._ask_database()
+            yield
+
+    def _ask_sqlite(self, path: Path) -> None:
+        with contextlib.closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            # A write that changes nothing: only here does a read-only file show.
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute("ROLLBACK")
+
+    def _ask_database(self) -> None:
+        from sqlalchemy import create_engine
+
+        engine = create_engine(self.uri)
+        try:
+            engine.connect().close()
+        finally:
+            engine.dispose()

@@ -1,0 +1,136 @@
+"""What of a report becomes metrics, tags and parameters. Pure: knows MLflow's rules, not its code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+
+from contextcliff.records import Bin, Report
+
+MAX_KEY = 250
+MAX_PARAMETER = 6_000
+MAX_TAG = 8_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measurement:
+    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run."""
+
+    key: str
+    value: float
+    step: int
+
+
+def measurements(report: Report) -> list[Measurement]:
+    """Every figure of a report that is a number: a point for each length, then the run's own figures."""
+    tags = sorted({tag for each in report.bins for tag in each.failures})
+    points = [(key, value, each.asked_tokens) for each in report.bins for key, value in _length_figures(each, tags)]
+    points += [(key, value, 0) for key, value in _run_figures(report)]
+    return [
+        Measurement(key=valid_key(key), value=float(value), step=step)
+        for key, value, step in points
+        if value is not None and math.isfinite(value)
+    ]
+
+
+def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | None]]:
+    yield "score", each.mean
+    yield "score_ci_low", each.ci_low
+    yield "score_ci_high", each.ci_high
+    yield "score_tested_low", each.tested_low
+    yield "failure_rate", each.failure_rate
+    yield "std", each.std
+    yield "n_samples", each.n_samples
+    yield "n_unscored", each.n_unscored
+    yield "ttft_ms_median", each.ttft_ms_median
+    yield "latency_ms_median", each.latency_ms_median
+    for tag in tags:
+        # A tag that this length doesn't have was counted as none here: without the zero, a chart
+        # would draw a line over the length.
+        yield f"failure.{tag}", each.failures.get(tag, 0)
+
+
+def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
+    cap, counts, usage = report.safe_cap, report.counts, report.usage
+    yield "safe_cap_tokens", cap.tokens
+    yield "safe_cap_fraction", cap.fraction_of_max
+    yield "safe_cap_ci_low", cap.ci_low
+    yield "safe_cap_ci_high", cap.ci_high
+    yield "mean_score", report.mean
+    yield "successes", report.successes
+    yield "planned", counts.planned
+    yield "completed", counts.completed
+    yield "reused", counts.reused
+    yield "unscored", counts.unscored
+    yield "prompt_tokens", usage.prompt_tokens
+    yield "cached_tokens", usage.cached_tokens
+    yield "computed_prompt_tokens", usage.computed_prompt_tokens
+    yield "completion_tokens", usage.completion_tokens
+    yield "usd", usage.usd
+    yield "wall_s", usage.wall_s
+    for rule, tokens in report.caps.items():
+        yield f"caps.{rule}", tokens
+
+
+def tags(report: Report) -> dict[str, str]:
+    """What runs are filtered and grouped by."""
+    named = {
+        "contextcliff.run_id": report.run_id,
+        "contextcliff.fingerprint": report.fingerprint,
+        "contextcliff.label": report.label,
+        "contextcliff.digest": digest(report),
+        "model": report.model,
+        "task": report.task,
+        "kv_policy": report.kv_policy,
+        "engine": report.engine,
+        "dataset": report.dataset,
+        "verdict": report.safe_cap.verdict,
+        "partial": str(report.partial).lower(),
+    }
+    return {key: value[:MAX_TAG] for key, value in named.items()}
+
+
+def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
+    """The configuration as MLflow takes it: valid keys, no two alike, values cut at the limit."""
+    kept: dict[str, str] = {}
+    for name, value in flattened.items():
+        key, copies = valid_key(name), 1
+        while key in kept:
+            copies += 1
+            key = f"{valid_key(name)[: MAX_KEY - 8]}_{copies}"
+        kept[key] = value[:MAX_PARAMETER]
+    return kept
+
+
+def valid_key(name: str) -> str:
+    """A name that MLflow takes on every platform: it would read a slash as a folder."""
+    key = re.sub(r"[^\w.\- ]", "_", name)[:MAX_KEY]
+    return key if key.strip(". ") and not key.startswith("..") else f"_{key}"[:MAX_KEY]
+
+
+def digest(report: Report) -> str:
+    """SHA-256 of what a report says; when and by which command it was made doesn't count."""
+    said = {
+        "fingerprint": report.fingerprint,
+        "bins": report.bins,
+        "safe_cap": report.safe_cap,
+        "zones": report.zones,
+        "partial": report.partial,
+        "successes": report.successes,
+    }
+    return hashlib.sha256(json.dumps(_plain(said), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,61 @@
+"""The whole analysis, and that importing its settings stays cheap."""
+
+import subprocess
+import sys
+
+import pytest
+from analysis_samples import analysed, curve, fractional
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def test_the_overall_figures() -> None:
+    found = analysed(fractional({500: [1.0, 1.0, 0.5], 1_000: [0.0, None]}))
+    assert found.mean == 0.625
+    assert found.successes == 2
+    assert [b.asked_tokens for b in found.bins] == [500, 1_000]
+
+
+def test_nothing_planned() -> None:
+    found = analysed([])
+    assert (found.bins, found.cells, found.zones, found.notes) == ((), (), (), ())
+    assert (found.mean, found.successes) == (None, 0)
+
+
+def test_the_half_life_is_not_estimated_yet() -> None:
+    found = analysed(curve({500: (20, 20)})).half_life
+    assert (found.tokens, found.censored, found.reason) == (None, False, "not estimated by this version")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(min_value=1, max_value=5_000), st.sampled_from([0.0, 0.2, 1.0, None])),
+        max_size=30,
+    ),
+    st.sampled_from([0.0, 0.1, 0.5, 0.8, 0.99, 1.0]),
+    st.sampled_from([0.6, 0.95, 0.999]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_samples_have_an_analysis(
+    items: list[tuple[int, float | None]], threshold: float, confidence: float, relative: bool, designed: bool
+) -> None:
+    found = analysed(
+        fractional({n: [s for m, s in items if m == n] for n, _ in items}),
+        threshold=threshold,
+        confidence=confidence,
+        relative=relative,
+        designed=designed,
+        bins=4,
+    )
+    assert found.safe_cap.verdict in {"cliff", "slope", "flat", "insufficient_evidence"}
+    assert found.safe_cap.reason
+    assert "None" not in found.safe_cap.reason
+    assert "nan" not in found.safe_cap.reason
+
+
+@pytest.mark.parametrize("heavy", ["scipy", "statsmodels", "numpy"])
+def test_the_settings_import_no_numerics(heavy: str) -> None:
+    code = f"import sys, contextcliff.analysis.settings; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,78 @@
+"""The other cap rules, on curves worked by hand."""
+
+import pytest
+from analysis_samples import analysed, curve, fractional
+
+from contextcliff.analysis import rules
+from contextcliff.records import Bin, ScoredSample
+
+
+def bins(samples: list[ScoredSample]) -> tuple[Bin, ...]:
+    return analysed(samples).bins
+
+
+def test_every_rule_has_its_place_in_this_order() -> None:
+    for samples in ([], curve({500: (20, 20)})):
+        assert list(analysed(samples).caps) == [
+            "walk_up", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency",
+        ]  # fmt: skip
+
+
+def test_rules_that_other_measurements_feed_are_empty() -> None:
+    caps = analysed(curve({500: (20, 20)})).caps
+    assert [caps[k] for k in ("half_life", "writing", "memory", "latency")] == [None] * 4
+
+
+def test_walk_up_is_the_safe_cap() -> None:
+    found = analysed(curve({500: (20, 20), 1_000: (0, 20)}))
+    assert found.caps["walk_up"] == found.safe_cap.tokens == 500
+
+
+def test_absolute_and_relative_stop_before_the_first_low_mean() -> None:
+    found = bins(curve({500: (18, 20), 1_000: (16, 20), 2_000: (15, 20), 4_000: (20, 20)}))
+    assert rules.absolute(found, 0.8) == 1_000
+    assert rules.absolute(found, 0.95) is None
+    assert rules.relative(found) == 1_000
+    assert rules.relative(found, 0.8) == 4_000
+
+
+def test_a_length_without_a_score_fails_every_rule() -> None:
+    found = bins(curve({500: (20, 20), 1_000: (0, 0, 20), 2_000: (20, 20)}))
+    assert (rules.absolute(found, 0.8), rules.relative(found), rules.blueprint(found)) == (500, 500, 1_000)
+
+
+def test_without_a_baseline_there_is_nothing_to_fall_from() -> None:
+    for samples in (curve({500: (0, 20), 1_000: (0, 20)}), curve({500: (0, 0, 3), 1_000: (20, 20)}), []):
+        assert rules.relative(bins(samples)) is None
+        assert rules.blueprint(bins(samples)) is None
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        ([0.5, 0.7] * 5, "spread doubled"),
+        ([0.4, 0.42] * 5, "mean down by more than 30%"),
+    ],
+)
+def test_blueprint_caps_at_the_shortest_prompt_of_the_first_failing_length(second: list[float], why: str) -> None:
+    found = bins(fractional({500: [0.6, 0.66] * 5, 1_000: second, 2_000: [0.6, 0.66] * 5}))
+    assert rules.blueprint(found) == 1_000, why
+
+
+def test_blueprint_gives_the_longest_prompt_where_none_fails() -> None:
+    assert rules.blueprint(bins(fractional({500: [0.6, 0.66] * 5, 1_000: [0.5, 0.55] * 5}))) == 1_000
+
+
+def test_blueprint_on_a_perfect_baseline_fires_on_any_failure() -> None:
+    assert rules.blueprint(bins(curve({500: (40, 40), 1_000: (39, 40)}))) == 1_000
+
+
+@pytest.mark.parametrize(("failed", "cap"), [(4, 2_000), (6, 1_000)])
+def test_blueprint_failure_spike_is_more_than_twice_and_at_least_ten_points(failed: int, cap: int) -> None:
+    """Two failures in twenty at the baseline, and the scores alike in mean and spread."""
+
+    def level(failures: int) -> list[float]:
+        return [1.0] * (20 - failures) + [0.9] * failures
+
+    found = bins(fractional({500: level(2), 1_000: level(failed), 2_000: level(2)}))
+    assert rules.blueprint(found) == cap

@@ -1,0 +1,180 @@
+"""The safe cap by walk_up: where the walk stops, what the verdict is, and what can't move it."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from analysis_samples import analysed, curve, fractional, right_of, scored_sample
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.records import SafeCap
+
+LENGTHS = (500, 1_000, 2_000, 4_000)
+counts = st.tuples(st.integers(min_value=0, max_value=30), st.integers(min_value=1, max_value=30)).map(
+    lambda pair: (min(pair), pair[1])
+)
+curves = st.lists(counts, min_size=1, max_size=4).map(lambda found: dict(zip(LENGTHS, found, strict=False)))
+relative = st.booleans()
+
+Results = Mapping[int, tuple[int, ...]]
+
+
+def cap(results: Results, **kwargs: Any) -> SafeCap:
+    return analysed(curve(results), **kwargs).safe_cap
+
+
+def test_a_fall_within_one_step_is_a_cliff() -> None:
+    found = cap({500: (40, 40), 1_000: (39, 40), 2_000: (10, 40), 4_000: (2, 40)})
+    assert (found.verdict, found.tokens, found.censored) == ("cliff", 1_000, False)
+    assert (found.ci_low, found.ci_high) == (1_000, 2_000)
+    assert found.fraction_of_max == 1_000 / 8_192
+    assert (found.rule, found.threshold, found.confidence) == ("walk_up", 0.8, 0.95)
+
+
+def test_a_fall_over_several_steps_is_a_slope() -> None:
+    found = cap({500: (40, 40), 1_000: (35, 40), 2_000: (29, 40), 4_000: (2, 40)})
+    assert (found.verdict, found.tokens, found.ci_high) == ("slope", 500, 4_000)
+
+
+def test_no_fall_is_flat_and_censored() -> None:
+    found = cap({500: (20, 20), 1_000: (20, 20)})
+    assert (found.verdict, found.tokens, found.censored, found.ci_high) == ("flat", 1_000, True, None)
+
+
+def test_a_stop_without_a_fall_is_a_lack_of_evidence() -> None:
+    found = cap({500: (40, 40), 1_000: (36, 40)})
+    assert (found.verdict, found.tokens, found.censored) == ("insufficient_evidence", 500, False)
+
+
+def test_too_few_samples_for_a_perfect_score_are_a_lack_of_evidence_even_before_a_fall() -> None:
+    found = cap({500: (10, 10), 1_000: (10, 10), 2_000: (0, 10)})
+    assert (found.verdict, found.tokens, found.ci_high) == ("insufficient_evidence", None, 2_000)
+
+
+@pytest.mark.parametrize(("n", "tokens"), [(13, None), (14, 500)])
+def test_fourteen_of_fourteen_is_the_least_that_shows_80_percent(n: int, tokens: int | None) -> None:
+    assert cap({500: (n, n)}).tokens == tokens
+
+
+@pytest.mark.parametrize(("longest", "verdict"), [(4, "slope"), (18, "flat")])
+def test_bad_from_the_start_is_a_slope_only_where_it_gets_worse(longest: int, verdict: str) -> None:
+    found = cap({500: (20, 40), 1_000: (longest, 40)})
+    assert (found.verdict, found.tokens, found.censored, found.ci_high) == (verdict, None, False, 500)
+
+
+def test_the_cap_is_the_longest_prompt_of_the_last_length_that_clears() -> None:
+    samples = [scored_sample(1_000, 1.0, measured=990 + i) for i in range(20)]
+    assert analysed(samples).safe_cap.tokens == 1_009
+
+
+def test_nothing_scored_and_nothing_planned_are_a_lack_of_evidence() -> None:
+    for samples in ([], right_of(500, 0, 0, unscored=5)):
+        found = analysed(samples).safe_cap
+        assert (found.verdict, found.tokens, found.fraction_of_max) == ("insufficient_evidence", None, None)
+
+
+@pytest.mark.parametrize(("unscored", "tokens"), [(0, 1_000), (2, 1_000), (6, 500)])
+def test_unscored_samples_count_as_wrong(unscored: int, tokens: int | None) -> None:
+    assert cap({500: (40, 40), 1_000: (40, 40, unscored)}).tokens == tokens
+
+
+def test_a_length_without_a_score_stops_the_walk() -> None:
+    assert cap({500: (20, 20), 1_000: (0, 0, 20), 2_000: (20, 20)}).tokens == 500
+
+
+def test_a_threshold_of_one_is_never_shown() -> None:
+    assert cap({500: (1_000, 1_000)}, threshold=1.0).tokens is None
+
+
+def test_a_relative_threshold_compares_with_the_shortest_length() -> None:
+    results = {500: (60, 100), 1_000: (60, 100), 2_000: (10, 100)}
+    assert cap(results).tokens is None
+    found = cap(results, relative=True, threshold=0.7)
+    assert (found.tokens, found.verdict, found.relative_to_baseline) == (1_000, "cliff", True)
+
+
+def test_a_relative_threshold_is_what_the_task_is_made_for_unless_settings_say() -> None:
+    results = {500: (60, 100), 1_000: (60, 100)}
+    assert cap(results, relative_by_default=True).relative_to_baseline
+    assert not cap(results, relative_by_default=True, relative=False).relative_to_baseline
+
+
+@pytest.mark.parametrize("first", [(4, 4), (0, 20)])
+def test_without_a_baseline_nothing_is_claimed(first: tuple[int, int]) -> None:
+    found = cap({500: first, 1_000: (20, 20)}, relative=True)
+    assert (found.tokens, found.verdict) == (None, "insufficient_evidence")
+
+
+def test_fractional_scores_that_spread_little_need_fewer_samples() -> None:
+    steady = fractional({500: [0.85, 0.9] * 10})
+    assert analysed(steady, threshold=0.7).safe_cap.tokens == 500
+    assert analysed(curve({500: (17, 20)}), threshold=0.7).safe_cap.tokens is None
+
+
+def test_fractional_scores_relative_to_a_baseline() -> None:
+    found = analysed(
+        fractional({500: [0.6, 0.7] * 20, 1_000: [0.6, 0.65] * 20, 2_000: [0.1, 0.2] * 20}), relative=True
+    ).safe_cap
+    assert (found.tokens, found.verdict, found.ci_high) == (1_000, "cliff", 2_000)
+
+
+@settings(deadline=None)
+@given(curves, relative, st.integers(min_value=1, max_value=10), st.data())
+def test_more_unscored_samples_never_raise_the_cap(
+    results: Results, is_relative: bool, more: int, data: st.DataObject
+) -> None:
+    where = data.draw(st.sampled_from(sorted(results)))
+    before = cap(results, relative=is_relative).tokens or 0
+    after = cap({**results, where: (*results[where], more)}, relative=is_relative).tokens or 0
+    assert after <= before
+
+
+@settings(deadline=None)
+@given(curves, relative, st.data())
+def test_losing_a_score_never_raises_the_cap(results: Results, is_relative: bool, data: st.DataObject) -> None:
+    samples = curve(results)
+    lost = data.draw(st.integers(min_value=0, max_value=len(samples) - 1))
+    gone = scored_sample(samples[lost].sample.context_tokens, None)
+    after = [*samples[:lost], gone, *samples[lost + 1 :]]
+    caps = [analysed(found, relative=is_relative).safe_cap.tokens or 0 for found in (samples, after)]
+    assert caps[1] <= caps[0]
+
+
+@settings(deadline=None)
+@given(curves, relative)
+def test_the_crossing_is_above_the_cap(results: Results, is_relative: bool) -> None:
+    found = cap(results, relative=is_relative)
+    if found.tokens is not None and found.ci_high is not None:
+        assert found.ci_low == found.tokens < found.ci_high
+
+
+@settings(deadline=None)
+@given(curves, st.floats(min_value=0.05, max_value=0.95))
+def test_every_length_up_to_the_cap_clears_by_the_bound_that_is_drawn(results: Results, threshold: float) -> None:
+    found = analysed(curve(results), threshold=threshold)
+    passed = [b for b in found.bins if found.safe_cap.tokens and b.max_tokens <= found.safe_cap.tokens]
+    assert all(b.tested_low is not None and b.tested_low >= threshold for b in passed)
+    rest = found.bins[len(passed) :]
+    assert all(b.tested_low is not None and b.tested_low < threshold for b in rest[:1])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(LENGTHS), st.sampled_from([0.0, 0.3, 0.7, 1.0, None])),
+        min_size=1,
+        max_size=40,
+    ),
+    relative,
+    st.booleans(),
+    st.integers(),
+)
+def test_the_order_of_the_samples_never_matters(
+    items: list[tuple[int, float | None]], is_relative: bool, designed: bool, seed: int
+) -> None:
+    samples = [scored_sample(*item) for item in items]
+    shuffled = random.Random(seed).sample(samples, len(samples))
+    first, second = (analysed(found, relative=is_relative, designed=designed) for found in (samples, shuffled))
+    assert first == second

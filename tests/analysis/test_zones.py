@@ -1,0 +1,82 @@
+"""Zones tile the tested range."""
+
+import itertools
+from typing import Any
+
+from analysis_samples import analysed, curve, scored_sample
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.records import ScoredSample
+
+counts = st.tuples(
+    st.integers(min_value=0, max_value=30), st.integers(min_value=0, max_value=30), st.integers(0, 3)
+).map(lambda found: (min(found[:2]), found[1], found[2]))
+
+
+def zones(samples: list[ScoredSample], **kwargs: Any) -> list[tuple[str, int, int]]:
+    return [(z.name, z.min_tokens, z.max_tokens) for z in analysed(samples, **kwargs).zones]
+
+
+def test_a_cliff_leaves_the_untested_gap_in_transition() -> None:
+    assert zones(curve({500: (40, 40), 1_000: (40, 40), 2_000: (2, 40), 4_000: (0, 40)})) == [
+        ("stable", 0, 1_000),
+        ("transition", 1_001, 1_999),
+        ("degraded", 2_000, 4_000),
+    ]
+
+
+def test_all_stable() -> None:
+    assert zones(curve({500: (40, 40), 1_000: (40, 40)})) == [("stable", 0, 1_000)]
+
+
+def test_no_evidence_of_a_fall_is_transition_to_the_end() -> None:
+    assert zones(curve({500: (40, 40), 1_000: (34, 40)})) == [
+        ("stable", 0, 500),
+        ("transition", 501, 1_000),
+    ]
+
+
+def test_bad_from_the_start_has_no_stable_zone() -> None:
+    assert zones(curve({500: (2, 40), 1_000: (2, 40)})) == [("degraded", 500, 1_000)]
+
+
+def test_a_relative_threshold_moves_the_degraded_zone() -> None:
+    samples = curve({500: (50, 100), 1_000: (48, 100), 2_000: (5, 100)})
+    assert zones(samples, relative=True, threshold=0.7)[-1] == ("degraded", 2_000, 2_000)
+
+
+def test_no_samples_no_zones() -> None:
+    assert zones([]) == []
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_zones_are_contiguous_and_end_with_the_longest_prompt(
+    found: list[tuple[tuple[int, int, int], int]], relative: bool
+) -> None:
+    """Even where the server's counts make the bins overlap."""
+    samples = [
+        scored_sample(400 * i, score, measured=400 * i + shift)
+        for i, ((right, n, unscored), shift) in enumerate(found, start=1)
+        for score in [1.0] * right + [0.0] * (n - right) + [None] * unscored
+    ]
+    analysis = analysed(samples, relative=relative)
+    if not samples:
+        return
+    tiles = analysis.zones
+    cap = analysis.safe_cap.tokens
+    longest = max(s.measured_tokens for s in samples)
+    assert tiles[0].min_tokens == (0 if cap is not None else min(s.measured_tokens for s in samples))
+    assert tiles[-1].max_tokens == longest
+    for tile in tiles:
+        assert tile.min_tokens <= tile.max_tokens
+    for left, right_tile in itertools.pairwise(tiles):
+        assert right_tile.min_tokens == left.max_tokens + 1
+    order = ["stable", "transition", "degraded"]
+    names = [tile.name for tile in tiles]
+    assert names == sorted(set(names), key=order.index)
+    assert ("stable" in names) == (cap is not None)

@@ -1,0 +1,171 @@
+"""The figures: which are drawn, and that what is written on them can be read."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from contextcliff.records import DepthCell, Report
+from contextcliff.reporting.canvas import legible
+from contextcliff.reporting.figures import draw_figures
+from contextcliff.reporting.heatmap_figure import depth_labels, heatmap_figure
+from contextcliff.reporting.latency_figure import latency_figure
+from contextcliff.reporting.score_figure import score_figure
+
+PNG = b"\x89PNG\r\n\x1a\n"
+ALL = ["score_by_length.png", "heatmap.png", "latency_by_length.png"]
+
+
+def words(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts that cover each other. Tilted ones lie side by side in boxes that overlap: left out."""
+    figure.canvas.draw()
+    texts = [
+        text
+        for text in figure.findobj(Text)
+        if isinstance(text, Text) and text.get_text().strip() and text.get_visible() and text.get_rotation() % 90 == 0
+    ]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    # A shrunk box forgives a pixel of rounding.
+    return [
+        (one, other)
+        for (one, a), (other, b) in itertools.combinations(boxes, 2)
+        if a.x0 + 1 < b.x1 - 1 and b.x0 + 1 < a.x1 - 1 and a.y0 + 1 < b.y1 - 1 and b.y0 + 1 < a.y1 - 1
+    ]
+
+
+def a_run(build: Callable[..., Report], *, lengths: Sequence[int], depths: int) -> Report:
+    some = len(lengths) // 2
+    return build(
+        lengths=tuple(lengths),
+        successes=[97] * len(lengths),
+        n=100,
+        unscored=[0] * some + [3] * (len(lengths) - some),
+        cap=lengths[some],
+        depths=[i / max(1, depths - 1) for i in range(depths)],
+        window=1_048_576,
+    )
+
+
+@pytest.mark.parametrize("depths", [1, 20])
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param([2048], id="one"),
+        pytest.param([4096, 32_768, 1_048_576], id="three"),
+        pytest.param([1000 * 2**i for i in range(8)], id="eight"),
+        pytest.param([1000 * i for i in range(1, 31)], id="thirty-linear"),
+        pytest.param([int(1024 * 2 ** (i / 2.9)) for i in range(30)], id="thirty-geometric"),
+    ],
+)
+def test_no_text_covers_another(build: Callable[..., Report], lengths: list[int], depths: int) -> None:
+    report = a_run(build, lengths=lengths, depths=depths)
+    for draw in (score_figure, heatmap_figure, latency_figure):
+        assert overlaps(draw(report)) == []
+
+
+def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, tmp_path: Path) -> None:
+    paths = draw_figures(any_report, folder=tmp_path / "new" / "figures", dpi=40)
+    timed = any(b.latency_ms_median is not None for b in any_report.bins)
+    assert [path.name for path in paths] == (ALL if timed else ALL[:2])
+    assert all(path.read_bytes().startswith(PNG) for path in paths)
+    assert sorted(path.name for path in paths[0].parent.iterdir()) == sorted(path.name for path in paths)
+
+
+def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
+    assert [p.name for p in draw_figures(replace(cliff, cells=()), folder=tmp_path, dpi=40)] == [
+        ALL[0],
+        ALL[2],
+    ]
+    assert draw_figures(replace(cliff, bins=(), cells=()), folder=tmp_path / "none", dpi=40) == ()
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_score_figure_names_the_cap_the_threshold_and_each_n(partial: Report) -> None:
+    said = words(score_figure(partial))
+    for expected in ("safe cap 4,096", "threshold 0.80", "17", "8", "unscored", "12"):
+        assert expected in said
+
+
+def test_a_score_figure_without_a_cap_draws_no_cap_and_says_none(without_cap: Report) -> None:
+    said = words(score_figure(without_cap))
+    assert not any(text.startswith("safe cap") for text in said)
+    assert any("Safe cap: none" in text for text in said)
+
+
+def test_a_relative_threshold_is_drawn_as_a_score(cliff: Report) -> None:
+    bins = (replace(cliff.bins[0], mean=0.5), *cliff.bins[1:])
+    cap = replace(cliff.safe_cap, relative_to_baseline=True)
+    assert "threshold 0.40\n(80% of baseline)" in words(score_figure(replace(cliff, bins=bins, safe_cap=cap)))
+
+
+def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
+    middle = replace(cliff.bins[2], mean=None, ci_low=None, ci_high=None, tested_low=None, n_samples=0)
+    axes: Axes = score_figure(replace(cliff, bins=(*cliff.bins[:2], middle, *cliff.bins[3:]))).axes[0]
+    line = next(line for line in axes.lines if line.get_label() == "mean score")
+    gaps = np.isnan(np.asarray(line.get_ydata(), dtype=float))
+    assert gaps.tolist() == [False, False, True, False, False]
+    assert any(line.get_label() == "nothing scored" for line in axes.lines)
+
+
+def test_the_heatmap_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report) -> None:
+    axes: Axes = heatmap_figure(replace(cliff, cells=cliff.cells[1:])).axes[0]
+    low, high = axes.get_ylim()
+    assert low > high
+    grey = np.ma.getmaskarray(np.ma.asarray(axes.images[0].get_array()))
+    assert grey[0, 0]
+    assert grey.sum() == 1
+    assert axes.images[0].get_clim() == (0, 1)
+
+
+def test_a_cell_says_its_mean_and_its_n(cliff: Report) -> None:
+    cells = (DepthCell(asked_tokens=512, depth=0.0, n_samples=1234, mean=0.875),)
+    assert "0.88\nn=1,234" in words(heatmap_figure(replace(cliff, cells=cells)))
+
+
+@pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
+def test_no_model_name_breaks_or_warns(
+    cliff: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
+        warnings.simplefilter("error")
+        draw_figures(replace(cliff, model=name, task=name), folder=tmp_path, dpi=40)
+    assert not caplog.records
+
+
+def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -> None:
+    program = (
+        "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "from contextcliff.reporting.canvas import blank\n"
+        "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "x.png")], check=True)
+
+
+def test_depth_labels_tell_depths_apart() -> None:
+    assert depth_labels([0.0, 0.5, 1.0]) == ["0.0", "0.5", "1.0"]
+    assert depth_labels([0.0, 0.25, 1.0]) == ["0.00", "0.25", "1.00"]
+    assert len(set(depth_labels([i / 199 for i in range(200)]))) == 200
+
+
+def test_labels_that_are_kept_include_both_ends() -> None:
+    assert legible([0.0, 0.1, 0.2, 1.0, 1.05], gap=0.3) == {0, 4}
+    assert legible([], gap=1.0) == frozenset()
+    assert legible([5.0], gap=1.0) == {0}

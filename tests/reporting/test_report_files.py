@@ -1,0 +1,133 @@
+"""The files that a run leaves, read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.records import Report, ScoredSample
+from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.files import samples_table, write_report_files
+
+MakeScored = Callable[..., ScoredSample]
+
+KEYS = [
+    "sample_id",
+    "task",
+    "context_tokens",
+    "prompt_tokens",
+    "depth",
+    "trial",
+    "document_id",
+    "question",
+    "answers",
+    "prediction",
+    "score",
+    "failure",
+    "finish_reason",
+    "ttft_ms",
+    "latency_ms",
+    "cached_tokens",
+    "prompt_sha256",
+    "seed",
+]
+
+
+def write(report: Report, folder: Path, *, scored: list[ScoredSample]) -> tuple[Path, ...]:
+    return write_report_files(report, scored=scored, manifest={"python": "3.11"}, folder=folder, dpi=30)
+
+
+def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:
+    folder = tmp_path / "outputs" / "default" / "run"
+    paths = write(any_report, folder, scored=[make_scored()])
+    assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    assert names[:4] == ["report.json", "report.md", "samples.jsonl", "manifest.json"]
+    assert all(name.startswith("figures/") for name in names[4:])
+    page = (folder / "report.md").read_text(encoding="utf-8")
+    assert all(f"]({name})" in page for name in names[4:])
+
+
+def test_report_json_round_trips_with_exactly_the_fields_of_the_record(any_report: Report, tmp_path: Path) -> None:
+    report = replace(any_report, model="Qwen “模型”")
+    write(report, tmp_path, scored=[])
+    text = (tmp_path / "report.json").read_text(encoding="utf-8")
+    assert json.loads(text) == json.loads(json.dumps(asdict(report)))
+    assert "模型" in text
+    assert text.startswith('{\n  "schema_version": 1')
+
+
+def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        write(replace(cliff, mean=float("nan")), tmp_path, scored=[])
+    assert not (tmp_path / "report.json").exists()
+
+
+def test_a_line_has_exactly_the_pinned_keys_in_their_order(make_scored: MakeScored) -> None:
+    assert list(samples_table([make_scored()])[0]) == KEYS
+
+
+def test_context_tokens_is_what_was_asked_and_prompt_tokens_what_the_server_counted(
+    make_scored: MakeScored,
+) -> None:
+    row = samples_table([make_scored()])[0]
+    assert (row["context_tokens"], row["prompt_tokens"]) == (2048, 2044)
+
+
+def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeScored) -> None:
+    row = samples_table([make_scored(answered=False)])[0]
+    nulls = {key for key, value in row.items() if value is None}
+    assert nulls == {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
+    assert row["failure"] == "timeout"
+
+
+@settings(max_examples=40, deadline=None)
+@given(said=st.lists(st.text(st.characters(), max_size=20), max_size=6))
+def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
+    cliff: Report, make_scored: MakeScored, said: list[str]
+) -> None:
+    report = replace(cliff, bins=(), cells=())
+    scored = [make_scored(trial=i, prediction=text, question=text) for i, text in enumerate(said)]
+    with TemporaryDirectory() as folder:
+        write(report, Path(folder), scored=scored)
+        content = (Path(folder) / "samples.jsonl").read_bytes().decode("utf-8")
+    # `splitlines` ends a line at more signs than a line feed: no reader may find a line too many.
+    assert [json.loads(line) for line in content.splitlines()] == samples_table(scored)
+    assert content.count("\n") == len(scored)
+
+
+def test_a_lone_surrogate_in_an_answer_survives_in_valid_utf8(
+    cliff: Report, make_scored: MakeScored, tmp_path: Path
+) -> None:
+    write(replace(cliff, model="m\ud800"), tmp_path, scored=[make_scored(prediction="x\ud800y")])
+    line = (tmp_path / "samples.jsonl").read_bytes().decode("utf-8")
+    assert json.loads(line)["prediction"] == "x\ud800y"
+    assert json.loads((tmp_path / "report.json").read_bytes())["model"] == "m\ud800"
+
+
+def test_writing_again_replaces_the_files(cliff: Report, make_scored: MakeScored, tmp_path: Path) -> None:
+    write(cliff, tmp_path, scored=[make_scored(), make_scored(trial=1)])
+    write(cliff, tmp_path, scored=[make_scored()])
+    assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report.json"
+    write_text(path=target, text="old")
+
+    def full(_: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_text(path=target, text="new")
+    assert target.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [target]

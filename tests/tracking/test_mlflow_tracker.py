@@ -1,0 +1,510 @@
+"""Runs kept in MLflow, looked at through MLflow's own client in real SQLite stores."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tracking_runs import LENGTHS, report, tracked, upload_at_once
+
+import contextcliff.tracking.address as address_module
+from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import Tracker, TrackingError
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URI of one database for the module; a test keeps apart by its experiment."""
+    return f"sqlite:///{tmp_path_factory.mktemp('store') / 'deep' / 'mlflow.db'}"
+
+
+@pytest.fixture
+def tracker(store: str, request: pytest.FixtureRequest) -> MLflowTracker:
+    return MLflowTracker(uri=store, experiment=request.node.name)
+
+
+def client_of(tracker: MLflowTracker) -> MlflowClient:
+    from mlflow.tracking import MlflowClient
+
+    return MlflowClient(tracking_uri=tracker.uri)
+
+
+def experiment_of(tracker: MLflowTracker) -> str:
+    experiment = client_of(tracker).get_experiment_by_name(tracker.experiment)
+    assert experiment is not None
+    return str(experiment.experiment_id)
+
+
+def runs_of(tracker: MLflowTracker) -> list[Run]:
+    return client_of(tracker).search_runs([experiment_of(tracker)], order_by=["attributes.start_time ASC"])
+
+
+# ---------------------------------------------------------------- what a run holds
+
+
+def test_a_report_becomes_one_finished_run_named_after_it(tracker: MLflowTracker, tmp_path: Path) -> None:
+    place = tracker.log(tracked(tmp_path))
+    (run,) = runs_of(tracker)
+    assert run.info.run_name == "qwen-niah-f16-1a2b"
+    assert run.info.status == "FINISHED"
+    assert run.data.tags["kv_policy"] == "none"
+    assert run.data.params["task.lengths"] == "[512, 1024, 4096]"
+    assert run.data.metrics["safe_cap_tokens"] == 1024
+    assert run.info.run_id in place
+    assert "\n" not in place
+
+
+def test_a_metric_has_one_point_for_each_length_at_its_tokens(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path))
+    (run,) = runs_of(tracker)
+    history = client_of(tracker).get_metric_history(run.info.run_id, "score")
+    assert [(point.step, point.value) for point in history] == [(512, 1.0), (1024, 0.95), (4096, 0.4)]
+    assert [point.step for point in client_of(tracker).get_metric_history(run.info.run_id, "n_samples")] == list(
+        LENGTHS
+    )
+
+
+def test_many_parameters_and_long_values_fit(tracker: MLflowTracker, tmp_path: Path) -> None:
+    wanted = {f"key.{n}": "é" * 9000 for n in range(230)}
+    tracker.log(tracked(tmp_path, parameters=wanted))
+    (run,) = runs_of(tracker)
+    assert len(run.data.params) == 230
+    assert {len(value) for value in run.data.params.values()} == {6000}
+
+
+def test_the_files_lie_beside_the_database_and_not_in_the_current_folder(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "cwd"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    tracker.log(tracked(tmp_path / "run"))
+    (run,) = runs_of(tracker)
+    folder = Path(tracker.uri.removeprefix("sqlite:///")).parent / run.info.run_id / "artifacts"
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == {
+        "report.json",
+        "report.md",
+        "samples.jsonl",
+        "manifest.json",
+        "figures/curve.png",
+        "samples_table.json",
+    }
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_the_samples_are_a_table_that_the_ui_shows(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path))
+    (run,) = runs_of(tracker)
+    assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "samples_table.json", "type": "table"}]
+    local = client_of(tracker).download_artifacts(run.info.run_id, "samples_table.json", str(tmp_path))
+    table = json.loads(Path(local).read_text())
+    assert table["columns"] == ["sample_id", "context_tokens", "score", "cached_tokens", "answers"]
+    assert table["data"][1] == ["s2", 1024, None, 8, ["9"]]
+
+
+def test_a_run_without_samples_has_no_table(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path, samples=[]))
+    (run,) = runs_of(tracker)
+    assert "samples_table.json" not in {f.path for f in client_of(tracker).list_artifacts(run.info.run_id)}
+
+
+def test_a_relative_database_in_a_folder_with_odd_signs_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tracker = MLflowTracker(uri="sqlite:///my runs, né #1/mlflow.db", experiment='it\'s "quoted"')
+    tracker.log(tracked(tmp_path / "run", report(run_id="it's")))
+    kept = list((tmp_path / "my runs, né #1").glob("*/artifacts/report.json"))
+    assert len(kept) == 1
+    assert tracker.log(tracked(tmp_path / "run", report(run_id="it's")))
+    assert len(list((tmp_path / "my runs, né #1").glob("*/artifacts"))) == 1
+
+
+# ---------------------------------------------------------------- doing it twice
+
+
+def test_the_same_results_are_kept_once(tracker: MLflowTracker, tmp_path: Path) -> None:
+    first = tracker.log(tracked(tmp_path))
+    assert tracker.log(tracked(tmp_path)) == first
+    assert len(runs_of(tracker)) == 1
+
+
+def test_other_results_of_the_same_run_supersede_the_older_ones(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path, report(partial=True)))
+    tracker.log(tracked(tmp_path, report(partial=False)))
+    older, newer = runs_of(tracker)
+    assert older.data.tags["contextcliff.superseded_by"] == newer.info.run_id
+    assert older.info.status == "FINISHED"
+    assert "contextcliff.superseded_by" not in newer.data.tags
+
+
+def test_results_that_come_back_after_being_superseded_are_kept_anew(tracker: MLflowTracker, tmp_path: Path) -> None:
+    for successes in (47, 46, 47):
+        tracker.log(tracked(tmp_path, report(successes=successes)))
+    current = [run for run in runs_of(tracker) if "contextcliff.superseded_by" not in run.data.tags]
+    assert [run.data.metrics["successes"] for run in current] == [47]
+
+
+def test_another_run_supersedes_nothing(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path, report(run_id="a")))
+    tracker.log(tracked(tmp_path, report(run_id="b")))
+    assert not any("contextcliff.superseded_by" in run.data.tags for run in runs_of(tracker))
+
+
+def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: str, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "files"
+    in_the_way.write_text("a file where a folder has to be")
+    tracker = MLflowTracker(uri=store, experiment="breaks", artifacts=str(in_the_way))
+    with pytest.raises(TrackingError) as raised:
+        tracker.log(tracked(tmp_path / "run"))
+    assert str(in_the_way) in str(raised.value)
+    assert tracker.uri in str(raised.value)
+    assert [run.info.status for run in runs_of(tracker)] == ["FAILED"]
+    in_the_way.unlink()
+    tracker.log(tracked(tmp_path / "run"))
+    assert [run.info.status for run in runs_of(tracker)] == ["FAILED", "FINISHED"]
+
+
+def test_an_interrupted_upload_is_left_failed(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow.tracking import MlflowClient
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MlflowClient, "log_artifacts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tracker.log(tracked(tmp_path))
+    assert [run.info.status for run in runs_of(tracker)] == ["FAILED"]
+
+
+# ---------------------------------------------------------------- what can be broken
+
+
+def fails(uri: str, folder: Path) -> tuple[str, float]:
+    """The line of the error, and the seconds that it took."""
+    started = time.monotonic()
+    with pytest.raises(TrackingError) as raised:
+        MLflowTracker(uri=uri).log(tracked(folder))
+    line = str(raised.value)
+    assert "\n" not in line
+    return line, time.monotonic() - started
+
+
+def test_a_corrupt_database_is_named_at_once(tmp_path: Path) -> None:
+    (tmp_path / "bad.db").write_bytes(b"this is no database, whatever its name says" * 100)
+    line, took = fails(f"sqlite:///{tmp_path}/bad.db", tmp_path / "run")
+    assert line == f"can't track in sqlite:///{tmp_path}/bad.db: file is not a database"
+    assert took < 10
+
+
+def test_a_folder_in_place_of_the_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.db").mkdir()
+    line, _ = fails(f"sqlite:///{tmp_path}/x.db", tmp_path / "run")
+    assert "unable to open database file" in line
+
+
+def test_a_path_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    line, _ = fails(f"sqlite:///{tmp_path}/file/deep/mlflow.db", tmp_path / "run")
+    assert "Not a directory" in line
+
+
+def test_a_database_that_another_program_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address_module, "BUSY_S", 0.3)
+    holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        line, took = fails(f"sqlite:///{tmp_path}/held.db", tmp_path / "run")
+    finally:
+        holder.close()
+    assert "database is locked" in line
+    assert took < 10
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes to read-only files")
+def test_a_read_only_database_is_named(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "x.db").close()
+    (tmp_path / "x.db").chmod(0o444)
+    line, _ = fails(f"sqlite:///{tmp_path}/x.db", tmp_path / "run")
+    assert "readonly" in line
+
+
+def test_a_database_of_another_schema_is_named(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "old.db") as other:
+        other.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+        other.execute("INSERT INTO alembic_version VALUES ('fromthefuture')")
+    other.close()
+    line, _ = fails(f"sqlite:///{tmp_path}/old.db", tmp_path / "run")
+    assert "fromthefuture" in line
+
+
+def test_a_dead_server_is_named_within_seconds_and_its_password_is_not(tmp_path: Path) -> None:
+    line, took = fails("http://me:hunter2@127.0.0.1:1", tmp_path)
+    assert line.startswith("can't track in http://127.0.0.1:1: ")
+    assert "Connection refused" in line
+    assert "hunter2" not in line
+    assert took < 12
+
+
+def test_a_silent_server_is_named_within_about_ten_seconds(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listens_and_never_answers:
+        line, took = fails(f"http://127.0.0.1:{listens_and_never_answers.getsockname()[1]}", tmp_path)
+    assert "timed out" in line
+    assert took < 15
+
+
+def test_a_page_that_is_no_mlflow_is_named_without_the_page(tmp_path: Path) -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>\n<b>welcome</b></html>")
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        line, _ = fails(f"http://127.0.0.1:{server.server_port}", tmp_path)
+        server.shutdown()
+    assert "not in a valid JSON format" in line
+    assert "<html>" not in line
+
+
+def test_a_deleted_experiment_is_named_with_the_way_back(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path))
+    client_of(tracker).delete_experiment(experiment_of(tracker))
+    with pytest.raises(TrackingError, match="is deleted; restore it with"):
+        tracker.log(tracked(tmp_path))
+
+
+def test_a_password_in_the_uri_is_never_shown(tmp_path: Path) -> None:
+    secret = MLflowTracker(uri="postgresql://me:hunter2@127.0.0.1:1/runs")
+    line, took = fails(secret.uri, tmp_path)
+    assert "hunter2" not in line + secret.ui_command()
+    assert took < 10
+
+
+# ---------------------------------------------------------------- a server
+
+
+@pytest.mark.slow
+def test_a_server_keeps_runs_and_their_files_on_its_own_side(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    theirs, ours = tmp_path / "server", tmp_path / "ours"
+    theirs.mkdir()
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
+    with (theirs / "log").open("w") as log:
+        # Its own session: the server has workers, which end with it.
+        server = subprocess.Popen(command, cwd=theirs, stdout=log, stderr=log, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.2)
+        tracker = MLflowTracker(uri=f"http://127.0.0.1:{port}")
+        place = tracker.log(tracked(ours))
+        assert tracker.log(tracked(ours)) == place
+        (run,) = runs_of(tracker)
+        assert place == f"http://127.0.0.1:{port}/#/experiments/{run.info.experiment_id}/runs/{run.info.run_id}"
+        history = client_of(tracker).get_metric_history(run.info.run_id, "score")
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=20)
+    assert tuple(point.step for point in history) == LENGTHS
+    assert len(list(theirs.rglob("samples_table.json"))) == 1
+
+
+# ---------------------------------------------------------------- what is left as it was
+
+
+def test_nothing_of_the_process_is_changed(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "77")
+    before = (
+        dict(os.environ),
+        list(warnings.filters),
+        logging.getLogger("mlflow").level,
+        mlflow.get_tracking_uri(),
+    )
+    tracker.log(tracked(tmp_path))
+    after = (
+        dict(os.environ),
+        list(warnings.filters),
+        logging.getLogger("mlflow").level,
+        mlflow.get_tracking_uri(),
+    )
+    assert after == before
+    assert mlflow.active_run() is None
+
+
+def test_a_fresh_database_puts_nothing_on_the_terminal_and_starts_no_telemetry(tmp_path: Path) -> None:
+    script = """
+import sys, threading
+from pathlib import Path
+from tracking_runs import tracked
+from contextcliff.tracking.mlflow import MLflowTracker
+tracker = MLflowTracker()
+tracker.check(); tracker.ui_command()
+assert not list(Path().iterdir()), "checking makes no file"
+assert "mlflow" not in sys.modules, "mlflow is imported late"
+tracker.log(tracked(Path("run")))
+if threading.active_count() > 1:
+    sys.exit(f"threads left: {threading.enumerate()}")
+"""
+    # Neither pytest's nor a CI's variables: they switch MLflow's telemetry off by themselves.
+    plain = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**plain, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "mlruns" / "mlflow.db").is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {"mlruns", "run"}
+    assert len(list((tmp_path / "mlruns").glob("*/artifacts/report.json"))) == 1
+
+
+def test_four_processes_that_start_at_once_on_a_fresh_store_all_get_in(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(4)
+    uri = f"sqlite:///{tmp_path}/mlruns/mlflow.db"
+    workers = [
+        context.Process(target=upload_at_once, args=(uri, str(tmp_path), number, barrier)) for number in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=90)
+    assert [worker.exitcode for worker in workers] == [0, 0, 0, 0]
+    kept = runs_of(MLflowTracker(uri=uri))
+    assert sorted(run.info.run_name for run in kept) == ["run-0", "run-1", "run-2", "run-3"]
+    assert {run.info.status for run in kept} == {"FINISHED"}
+
+
+# ---------------------------------------------------------------- settings and the way to look
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "sqlite:///mlruns/mlflow.db",
+        "sqlite:////var/lib/mlflow.db",
+        "sqlite+pysqlite:///x.db",
+        "http://localhost:5000",
+        "https://me:word@tracking.example.org/mlflow",
+        "postgresql+psycopg2://me:word@db/runs",
+        "databricks",
+        "databricks://profile",
+    ],
+)
+def test_places_that_mlflow_knows_pass(uri: str) -> None:
+    MLflowTracker(uri=uri).check()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "mlruns",
+        "./mlruns",
+        "file:///tmp/mlruns",
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite://mlruns/x.db",
+        "sqlite:///file:x.db?uri=true",
+        "http://",
+        "http://:5000",
+        "ftp://host/x",
+        "C:\\mlruns",
+    ],
+)
+def test_places_that_keep_nothing_are_refused_by_key(uri: str) -> None:
+    with pytest.raises(ValueError, match=r"^tracking\.uri: ") as raised:
+        MLflowTracker(uri=uri).check()
+    assert "\n" not in str(raised.value)
+
+
+def test_an_experiment_needs_a_name() -> None:
+    with pytest.raises(ValueError, match=r"^tracking\.experiment: "):
+        MLflowTracker(experiment=" ").check()
+
+
+def test_the_command_names_the_store_as_it_was_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "mlflow"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert MLflowTracker().ui_command() == (
+        "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000"
+    )
+    assert "'sqlite:////a b/x.db'" in MLflowTracker(uri="sqlite:////a b/x.db").ui_command()
+
+
+def test_a_script_off_the_path_is_named_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    beside = tmp_path / "env" / "bin"
+    beside.mkdir(parents=True)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "executable", str(beside / "python"))
+    monkeypatch.chdir(tmp_path)
+    assert MLflowTracker().ui_command().startswith("env/bin/python -m mlflow ui ")
+    (beside / "mlflow").write_text("#!/bin/sh\n")
+    (beside / "mlflow").chmod(0o755)
+    assert MLflowTracker().ui_command().startswith("env/bin/mlflow ui ")
+    monkeypatch.chdir("/")
+    assert MLflowTracker().ui_command().startswith(f"{str(beside).lstrip('/')}/mlflow ui ")
+
+
+def test_a_server_is_opened_and_its_password_not_shown() -> None:
+    assert MLflowTracker(uri="http://host:5000").ui_command() == "open http://host:5000"
+    assert MLflowTracker(uri="https://me:word@host").ui_command() == "open https://host"
+
+
+def test_no_tracker_keeps_nothing_and_takes_no_key(tmp_path: Path) -> None:
+    tracker: Tracker = NoTracker()
+    tracker.check()
+    assert tracker.log(tracked(tmp_path)) is None
+    assert tracker.ui_command() is None
+    with pytest.raises(ValueError, match="uri"):
+        NoTracker(uri="x")  # type: ignore[call-arg]  # what is tested
+
+
+@pytest.mark.parametrize(("name", "made"), [("mlflow", MLflowTracker), ("none", NoTracker)])
+def test_the_shipped_yaml_lists_every_field_with_its_default(name: str, made: type[MLflowTracker | NoTracker]) -> None:
+    from dataclasses import fields
+
+    from omegaconf import OmegaConf
+
+    listed = dict(OmegaConf.load(Path(__file__).parents[2] / "conf" / "tracking" / f"{name}.yaml"))
+    assert listed.pop("_target_") == f"{made.__module__}.{made.__qualname__}"
+    assert set(listed) == {field.name for field in fields(made)}
+    assert made(**listed) == made()

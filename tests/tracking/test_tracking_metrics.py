@@ -1,0 +1,97 @@
+"""What of a report becomes metrics, tags and parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from tracking_runs import LENGTHS, bin_at, report
+
+from contextcliff.records import Report, Zone
+from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
+
+
+def points(made: Report, key: str) -> list[tuple[int, float]]:
+    return [(each.step, each.value) for each in measurements(made) if each.key == key]
+
+
+def test_a_length_figure_has_one_point_for_each_length_at_its_tokens() -> None:
+    assert points(report(), "score") == [(512, 1.0), (1024, 0.95), (4096, 0.4)]
+    assert [step for step, _ in points(report(), "latency_ms_median")] == list(LENGTHS)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("score", "score_ci_low", "score_ci_high", "score_tested_low", "failure_rate", "std"),
+        *("n_samples", "n_unscored", "ttft_ms_median", "latency_ms_median"),
+        *("failure.empty", "failure.wrong-needle"),
+    ],
+)
+def test_every_length_figure_is_there(key: str) -> None:
+    assert [step for step, _ in points(report(), key)] == list(LENGTHS)
+
+
+def test_a_failure_that_a_length_does_not_show_is_a_zero_there() -> None:
+    assert points(report(), "failure.wrong-needle") == [(512, 0), (1024, 1), (4096, 10)]
+    assert points(report(), "failure.empty") == [(512, 0), (1024, 0), (4096, 2)]
+
+
+def test_a_run_figure_has_one_point() -> None:
+    assert points(report(), "safe_cap_tokens") == [(0, 1024)]
+    assert points(report(), "safe_cap_fraction") == [(0, 0.125)]
+    assert points(report(), "mean_score") == [(0, 0.78)]
+    assert points(report(), "computed_prompt_tokens") == [(0, 600)]
+    assert points(report(), "caps.writing") == [(0, 512)]
+
+
+def test_what_was_not_measured_is_not_logged() -> None:
+    made = report(bins=(bin_at(512, 1.0), bin_at(1024, None), bin_at(2048, math.nan)))
+    assert points(made, "score") == [(512, 1.0)]
+    assert points(made, "usd") == []
+    assert points(made, "caps.half_life") == []
+
+
+def test_tags_name_what_runs_are_filtered_by() -> None:
+    made = tags(report(partial=True, label="before the fix"))
+    assert made["contextcliff.run_id"] == "qwen-niah-f16-1a2b"
+    assert made["contextcliff.label"] == "before the fix"
+    assert (made["model"], made["kv_policy"], made["verdict"]) == ("qwen", "none", "cliff")
+    assert made["partial"] == "true"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fingerprint": "other"},
+        {"partial": True},
+        {"successes": 46},
+        {"bins": report().bins[:2]},
+        {"zones": (Zone(name="stable", min_tokens=512, max_tokens=4096),)},
+        {"safe_cap": replace(report().safe_cap, tokens=512)},
+    ],
+    ids=["fingerprint", "partial", "successes", "bins", "zones", "safe_cap"],
+)
+def test_the_digest_follows_what_the_report_says(changes: dict[str, object]) -> None:
+    assert digest(report("same-run", **changes)) != digest(report("same-run"))
+
+
+def test_the_digest_ignores_when_and_how_the_report_was_made() -> None:
+    assert digest(report(created_at="2027-01-01T00:00:00Z", command="other")) == digest(report())
+
+
+def test_parameters_are_cut_at_the_limit_and_never_collide() -> None:
+    made = parameters({"a b:c": "1", "a b?c": "2", "long": "x" * 7000})
+    assert made["a b_c"] == "1"
+    assert made["a b_c_2"] == "2"
+    assert len(made["long"]) == 6000
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "/etc", "a//b", "wrong needle!", "ü/é", "k" * 300])
+def test_any_name_becomes_a_key_that_mlflow_takes(name: str) -> None:
+    from mlflow.utils.validation import _validate_metric, _validate_param
+
+    # MLflow's own checks have no types.
+    _validate_metric(valid_key(name), 1.0, 0, 0)  # type: ignore[no-untyped-call]
+    _validate_param(valid_key(name), "x")  # type: ignore[no-untyped-call]
