@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +42,10 @@ class Run:
             started = time.monotonic()
             sent = asyncio.run(_send(invocation, identity, store))
             store.add_wall_time(identity.run_id, time.monotonic() - started)
+            if sent.interrupted:
+                sys.stderr.write("interrupted: what was answered is kept, and the same command goes on\n")
+                if store.run(identity.run_id) is None:
+                    return ExitCode.INTERRUPTED
             conclude(invocation, identity, store, reused=sent.reused)
         return ExitCode.INTERRUPTED if sent.interrupted else ExitCode.DONE
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,9 @@ from contextcliff.analysis.bar import Bar, is_degraded
 from contextcliff.analysis.bins import Level
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
+
+_CLIFF_SHARE = 2 / 3
+"""A cliff loses so much of its whole fall between two neighbouring lengths; a slope spreads it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,13 +73,19 @@ def _verdict(levels: Sequence[Level], cleared: int, degraded: Sequence[int], bar
         return "flat"
     if not degraded:
         return "insufficient_evidence"
-    if degraded[0] > cleared:
-        # Something lies between the cap and the fall. It is a slope only where the data could have
-        # shown the length to be good.
-        return "slope" if evidence_suffices(levels[cleared], bar) else "insufficient_evidence"
+    if degraded[0] > cleared and not evidence_suffices(levels[cleared], bar):
+        # Something lies between the cap and the fall, and the data could not have shown it to be good.
+        return "insufficient_evidence"
     if cleared:
-        return "cliff"
+        return "cliff" if _steepest_share(levels[cleared - 1 :]) >= _CLIFF_SHARE else "slope"
     return "slope" if _longest_is_lower(levels, confidence) else "flat"
+
+
+def _steepest_share(levels: Sequence[Level]) -> float:
+    """The largest fall of the mean between neighbouring lengths, as a share of the whole fall."""
+    means = [level.bin.mean for level in levels if level.bin.mean is not None]
+    whole = means[0] - min(means)
+    return max(earlier - later for earlier, later in pairwise(means)) / whole if whole > 0 else 0.0
 
 
 def evidence_suffices(level: Level, bar: Bar) -> bool:

@@ -24,7 +24,7 @@ def reason_of(walk: Walk, bar: Bar, *, threshold: float, confidence: float) -> s
         return _never_good(walk, bar, confidence)
     if walk.verdict == "insufficient_evidence":
         after = _missing(stop, bar, threshold, confidence)
-    elif walk.verdict == "slope":
+    elif walk.degraded and walk.degraded[0] > walk.cleared:
         after = (
             f"at {_tokens(stop)} the score is {_score(stop, confidence)}, shown neither to clear it nor to be below it"
         )

@@ -1,8 +1,8 @@
 """The `synthetic` haystack: unlimited, seeded English prose that never repeats a sentence.
 
 A chapter has a place, a season, a person with a trade, a friend and some neighbours; each of its paragraphs
-keeps to one topic. A sentence is a frame whose slots are filled from stocks dealt like shuffled cards, so that
-a word comes back only when its whole stock has been seen. What was told once is dealt again until it differs.
+keeps to one topic. A sentence is a frame whose slots are filled from stocks dealt like shuffled cards: a word
+comes back only when its whole stock has been seen. What was told before is dealt again until it differs.
 """
 
 import re
@@ -21,6 +21,9 @@ _PRONOUNS: Final = {
     "f": {"he": "she", "him": "her", "his": "her", "himself": "herself", "person_word": "woman"},
     "m": {"he": "he", "him": "him", "his": "his", "himself": "himself", "person_word": "man"},
 }
+
+# Draws of a kind of frame, each already used or told, before the body's frames stand in for it.
+_PATIENCE: Final = 24
 
 # Literal text and slot names by turns, literal first; a slot starting with ^ takes a capital.
 _Template: TypeAlias = tuple[str, ...]
@@ -176,28 +179,31 @@ class _Narrator:
             scope |= _PRONOUNS[gender]
         frames = self._frames[topic]
         used: set[_Template] = set()
-        paragraph = [self._sentence(frames["open"], scope, used)]
+        paragraph = [self._sentence(frames, "open", scope, used)]
         scope["who"] = given
+        kind = "open"
         for _ in range(2 + int(self._random() * 4)):
-            kind = "short" if self._random() < 0.2 else "body"
-            paragraph.append(self._sentence(frames[kind], scope, used))
+            # A short sentence needs a full one before it to lean on.
+            kind = "short" if kind == "body" and self._random() < 0.35 else "body"
+            paragraph.append(self._sentence(frames, kind, scope, used))
         if self._random() < 0.7:
-            paragraph.append(self._sentence(frames["close"], scope, used))
+            paragraph.append(self._sentence(frames, "close", scope, used))
         return paragraph
 
-    def _sentence(self, frames: _Deck, scope: _Scope, used: set[_Template]) -> str:
+    def _sentence(self, frames: dict[str, _Deck], kind: str, scope: _Scope, used: set[_Template]) -> str:
+        misses = 0
         while True:
-            frame = frames.deal()
-            if frame in used:
-                continue
+            # A kind of short frames can run dry; those of the body name new people in every chapter.
+            frame = frames[kind if misses < _PATIENCE else "body"].deal()
             text = _fill(frame, scope)
             text = _ARTICLE_BEFORE_VOWEL.sub(r"\1n ", text[0].upper() + text[1:])
             digest = blake2b(text.encode(), digest_size=8).digest()
             # Two sentences may share a digest by chance: that only skips one that could have been told.
-            if digest not in self._told:
-                self._told.add(digest)
+            if frame not in used and digest not in self._told:
                 used.add(frame)
+                self._told.add(digest)
                 return text
+            misses += 1
 
     def _drawn(self, stock: str) -> str:
         deck = self._common[stock]

@@ -9,7 +9,7 @@ from typing import Final
 
 STOCK: Final[dict[str, str]] = {
     "given_f": """
-        Maren | Tessaly | Orlanthe | Wenna | Isolde | Brisa | Linnet | Petra | Sunniva | Hesper
+        Maren | Tessaly | Orlanthe | Wenna | Isolde | Brisa | Linnet | Petronel | Sunniva | Hesper
         Corisande | Tamsin
         Elowen | Merrin | Averil | Rosamund | Ottilie | Perpetua | Sabra | Thea | Unwen | Verity | Willa
         Yseult
@@ -25,7 +25,7 @@ STOCK: Final[dict[str, str]] = {
         Torben | Ulric | Wystan | Yorick | Ambrose | Barnaby | Crispin | Dunstan | Ellery | Fabian | Gervase
         Holdan | Ivo | Jaspin | Kenelm | Lambert | Matthias | Nicol | Odo | Piers | Quill | Rowan | Sampson
         Thaddeus | Valdric | Warin | Anselm | Benedick | Cuthbert | Drogo | Emeric | Fulk | Gilbryn | Hamo
-        Isembard | Jocelin | Leofric | Merrivan | Noll | Orrin | Pascoe | Reynard | Simkin | Tancred | Wilmot
+        Isembard | Jocelin | Leofric | Merrivan | Noll | Orsin | Pascoe | Reynard | Simkin | Tancred | Wilmot
     """,
     "given": "{given_f} | {given_m}",
     "surname": "{sur_stem}{sur_end}",
@@ -45,13 +45,14 @@ STOCK: Final[dict[str, str]] = {
         Bracken
         Wether | Lantern | Sorrel | Plover | Cinder | Gorse | Teasel | Ivy | Juniper | Hornbeam | Mallow
         Nettle
-        Otter | Pippin | Raven | Saffron | Tansy | Umber | Velvet | Willow | Yarrow | Amber | Bramble | Candle
+        Marten | Pippin | Raven | Saffron | Tansy | Umber | Velvet | Willow | Yarrow | Amber | Bramble
+        Candle
         Dapple | Ember | Feather | Garland | Heron | Hollow | Candor | Lapwing | Mossy | Pebble | Rushen
         Saddle | Tinder | Wicker | Barley | Copper | Drover | Elder | Fallow | Gannet | Hobble | Meadow
     """,
     "place_end": """
         mere | combe | garth | holt | rill | reach | thwaite | stow | wick | lea | haven | cross | dell | down
-        fell | gate | shaw | moor | water | sand | ridge | low | quay | staithe | croft | dene
+        fell | gate | shaw | moor | water | sand | rigg | low | quay | staithe | croft | dene
     """,
     "trade_any": """
         baker | cooper | miller | carter | weaver | tinker | potter | schoolmaster | ferry keeper | blacksmith
@@ -164,7 +165,7 @@ STOCK: Final[dict[str, str]] = {
         the old barn
         the bakery | the almshouse | the library | the toll house | the bell tower | the granary
         the clock tower
-        the guildhall | the corn exchange | the wash house | the fire station
+        the guildhall | the corn exchange | the wash house | the weigh house
     """,
     "building_part": """
         roof | chimney | porch | gable | doorway | front wall | weathervane | staircase | cellar | bay window
@@ -198,8 +199,8 @@ STOCK: Final[dict[str, str]] = {
     """,
     "feeling": """
         relieved | uneasy | content | oddly cheerful | tired | a little ashamed | grateful | calm | hopeful
-        almost happy | lonely | well rested | proud in a quiet way | doubtful | homesick | at ease | sorry
-        reassured
+        in good heart | lonely | well rested | proud in a quiet way | doubtful | homesick | at ease
+        sorry | reassured
         impatient | comforted | wistful | out of sorts | less certain than before | in no mood for company
         half amused
     """,
@@ -292,7 +293,7 @@ STOCK: Final[dict[str, str]] = {
         I would sooner have {grocery} than {grocery} | it will be dry by tomorrow, or the day after
         I left the {objs} by {spot} | {someone} was asking for you at {civic}
         you were right about the {objs}
-        the {objs} can wait until the rain is over | I never liked that {thing} | it was {someone} who told me
+        the {objs} can wait until the rain is over | I never liked that {thing} | it was {someone} who said so
         the {building_part} of {civic} needs looking at | I have had enough of {grocery} for one year
         you should show it to {someone} | I will bring the {thing} back after the fair at {elsewhere}
         there was a {thing} exactly like it in my {kin_mine}'s house | {someone} paid for it with {grocery}
@@ -347,7 +348,7 @@ STOCK: Final[dict[str, str]] = {
     "mended_with": """
         a strip of leather | two {things} | a little lime and sand | a length of rope | pine tar | an oak peg
         a piece of an old {obj} | fresh clay | a handful of nails | wire and patience | a plate of thin copper
-        linseed oil | a board from a broken {obj} | glue and a clamp | beeswax | moss and mortar
+        linseed oil | a board from an old crate | glue and a clamp | beeswax | moss and mortar
     """,
     "occasion": """
         the harvest supper | the wedding of {someone} | the blessing of the {objs} | the autumn fair

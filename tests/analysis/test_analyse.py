@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from analysis_samples import analysed, curve, fractional
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.analysis.analysis_samples import analysed, curve, fractional
 
 
 def test_the_overall_figures() -> None:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from analysis_samples import analysed, curve, right_of, scored_sample
-
 from contextcliff.records import ScoredSample
+from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 
 ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"
 BLUEPRINT = (

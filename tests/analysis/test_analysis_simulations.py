@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from analysis_samples import analysed, curve, fractional
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -17,6 +16,7 @@ from contextcliff.analysis.bounded import mean_lower_bound
 from contextcliff.analysis.intervals import shown_interval, wilson
 from contextcliff.analysis.melding import p_at_most_share
 from contextcliff.records import SafeCap
+from tests.analysis.analysis_samples import analysed, curve, fractional
 
 pytestmark = pytest.mark.slow
 

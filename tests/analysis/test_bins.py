@@ -4,11 +4,11 @@ import itertools
 import math
 
 import pytest
-from analysis_samples import analysed, curve, scored_sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
+from tests.analysis.analysis_samples import analysed, curve, scored_sample
 
 lengths = st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=80)
 

@@ -1,10 +1,10 @@
 """The other cap rules, on curves worked by hand."""
 
 import pytest
-from analysis_samples import analysed, curve, fractional
 
 from contextcliff.analysis import rules
 from contextcliff.records import Bin, ScoredSample
+from tests.analysis.analysis_samples import analysed, curve, fractional
 
 
 def bins(samples: list[ScoredSample]) -> tuple[Bin, ...]:

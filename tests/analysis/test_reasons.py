@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis_samples import analysed, curve
+from tests.analysis.analysis_samples import analysed, curve
 
 Results = Mapping[int, tuple[int, ...]]
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from analysis_samples import analysed, curve, fractional, right_of, scored_sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records import SafeCap
+from tests.analysis.analysis_samples import analysed, curve, fractional, right_of, scored_sample
 
 LENGTHS = (500, 1_000, 2_000, 4_000)
 counts = st.tuples(st.integers(min_value=0, max_value=30), st.integers(min_value=1, max_value=30)).map(
@@ -34,8 +34,18 @@ def test_a_fall_within_one_step_is_a_cliff() -> None:
 
 
 def test_a_fall_over_several_steps_is_a_slope() -> None:
-    found = cap({500: (40, 40), 1_000: (35, 40), 2_000: (29, 40), 4_000: (2, 40)})
-    assert (found.verdict, found.tokens, found.ci_high) == ("slope", 500, 4_000)
+    found = cap({500: (40, 40), 1_000: (35, 40), 2_000: (20, 40), 4_000: (2, 40)})
+    assert (found.verdict, found.tokens, found.ci_high) == ("slope", 500, 2_000)
+
+
+def test_a_slope_whose_first_step_is_already_degraded_is_no_cliff() -> None:
+    found = cap({500: (40, 40), 1_000: (24, 40), 2_000: (14, 40), 4_000: (2, 40)})
+    assert (found.verdict, found.tokens) == ("slope", 500)
+
+
+def test_a_cliff_stays_one_behind_a_length_that_settles_nothing() -> None:
+    found = cap({500: (40, 40), 1_000: (35, 40), 2_000: (2, 40), 4_000: (2, 40)})
+    assert (found.verdict, found.tokens, found.ci_high) == ("cliff", 500, 2_000)
 
 
 def test_no_fall_is_flat_and_censored() -> None:

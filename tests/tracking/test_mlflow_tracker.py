@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tracking_runs import LENGTHS, report, tracked, upload_at_once
+from tests.tracking.tracking_runs import LENGTHS, report, tracked, upload_at_once
 
 import contextcliff.tracking.address as address_module
 from contextcliff.tracking.mlflow import MLflowTracker
@@ -367,7 +367,7 @@ def test_a_fresh_database_puts_nothing_on_the_terminal_and_starts_no_telemetry(t
     script = """
 import sys, threading
 from pathlib import Path
-from tracking_runs import tracked
+from tests.tracking.tracking_runs import tracked
 from contextcliff.tracking.mlflow import MLflowTracker
 tracker = MLflowTracker()
 tracker.check(); tracker.ui_command()

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from tracking_runs import LENGTHS, bin_at, report
+from tests.tracking.tracking_runs import LENGTHS, bin_at, report
 
 from contextcliff.records import Report, Zone
 from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
