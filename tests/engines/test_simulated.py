@@ -1,0 +1,118 @@
+"""The planted model: its law is what it says, and the analysis finds it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.engines.engine import Deployment
+from contextcliff.engines.simulated import Simulated
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Model
+from contextcliff.records import Generation, Recipe, Sample, Words, render
+from contextcliff.sampling import Sampling
+from tests.commands import SIMULATED, contextcliff, reports
+
+FULL = KVPolicy(name="none")
+Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
+
+
+def answers(engine: Simulated, sample: Sample, *, model: str = "m", max_tokens: int = 48) -> Generation:
+    async def once() -> Generation:
+        deployment = Deployment(model=Model(name=model, context_window=9), kv_policy=FULL, context_tokens=9)
+        async with engine.open(deployment) as session:
+            return await session.generate(sample, render(sample.recipe, {}), Sampling(max_tokens=max_tokens))
+
+    return asyncio.run(once())
+
+
+def asked(number: int, *, expected: tuple[str, ...] = ("1234567",), words: int = 50) -> Sample:
+    return Sample(
+        sample_id=f"s{number}",
+        task="t",
+        context_tokens=words,
+        built_tokens=words,
+        depth=0.5,
+        trial=number,
+        document_id="d",
+        question="?",
+        answers=expected,
+        recipe=Recipe(user=(Words(text="word " * words),)),
+        seed=number,
+    )
+
+
+def test_a_cliff_falls_at_its_place_and_a_flat_law_nowhere() -> None:
+    cliff, flat = Simulated(law="cliff", cliff_tokens=1000), Simulated(law="flat")
+    chances = [cliff.chance(tokens=tokens, depth=0.5, kv_policy=FULL) for tokens in (100, 800, 1200, 9000)]
+    assert chances == pytest.approx([0.98, 0.98, 0.05, 0.05], abs=0.001)
+    assert flat.chance(tokens=10**6, depth=0.5, kv_policy=FULL) == 0.98
+
+
+def test_a_slope_falls_evenly_in_octaves_down_to_its_end() -> None:
+    slope = Simulated(law="slope", cliff_tokens=8000, slope_octaves=3.0, ceiling=1.0, floor=0.0)
+    chances = [slope.chance(tokens=tokens, depth=0.5, kv_policy=FULL) for tokens in (500, 1000, 2000, 4000, 8000)]
+    assert chances == pytest.approx([1.0, 1.0, 2 / 3, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize(("position", "worst"), [("middle", 0.5), ("start", 0.0), ("end", 1.0)])
+def test_evidence_is_lost_where_it_was_planned(position: Any, worst: float) -> None:
+    engine = Simulated(law="flat", position=position)
+    by_depth = {depth: engine.chance(tokens=9, depth=depth, kv_policy=FULL) for depth in (0.0, 0.5, 1.0)}
+    assert min(by_depth, key=lambda depth: by_depth[depth]) == worst
+
+
+def test_a_quantised_cache_moves_the_cliff_down() -> None:
+    engine = Simulated(cliff_tokens=1000)
+    assert engine.chance(tokens=900, depth=0.5, kv_policy=FULL) > 0.9
+    assert engine.chance(tokens=900, depth=0.5, kv_policy=Q4) < 0.1
+
+
+def test_answers_come_right_as_often_as_planned() -> None:
+    engine = Simulated(law="flat", ceiling=0.7)
+    right = sum("1234567" in answers(engine, asked(number)).text for number in range(400))
+    # Six standard deviations of 400 draws at .7.
+    assert abs(right - 280) < 6 * (400 * 0.7 * 0.3) ** 0.5
+
+
+def test_the_same_sample_gets_the_same_answer_and_another_model_answers_for_itself() -> None:
+    engine = Simulated(law="flat", ceiling=0.5)
+    first = [answers(engine, asked(number)).text for number in range(30)]
+    assert first == [answers(engine, asked(number)).text for number in range(30)]
+    assert first != [answers(engine, asked(number), model="other").text for number in range(30)]
+
+
+def test_where_nothing_is_right_it_writes_prose_that_decays_with_length() -> None:
+    engine = Simulated(law="cliff", cliff_tokens=300)
+
+    def distinct_share(words: int) -> float:
+        text = answers(engine, asked(1, expected=(), words=words), max_tokens=600).text
+        sentences = text.replace("? ", ". ").split(". ")
+        return len(set(sentences)) / len(sentences)
+
+    assert distinct_share(100) > 0.9
+    assert distinct_share(900) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("law", "verdict", "tokens"),
+    [("cliff", "cliff", 2048), ("flat", "flat", 8000)],
+)
+def test_the_planted_law_is_found(tmp_path: Path, law: str, verdict: str, tokens: int) -> None:
+    done = contextcliff(
+        *SIMULATED,
+        f"engine.law={law}",
+        "engine.cliff_tokens=3000",
+        "engine.ceiling=1.0",
+        "dataset=synthetic",
+        "model=qwen",
+        "task.lengths=[1024,2048,4096,8000]",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0
+    cap = reports(tmp_path)[0]["safe_cap"]
+    assert (cap["verdict"], cap["censored"]) == (verdict, law == "flat")
+    assert tokens - 16 <= cap["tokens"] <= tokens

@@ -1,0 +1,173 @@
+"""Sending: retried, bounded, kept before it is scored, and never blamed on the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution import runner as runner_module
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.scoring import score_outcomes
+from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.records import Generation, Outcome, Prompt, Sample
+from contextcliff.sampling import Sampling
+from contextcliff.text.words import WordTokenizer
+from tests.tasks.needles import TEXT, build, niah, said
+
+TASK = niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=4)
+PLANNED = tuple(
+    PlannedSample(sample=sample, prompt_sha256=str(i), key=f"key-{i}") for i, sample in enumerate(build(TASK))
+)
+Behaviour = Callable[[Sample, int], Generation]
+
+
+@dataclass
+class Scripted:
+    """A session that behaves as told, by sample and attempt; it counts and notes what is under way."""
+
+    behaviour: Behaviour
+    tokenizer: WordTokenizer = field(default_factory=WordTokenizer)
+    attempts: Counter[str] = field(default_factory=Counter)
+    under_way: int = 0
+    most_under_way: int = 0
+
+    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+        assert sample.answers[0] in prompt.user
+        self.attempts[sample.sample_id] += 1
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            await asyncio.sleep(0.002)
+            return self.behaviour(sample, self.attempts[sample.sample_id])
+        finally:
+            self.under_way -= 1
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner_module, "_exponential", lambda _: 0.0)
+
+
+def execute(session: Scripted, folder: Path, *, concurrency: int = 3, max_retries: int = 2) -> list[Outcome]:
+    async def all_of_it(store: Store) -> list[Outcome]:
+        runner = Runner(
+            session=session,
+            sampling=Sampling(),
+            documents={TEXT.document_id: TEXT},
+            store=store,
+            run_id="run",
+            concurrency=concurrency,
+            max_retries=max_retries,
+        )
+        outcomes = []
+        async for outcome in runner.execute(PLANNED):
+            if outcome.generation is not None:
+                kept = Store(folder)  # another connection sees only what is durable
+                key = next(item.key for item in PLANNED if item.sample == outcome.sample)
+                assert kept.generation(key) == outcome.generation
+            outcomes.append(outcome)
+        return outcomes
+
+    with Store(folder) as store:
+        return asyncio.run(all_of_it(store))
+
+
+def right(sample: Sample, _: int) -> Generation:
+    return said(sample.answers[0])
+
+
+def test_every_sample_is_answered_and_kept_before_it_is_handed_on(tmp_path: Path) -> None:
+    outcomes = execute(Scripted(right), tmp_path)
+    assert {outcome.sample for outcome in outcomes} == {item.sample for item in PLANNED}
+    assert all(scored.score == 1.0 for scored in score_outcomes(TASK, outcomes))
+
+
+def test_no_more_are_under_way_than_allowed(tmp_path: Path) -> None:
+    session = Scripted(right)
+    execute(session, tmp_path, concurrency=3)
+    assert session.most_under_way == 3
+
+
+def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:
+    def second_time(sample: Sample, attempt: int) -> Generation:
+        if attempt == 1:
+            raise EngineFault("server_error", "busy", retryable=True)
+        return said(sample.answers[0])
+
+    outcomes = execute(Scripted(second_time), tmp_path)
+    assert all(outcome.generation is not None for outcome in outcomes)
+    with Store(tmp_path) as store:
+        assert store.count_faults("run") == {"server_error": len(PLANNED)}
+
+
+def test_a_fault_that_persists_leaves_its_sample_unscored_and_lowers_no_mean(tmp_path: Path) -> None:
+    lost = PLANNED[5].sample
+
+    def one_is_lost(sample: Sample, _: int) -> Generation:
+        if sample == lost:
+            raise EngineFault("timeout", "silence", retryable=True)
+        return said(sample.answers[0])
+
+    session = Scripted(one_is_lost)
+    scored = score_outcomes(TASK, execute(session, tmp_path, max_retries=2))
+    assert session.attempts[lost.sample_id] == 3
+    assert Counter((item.score, item.failure) for item in scored) == {(1.0, None): 11, (None, "timeout"): 1}
+
+
+def test_an_overflow_is_neither_retried_nor_a_wrong_answer(tmp_path: Path) -> None:
+    def too_long(sample: Sample, _: int) -> Generation:
+        raise EngineFault("overflow", "400")
+
+    session = Scripted(too_long)
+    scored = score_outcomes(TASK, execute(session, tmp_path))
+    assert set(session.attempts.values()) == {1}
+    assert {(item.score, item.failure) for item in scored} == {(None, "overflow")}
+    assert not (tmp_path / "state.db").exists()
+
+
+def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(tmp_path: Path) -> None:
+    def wrong_key(sample: Sample, _: int) -> Generation:
+        raise EngineFault("unauthorized", "wrong key", fatal=True)
+
+    session = Scripted(wrong_key)
+    with pytest.raises(RunError, match="unauthorized: wrong key"):
+        execute(session, tmp_path, concurrency=3)
+    assert sum(session.attempts.values()) <= 3
+
+
+def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
+    def sometimes(sample: Sample, _: int) -> Generation:
+        return said(PLANNED[0].sample.answers[0])
+
+    outcomes = execute(Scripted(sometimes), tmp_path)
+    forward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes)}
+    backward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes[::-1])}
+    assert forward == backward
+    assert Counter(item.failure for item in forward.values()) == {None: 1, "wrong_needle": 11}
+
+
+def test_a_server_that_asks_for_patience_gets_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    waits: list[float] = []
+
+    sleep = asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        if seconds >= 1.0:
+            waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+
+    def once(sample: Sample, attempt: int) -> Generation:
+        if attempt == 1:
+            raise EngineFault("rate_limit", "slow down", retryable=True, retry_after_s=7.0)
+        return said(sample.answers[0])
+
+    execute(Scripted(once), tmp_path)
+    assert waits == [7.0] * len(PLANNED)

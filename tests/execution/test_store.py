@@ -1,0 +1,131 @@
+"""`state.db`: what was answered stays, whoever writes and whatever happens."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution.keys import Respondent
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
+from contextcliff.sampling import Sampling
+from tests.tasks.needles import build, niah, said
+
+SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))
+PLANNED = tuple(
+    PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
+)
+RUN = StoredRun(run_id="run", fingerprint="f", label="", facts={"tokenizer": "words"})
+
+
+def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+    with Store(tmp_path) as again:
+        assert again.generation("key-0") == said("9")
+        assert again.generation("key-1") is None
+
+
+def test_a_generation_that_is_there_is_not_replaced(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("first"))
+        store.keep(PLANNED[0], said("second"))
+        assert store.generation("key-0") == said("first")
+
+
+def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    with Store(folder) as store:
+        store.begin(RUN, PLANNED)
+        store.record_fault("run", "x", Fault(kind="connect", detail="refused"))
+        store.add_wall_time("run", 1.0)
+        assert not folder.exists()
+        assert store.run("run") is None
+        store.keep(PLANNED[0], said("9"))
+        assert store.run("run") == replace(RUN, wall_s=1.0)
+        assert store.count_faults("run") == {"connect": 1}
+
+
+def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        store.begin(RUN, PLANNED)
+        assert store.schedule("run") == PLANNED
+        store.begin(RUN, PLANNED[:2])
+        assert store.schedule("run") == PLANNED[:2]
+
+
+def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        for kind in ("timeout", "timeout", "server_error"):
+            store.record_fault("run", "s", Fault(kind=kind, detail=kind))
+        assert store.count_faults("run") == {"timeout": 2, "server_error": 1}
+        assert store.last_faults("run") == {"s": Fault(kind="server_error", detail="server_error")}
+
+
+def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        store.begin(replace(RUN, label="tuned"), PLANNED)
+        refuse_taken_label(store, label="tuned", fingerprint="f")
+        refuse_taken_label(store, label="", fingerprint="g")
+        with pytest.raises(ConfigError) as told:
+            refuse_taken_label(store, label="tuned", fingerprint="g")
+    assert str(told.value) == (
+        "label=tuned: is the name of another configuration (run); choose another label, or repeat that configuration"
+    )
+
+
+def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_text("not a database, but somebody's notes", encoding="utf-8")
+    with Store(tmp_path) as store, pytest.raises(RunError, match="state.db: file is not a database"):
+        store.generation("key-0")
+    assert "somebody's notes" in (tmp_path / "state.db").read_text(encoding="utf-8")
+
+
+def _keep_many(folder: Path, first: int) -> None:
+    with Store(folder) as store:
+        for number in range(first, first + 50):
+            store.keep(replace(PLANNED[0], key=f"k{number}"), said(str(number)))
+
+
+def test_several_processes_write_to_one_fresh_store_at_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_keep_many, args=(tmp_path, 25 * number)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(timeout=60)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0, 0]
+    with sqlite3.connect(tmp_path / "state.db") as connection:
+        assert connection.execute("SELECT count(*), count(DISTINCT key) FROM generations").fetchone() == (125, 125)
+
+
+def respondent(**changes: object) -> Respondent:
+    made = Respondent(identity={"engine": "e", "weights": "w", "kv": "none"}, sampling=Sampling(), label="")
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        respondent(identity={"engine": "e", "weights": "w", "kv": "q4_0"}),
+        respondent(identity={"engine": "e", "weights": "w2", "kv": "none"}),
+        respondent(sampling=Sampling(max_tokens=9)),
+        respondent(label="tuned"),
+    ],
+)
+def test_engine_weights_policy_sampling_and_label_enter_the_key(other: Respondent) -> None:
+    assert respondent().key(SAMPLES[0], "sha") != other.key(SAMPLES[0], "sha")
+
+
+def test_the_seed_enters_the_key_only_where_tokens_are_drawn() -> None:
+    first, second = SAMPLES[:2]
+    assert respondent().key(first, "sha") == respondent().key(second, "sha")
+    drawing = respondent(sampling=Sampling(temperature=1.0))
+    assert drawing.key(first, "sha") != drawing.key(second, "sha")

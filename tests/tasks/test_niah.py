@@ -1,0 +1,131 @@
+"""Needles: where they go, how long the prompts are, what counts as found."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.errors import ConfigError
+from contextcliff.tasks.niah import score_number
+from contextcliff.tasks.task import Room
+from contextcliff.text.sentences import sentence_starts
+from contextcliff.text.words import WordTokenizer
+from tests.tasks.needles import TEXT, build, niah, prompt, said
+
+lengths = st.integers(min_value=120, max_value=2_800)
+depths = st.floats(min_value=0.0, max_value=1.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(lengths, depths)
+def test_the_built_length_meets_the_length_asked_for_and_never_exceeds_it(length: int, depth: float) -> None:
+    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1))
+    counted = WordTokenizer().count_prompt(prompt(sample))
+    assert counted <= length
+    assert length - counted <= max(16, length // 100)
+    assert abs(counted - sample.built_tokens) <= 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(lengths, depths)
+def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, depth: float) -> None:
+    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1))
+    before, needle, after = sample.recipe.user[1:4]
+    city = re.search(r"What is the special magic (\w+) number\?", sample.question)
+    assert city is not None
+    assert needle.text == f"The special magic {city[1]} number is: {sample.answers[0]}. "
+    assert before.end == after.start
+    assert before.end in sentence_starts(TEXT.text)
+    assert prompt(sample).user.count(sample.answers[0]) == 1
+
+
+def test_the_needle_lies_at_the_sentence_nearest_to_its_depth() -> None:
+    samples = build(niah(lengths=[2500], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=1))
+    text_end = samples[0].recipe.user[3].end
+    places = [sample.recipe.user[1].end / text_end for sample in samples]
+    assert places[0] == 0.0
+    for place, depth in zip(places, [0.0, 0.25, 0.5, 0.75, 1.0], strict=True):
+        assert abs(place - depth) < 0.03
+
+
+def test_every_sample_has_its_own_number_and_the_cities_vary() -> None:
+    samples = build(niah(lengths=[400, 800], trials=4))
+    assert len({sample.answers for sample in samples}) == len(samples) == 80
+    assert all(re.fullmatch(r"[1-9]\d{6}", sample.answers[0]) for sample in samples)
+    assert len({sample.question for sample in samples}) > 40
+    assert len({sample.sample_id for sample in samples}) == len(samples)
+
+
+def test_the_same_seed_makes_the_same_samples_and_another_seed_others() -> None:
+    task = niah(lengths=[400], trials=2)
+    assert build(task) == build(task)
+    assert {sample.answers for sample in build(task)}.isdisjoint({s.answers for s in build(task, seed=1)})
+
+
+def test_adding_a_length_a_depth_or_a_trial_changes_no_other_sample() -> None:
+    few = build(niah(lengths=[400], depths=[0.0, 1.0], trials=1))
+    many = build(niah(lengths=[300, 400, 900], depths=[0.0, 0.5, 1.0], trials=3))
+    assert set(few) <= set(many)
+
+
+def test_samples_are_lengths_times_depths_times_trials() -> None:
+    assert len(build(niah(lengths=[300, 400, 500], depths=[0.1, 0.9], trials=5))) == 30
+
+
+def test_a_length_that_the_frame_fills_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"task.lengths: 50 is too short: .* take \d+ tokens"):
+        build(niah(lengths=[50]))
+
+
+def test_the_longest_length_leaves_room_for_the_answer() -> None:
+    task = niah(lengths=[7_900], reserve_tokens=200)
+    assert task.longest_context(Room(context_window=8_192, answer_tokens=48)) == 7_900
+    with pytest.raises(ConfigError, match="the longest that fits is 7,168"):
+        task.longest_context(Room(context_window=8_192, answer_tokens=1_024))
+
+
+FOUND = ["1234567", "The number is 1234567.", "**1234567**", "1,234,567", "Paris: 1234567, of course", "x=1234567;"]
+NOT_FOUND = ["12345678", "91234567", "1234567.5", "0.1234567", "123456", "1234568", "1,234,567,890", "12,345,678"]
+
+
+@pytest.mark.parametrize("answer", FOUND)
+def test_the_right_number_is_found_as_a_whole_number(answer: str) -> None:
+    assert score_number(answer, expected="1234567", foreign=frozenset(), cut_off=False).value == 1.0
+
+
+@pytest.mark.parametrize("answer", NOT_FOUND)
+def test_a_number_in_a_longer_or_another_number_is_not_found(answer: str) -> None:
+    assert score_number(answer, expected="1234567", foreign=frozenset(), cut_off=False).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish_reason", "tag"),
+    [
+        ("", "stop", "empty"),
+        (" \n", "stop", "empty"),
+        ("It is 7654321.", "stop", "wrong_needle"),
+        ("It is 1111111.", "stop", "hallucination"),
+        ("The number is 12345", "length", "incomplete"),
+        ("I'm sorry, the text does not mention it.", "stop", "refusal"),
+        ("The harbour is quiet.", "stop", "missing"),
+        ("About 42.", "stop", "missing"),
+    ],
+)
+def test_a_wrong_answer_gets_one_tag(answer: str, finish_reason: str, tag: str) -> None:
+    score = score_number(
+        said(answer).text,
+        expected="1234567",
+        foreign=frozenset({"1234567", "7654321"}),
+        cut_off=finish_reason == "length",
+    )
+    assert (score.value, score.failure) == (0.0, tag)
+
+
+def test_the_oracle_scores_one_and_an_empty_answer_nothing() -> None:
+    task = niah(lengths=[300], trials=1)
+    for sample in build(task):
+        assert task.score(sample, said(sample.answers[0])).value == 1.0
+        assert task.score(sample, said("")).value == 0.0

@@ -1,0 +1,115 @@
+"""Every wrong configuration is one line on stderr, to the letter, with exit code 2, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands import contextcliff
+
+MODELS = "glm, glm4_32b, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, qwen3_32b, qwen3_4b, smollm2"
+ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
+
+CASES = {
+    "a misspelt key": ("task.neddle=1", "task.neddle: unknown key; did you mean task.needle?"),
+    "a misspelt nested key": ("task.needle.txt=x", "task.needle.txt: unknown key; did you mean task.needle.text?"),
+    "a key that is forced in": ("+task.zzzz=1", f"task.zzzz: unknown key; {ALL_KEYS}"),
+    "a top-level key that is forced in": ("+sed=1", "sed: unknown key; did you mean seed?"),
+    "a misspelt group": ("modle=qwen", "modle: unknown key; did you mean model?"),
+    "a misspelt option": (
+        "model=qwne",
+        f"model=qwne: no such option; did you mean qwen? the options are: {MODELS}",
+    ),
+    "a negative length": ("task.lengths=[-1]", "task.lengths[0]=-1: must be greater than 0"),
+    "a length beyond the window": (
+        "task.lengths=[9000]",
+        "task.lengths: 9,000 tokens do not fit into model.context_window=8,192 with 200 kept free for the answer; "
+        "the longest that fits is 7,992",
+    ),
+    "a length that is no list": ("task.lengths=abc", "task.lengths=abc: must be a list; write task.lengths=[A,B]"),
+    "no length": ("task.lengths=[]", "task.lengths=[]: must not be empty"),
+    "a length that stands twice": (
+        "task.lengths=[512,512]",
+        "task.lengths: 512 stands twice; use task.trials for more samples",
+    ),
+    "a depth beyond the text": ("task.depths=[1.4]", "task.depths[0]=1.4: must be less than or equal to 1"),
+    "no trials": ("task.trials=0", "task.trials=0: must be greater than 0"),
+    "half a trial": (
+        "task.trials=1.5",
+        "task.trials=1.5: must be a valid integer, got a number with a fractional part",
+    ),
+    "a needle without its city": (
+        "task.needle.text=hello",
+        "task.needle.text='hello': {city} and {number} must stand in it",
+    ),
+    "a GGUF that is not there": (
+        "model.gguf.path=/nowhere.gguf",
+        "model.gguf.path=/nowhere.gguf: no such file; give the path of a .gguf file",
+    ),
+    "a file that is no GGUF": (
+        "model.gguf.path=/etc/passwd",
+        "model.gguf.path=/etc/passwd: is not a GGUF file; give the path of a .gguf file",
+    ),
+    "an output folder under a file": (
+        "output_dir=/etc/passwd/out",
+        "output_dir=/etc/passwd/out: can't be written (Not a directory); give a folder that can",
+    ),
+    "a confidence above one": ("analysis.confidence=1.2", "analysis.confidence=1.2: must be less than 1"),
+    "an override that is none": (
+        "task.lengths=[512,",
+        "task.lengths=[512,: is no override (no viable alternative at input '[512,'); "
+        "write KEY=VALUE, in quotes for the shell",
+    ),
+    "a label with a blank": (
+        "label='a b'",
+        "label=a b: up to 64 letters, digits, dots, hyphens and underscores; choose such a one",
+    ),
+    "an experiment that is a path": (
+        "tracking.experiment=../x",
+        "tracking.experiment=../x: names a folder too; use up to 100 letters, digits, spaces, dots, hyphens and "
+        "underscores",
+    ),
+}
+
+
+@pytest.mark.parametrize(("override", "line"), CASES.values(), ids=CASES.keys())
+def test_one_clear_line(tmp_path: Path, override: str, line: str) -> None:
+    done = contextcliff(override, cwd=tmp_path)
+    assert done.stderr == f"error: {line}\n"
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_that_is_too_short_names_both_numbers(tmp_path: Path) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("It rained. " * 200, encoding="utf-8")
+    done = contextcliff("engine=simulated", f"dataset.paths=[{short}]", "task.lengths=[2000]", cwd=tmp_path)
+    assert done.stderr == (
+        "error: task.lengths: 2,000 tokens need 1,940 tokens of text, and the dataset has 601; ask for shorter ones, "
+        "give more text (dataset.paths), or take dataset=synthetic\n"
+    )
+    assert done.returncode == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["short.txt"]
+
+
+def test_a_text_that_is_no_text_is_named(tmp_path: Path) -> None:
+    binary = tmp_path / "picture.txt"
+    binary.write_bytes(b"\x89PNG\xff\xfe")
+    done = contextcliff("engine=simulated", f"dataset.paths=[{binary}]", cwd=tmp_path)
+    assert done.stderr == f"error: dataset.paths: {binary} is not UTF-8 text (byte 0); convert it first\n"
+    assert done.returncode == 2
+
+
+def test_the_full_traceback_comes_when_it_is_asked_for(tmp_path: Path) -> None:
+    done = contextcliff("task.trials=0", cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
+    assert "Traceback" in done.stderr
+    assert "ConfigError: task.trials=0: must be greater than 0" in done.stderr
+
+
+def test_a_sweep_whose_last_option_does_not_exist_starts_no_job(tmp_path: Path) -> None:
+    done = contextcliff("engine=simulated", "model=qwen,foo", cwd=tmp_path)
+    assert done.stderr == f"error: model=foo: no such option; the options are: {MODELS}\n"
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,83 @@
+"""What `python -m contextcliff` says and loads before anything runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.commands import SIMULATED, contextcliff, reports
+
+HEAVY = ("mlflow", "matplotlib", "openai", "xllamacpp", "pandas", "scipy", "numpy", "statsmodels", "transformers")
+
+
+def loaded_by(code: str) -> set[str]:
+    told = subprocess.run(
+        [sys.executable, "-c", f"import sys\ntry:\n    {code}\nfinally:\n    print('\\n' + ' '.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {name.split(".")[0] for name in told.stdout.splitlines()[-1].split()}
+
+
+def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> None:
+    done = contextcliff("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "how many tokens can a language model really be given?" in done.stdout
+    for told in ("kv_policy: none, q4_0, q8_0", "engine: llamacpp, simulated", "threshold: 0.8", "trials: 4"):
+        assert told in done.stdout
+    loaded = loaded_by("sys.argv = ['contextcliff', '--help']; from contextcliff.__main__ import main; main()")
+    assert "hydra" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_building_a_configuration_loads_nothing_heavy() -> None:
+    loaded = loaded_by("sys.argv = ['contextcliff', 'task.trials=0']; from contextcliff.__main__ import main; main()")
+    assert "pydantic" in loaded
+    assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_comma_sweeps_without_a_flag(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "model=qwen,glm", "task=niah", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [report["model"] for report in reports(tmp_path)] == ["GLM-4-9B-0414", "Qwen3-8B"]
+    assert not list(tmp_path.rglob("multirun.yaml"))
+
+
+def test_hydras_own_flag_sweeps_too(tmp_path: Path) -> None:
+    done = contextcliff("--multirun", *SIMULATED, "kv_policy=none,q4_0", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q4_0"]
+
+
+def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "task.trials=0,1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "error: task.trials=0: must be greater than 0\n"
+    assert len(reports(tmp_path)) == 1
+
+
+def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED[1:], cwd=tmp_path, env={"CONTEXTCLIFF_ENGINE": "simulated"})
+    assert done.returncode == 0
+    assert reports(tmp_path)[0]["engine"] == "simulated"
+
+
+def test_without_tracking_and_progress_only_the_report_is_said(tmp_path: Path) -> None:
+    done = contextcliff("engine=simulated", "tracking=none", "reporting.progress=false", cwd=tmp_path)
+    assert done.stderr == ""
+    assert done.stdout.startswith("FAILURE RISK REPORT")
+    assert "mlflow" not in done.stdout
+    assert not (tmp_path / "mlruns").exists()
+
+
+def test_the_progress_bar_counts_tokens_on_stderr(tmp_path: Path) -> None:
+    done = contextcliff(
+        "engine=simulated", "tracking=none", "reporting.console=false", cwd=tmp_path, env={"COLUMNS": "160"}
+    )
+    assert done.stdout == ""
+    total = sum(bin_["n_samples"] * bin_["median_tokens"] for bin_ in reports(tmp_path)[0]["bins"])
+    assert "niah · SmolLM2-135M-Instruct · kv none" in done.stderr
+    assert abs(int(done.stderr.split(" tokens")[0].split("/")[-1].replace(",", "")) - total) < 120 * 8
+    assert "120/120 samples" in done.stderr

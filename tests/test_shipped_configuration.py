@@ -1,0 +1,110 @@
+"""Every YAML that is shipped composes, builds, and names every key of its class."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig, OmegaConf
+
+from contextcliff.actions.action import Invocation
+from contextcliff.composing import conf_dir
+from contextcliff.config import build_invocation
+
+OPTIONS = sorted(
+    (file.parent.name, file.stem)
+    for file in conf_dir().glob("*/*.yaml")
+    if file.parent.name not in {"experiment", "hydra"}
+)
+EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
+PINNED = """
+    model.name model.context_window model.price.input model.price.cached_input model.price.output model.gguf.path
+    model.gguf.repo model.gguf.file engine.concurrency engine.timeout_s engine.max_retries task.lengths task.depths
+    task.trials task.reserve_tokens dataset.paths sampling.temperature sampling.max_tokens sampling.seed kv_policy.name
+    kv_policy.budget analysis.threshold analysis.relative_to_baseline analysis.confidence analysis.bins tracking.uri
+    tracking.experiment output_dir seed label
+""".split()
+
+
+@pytest.fixture(autouse=True)
+def _clear_hydra() -> None:
+    GlobalHydra.instance().clear()
+
+
+def composed(*overrides: str) -> DictConfig:
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        return compose("config", overrides=list(overrides))
+
+
+def built(*overrides: str) -> Invocation:
+    return build_invocation(composed(*overrides), overrides)
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_path: Path) -> None:
+    config = composed(f"{group}={option}", f"output_dir={tmp_path}")
+    node = getattr(build_invocation(config, ()), group)
+    assert set(config[group]) - {"_target_"} == {field.name for field in fields(node)}
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_every_experiment_builds(experiment: str) -> None:
+    assert built(f"experiment={experiment}").task.longest_context(built(f"experiment={experiment}").room) > 0
+
+
+@pytest.mark.parametrize("model", [option for group, option in OPTIONS if group == "model"])
+@pytest.mark.parametrize("task", [option for group, option in OPTIONS if group == "task"])
+def test_every_task_fits_every_model_without_an_override(model: str, task: str) -> None:
+    invocation = built(f"model={model}", f"task={task}", "engine=simulated")
+    assert invocation.task.longest_context(invocation.room) < invocation.model.context_window
+
+
+@pytest.mark.parametrize("key", PINNED)
+def test_the_pinned_keys_are_there(key: str) -> None:
+    missing = object()
+    assert OmegaConf.select(composed(), key, default=missing) is not missing
+
+
+def test_the_pinned_defaults() -> None:
+    invocation = built()
+    assert (invocation.analysis.threshold, invocation.analysis.confidence, invocation.analysis.bins) == (0.8, 0.95, 10)
+    assert invocation.output_dir == Path("outputs")
+    assert invocation.engine.name == "llamacpp"
+    assert invocation.task.name == "niah"
+
+
+def test_credentials_of_an_address_are_kept_out_of_what_is_written() -> None:
+    invocation = built("tracking.uri=http://me:secret@example.com:5000")
+    kept = [invocation.composed, *invocation.parameters.values(), *invocation.overrides]
+    assert all("secret" not in text for text in kept)
+    assert "http://example.com:5000" in invocation.composed
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ((), ("analysis.threshold=0.9",), True),
+        ((), ("tracking=none", "reporting.dpi=90", "engine.concurrency=2"), True),
+        ((), ("kv_policy=q8_0",), False),
+        ((), ("task.trials=5",), False),
+        ((), ("seed=1",), False),
+        ((), ("sampling.max_tokens=64",), False),
+        ((), ("dataset=synthetic",), False),
+        ((), ("model.name=another",), False),
+    ],
+)
+def test_the_fingerprint_changes_with_what_determines_the_answers_and_with_nothing_else(
+    first: tuple[str, ...], second: tuple[str, ...], same: bool
+) -> None:
+    fingerprints = [built(*overrides).identify().fingerprint for overrides in (first, second)]
+    assert (fingerprints[0] == fingerprints[1]) is same
+
+
+def test_a_label_enters_the_run_id_and_the_store_key() -> None:
+    plain, labelled = built().identify(), built("label=after-upgrade").identify()
+    assert "after-upgrade" in labelled.run_id
+    assert plain.respondent != labelled.respondent
+    assert plain.fingerprint == labelled.fingerprint

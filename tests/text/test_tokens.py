@@ -1,0 +1,48 @@
+"""Texts are tokenised once, sliced by offset, and never cut inside a word."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.records import Prompt
+from contextcliff.text.tokens import tokenise
+from contextcliff.text.words import WordTokenizer
+
+WORDS = WordTokenizer()
+texts = st.text(alphabet="ab c.\né字", max_size=200)
+
+
+@given(texts)
+def test_token_starts_ascend_from_the_beginning(text: str) -> None:
+    starts = list(WORDS.starts(text))
+    assert starts == sorted(set(starts))
+    assert starts[:1] == ([0] if text else [])
+
+
+@given(texts, st.integers(min_value=0, max_value=60))
+def test_a_slice_holds_no_more_tokens_than_asked(text: str, tokens: int) -> None:
+    tokenised = tokenise(text, WORDS)
+    assert tokenised.tokens_between(0, tokenised.end_for(0, tokens)) <= tokens
+
+
+@given(st.lists(st.sampled_from(["harbour", "tortoise", "of", "incandescently"]), min_size=1), st.integers(0, 80))
+def test_a_slice_ends_at_a_word(words: list[str], tokens: int) -> None:
+    text = " ".join(words)
+    end = tokenise(text, WORDS).end_for(0, tokens)
+    assert end in (0, len(text)) or text[end] == " " or text[end - 1] == " "
+
+
+def test_a_text_without_spaces_is_cut_between_tokens() -> None:
+    text = "銀河鉄道の夜" * 30
+    tokenised = tokenise(text, WORDS)
+    assert 0 < tokenised.end_for(0, 10) < len(text)
+
+
+def test_a_budget_beyond_the_text_takes_it_whole() -> None:
+    assert tokenise("one two", WORDS).end_for(0, 99) == len("one two")
+
+
+def test_the_system_message_counts() -> None:
+    with_system = Prompt(user="What is it?", system="Be brief.")
+    assert WORDS.count_prompt(with_system) > WORDS.count_prompt(Prompt(user="What is it?"))
