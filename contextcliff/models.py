@@ -77,7 +77,7 @@ class Gguf:
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
         from huggingface_hub.utils import logging
 
-        logging.set_verbosity_error()  # its retries would fill the screen; what is wrong is said below
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # its retries would fill the screen; what is wrong is said below
         source = f"model.gguf.repo={self.repo}: {self.file}"
         way_out = "give a file with model.gguf.path=FILE.gguf"
         try:

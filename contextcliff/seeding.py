@@ -15,4 +15,4 @@ def digest_of(*coordinates: object) -> str:
 
 def seed_of(*coordinates: object) -> int:
     """A non-negative 31-bit seed (every server takes it) from coordinates such as task, length, trial."""
-    return int(digest_of(*coordinates)[:16], 16) % 2**_SEED_BITS
+    return int(digest_of(*coordinates)[:16], 16) % (1 << _SEED_BITS)

@@ -24,4 +24,5 @@ _T = TypeVar("_T")
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def settings(cls: type[_T]) -> type[_T]:
     """Class decorator for the schema of one config group."""
-    return dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))(cls)
+    made: type[_T] = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))(cls)  # type: ignore[assignment]
+    return made

@@ -61,7 +61,7 @@ class Runner:
             reraise=True,
         )
         try:
-            generation = await retrying(self._attempt, planned)
+            generation: Generation = await retrying(self._attempt, planned)
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault

@@ -8,6 +8,7 @@ import signal
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -162,7 +163,7 @@ def test_token_starts_are_characters_even_where_tokens_split_them(text: str, dat
     encoded = text.encode()
     cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(encoded) - 1)), max_size=8)))
     edges = [0, *[cut for cut in cuts if cut < len(encoded)], len(encoded)]
-    pieces = [list(encoded[a:b]) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    pieces = [list(encoded[a:b]) for a, b in pairwise(edges) if b > a]
     starts = piece_starts(text, pieces)
     assert starts == sorted(starts)
     assert all(0 <= start < len(text) for start in starts)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
+from omegaconf import OmegaConf
 
 from contextcliff.composing import conf_dir
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.records import Document, Generation, Prompt, Sample, render
+from contextcliff.records import Document, Generation, Passage, Prompt, Sample, render
 from contextcliff.tasks.niah import Niah
 from contextcliff.tasks.task import Materials, Room
 from contextcliff.text.words import WordTokenizer
@@ -18,9 +18,15 @@ TEXT = Synthetic().documents(tokens=3_000, seed=1)[0]
 
 
 def niah(**changes: Any) -> Niah:
-    shipped = yaml.safe_load((conf_dir() / "task" / "niah.yaml").read_text(encoding="utf-8"))
+    shipped: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "niah.yaml"))
     del shipped["_target_"]
     return Niah(**{**shipped, **changes})
+
+
+def passages(sample: Sample) -> tuple[Passage, Passage]:
+    """The text before the needle and the text after it."""
+    before, after = (piece for piece in sample.recipe.user if isinstance(piece, Passage))
+    return before, after
 
 
 def build(task: Niah, *, document: Document = TEXT, seed: int = 0) -> tuple[Sample, ...]:

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
+from contextcliff.records import Words
 from contextcliff.tasks.niah import score_number
 from contextcliff.tasks.task import Room
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.words import WordTokenizer
-from tests.tasks.needles import TEXT, build, niah, prompt, said
+from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
 
 lengths = st.integers(min_value=120, max_value=2_800)
 depths = st.floats(min_value=0.0, max_value=1.0)
@@ -33,9 +34,11 @@ def test_the_built_length_meets_the_length_asked_for_and_never_exceeds_it(length
 @given(lengths, depths)
 def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, depth: float) -> None:
     (sample,) = build(niah(lengths=[length], depths=[depth], trials=1))
-    before, needle, after = sample.recipe.user[1:4]
+    before, after = passages(sample)
+    needle = sample.recipe.user[2]
     city = re.search(r"What is the special magic (\w+) number\?", sample.question)
     assert city is not None
+    assert isinstance(needle, Words)
     assert needle.text == f"The special magic {city[1]} number is: {sample.answers[0]}. "
     assert before.end == after.start
     assert before.end in sentence_starts(TEXT.text)
@@ -44,8 +47,8 @@ def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, 
 
 def test_the_needle_lies_at_the_sentence_nearest_to_its_depth() -> None:
     samples = build(niah(lengths=[2500], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=1))
-    text_end = samples[0].recipe.user[3].end
-    places = [sample.recipe.user[1].end / text_end for sample in samples]
+    text_end = passages(samples[0])[1].end
+    places = [passages(sample)[0].end / text_end for sample in samples]
     assert places[0] == 0.0
     for place, depth in zip(places, [0.0, 0.25, 0.5, 0.75, 1.0], strict=True):
         assert abs(place - depth) < 0.03

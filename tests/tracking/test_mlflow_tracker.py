@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.tracking.tracking_runs import LENGTHS, report, tracked, upload_at_once
 
 import contextcliff.tracking.address as address_module
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.none import NoTracker
 from contextcliff.tracking.tracker import Tracker, TrackingError
+from tests.tracking.tracking_runs import LENGTHS, report, tracked, upload_at_once
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 
 import pytest
-from tests.tracking.tracking_runs import LENGTHS, bin_at, report
 
 from contextcliff.records import Report, Zone
 from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
+from tests.tracking.tracking_runs import LENGTHS, bin_at, report
 
 
 def points(made: Report, key: str) -> list[tuple[int, float]]:
@@ -92,6 +92,5 @@ def test_parameters_are_cut_at_the_limit_and_never_collide() -> None:
 def test_any_name_becomes_a_key_that_mlflow_takes(name: str) -> None:
     from mlflow.utils.validation import _validate_metric, _validate_param
 
-    # MLflow's own checks have no types.
-    _validate_metric(valid_key(name), 1.0, 0, 0)  # type: ignore[no-untyped-call]
-    _validate_param(valid_key(name), "x")  # type: ignore[no-untyped-call]
+    _validate_metric(valid_key(name), 1.0, 0, 0)
+    _validate_param(valid_key(name), "x")
