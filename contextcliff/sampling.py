@@ -17,4 +17,15 @@ class Sampling:
     repetition_penalty: PositiveFloat = 1.0
     max_tokens: PositiveInt = 48
     """Tokens that the answer may take."""
+    thinking_tokens: NonNegativeInt = 0
+    """Tokens that a thinking model may take beside them."""
     seed: NonNegativeInt | None = None
+
+    @property
+    def generated_tokens(self) -> int:
+        """Most tokens that a request generates."""
+        return self.max_tokens + self.thinking_tokens
+
+    def beyond_openai(self) -> dict[str, float | int]:
+        """The samplers that the OpenAI protocol has no field for, by our names."""
+        return {"top_k": self.top_k, "min_p": self.min_p, "repetition_penalty": self.repetition_penalty}

@@ -32,7 +32,11 @@ pytestmark = [
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("sweep")
     done = contextcliff(
-        "engine=simulated", "kv_policy=none,q8_0,q4_0", "engine.cliff_tokens=1100", "reporting.progress=false", cwd=folder
+        "engine=simulated",
+        "kv_policy=none,q8_0,q4_0",
+        "engine.cliff_tokens=1100",
+        "reporting.progress=false",
+        cwd=folder,
     )
     assert done.returncode == 0
     command = shlex.split(done.stdout.split("COMPARE RUNS IN MLFLOW\n")[1].splitlines()[0])

@@ -52,14 +52,19 @@ def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_pa
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_builds(experiment: str) -> None:
-    assert built(f"experiment={experiment}").task.longest_context(built(f"experiment={experiment}").room) > 0
+    invocation = built(f"experiment={experiment}")
+    room = invocation.room()
+    assert room is not None
+    assert invocation.task.longest_context(room) > 0
 
 
 @pytest.mark.parametrize("model", [option for group, option in OPTIONS if group == "model"])
 @pytest.mark.parametrize("task", [option for group, option in OPTIONS if group == "task"])
 def test_every_task_fits_every_model_without_an_override(model: str, task: str) -> None:
     invocation = built(f"model={model}", f"task={task}", "engine=simulated")
-    assert invocation.task.longest_context(invocation.room) < invocation.model.context_window
+    room = invocation.room(detected=8192)
+    assert room is not None
+    assert invocation.task.longest_context(room) < room.context_window
 
 
 @pytest.mark.parametrize("key", PINNED)

@@ -23,6 +23,7 @@ from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _FINGERPRINT_SHOWN = 8
+_UNNAMED = "served"
 
 
 class Action(Protocol):
@@ -58,10 +59,18 @@ class Invocation:
     overrides: tuple[str, ...]
     """The command line that composed it."""
 
+    def room(self, *, detected: int | None = None) -> Room | None:
+        """The window, and what of it the answer takes; None while nobody has told the window.
+
+        Where both are known, the smaller of the model's window and the server's holds.
+        """
+        windows = [window for window in (self.model.context_window, detected) if window is not None]
+        return Room(context_window=min(windows), answer_tokens=self.sampling.generated_tokens) if windows else None
+
     @property
-    def room(self) -> Room:
-        """The window, and what of it the answer takes."""
-        return Room(context_window=self.model.context_window, answer_tokens=self.sampling.max_tokens)
+    def model_name(self) -> str:
+        """What the model is called before a server has told its name."""
+        return self.model.name or _UNNAMED
 
     def identify(self) -> Identity:
         """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
@@ -74,11 +83,11 @@ class Invocation:
             asdict(self.sampling),
             dict(self.task.identity()),
             dict(dataset),
-            type(self.tokenizer).__name__,
+            [type(self.tokenizer).__name__, self.tokenizer.name],
             [self.model.name, self.model.context_window],
             self.seed,
         )
-        parts = (self.task.name, self.model.name, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
+        parts = (self.task.name, self.model_name, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
         return Identity(
             respondent=respondent,
             fingerprint=fingerprint,

@@ -13,13 +13,12 @@ from pathlib import Path
 from contextcliff import __version__
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.errors import RunError
+from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
 from contextcliff.execution.scoring import score_outcomes
-from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
+from contextcliff.execution.store import PlannedSample, Store, StoredRun
 from contextcliff.models import Price
-from contextcliff.records import SCHEMA_VERSION, Analysis, Counts, Generation, Outcome, Report, ScoredSample, Usage
+from contextcliff.records import SCHEMA_VERSION, Analysis, Counts, Outcome, Report, ScoredSample, Usage
 from contextcliff.tracking.tracker import Tracked, TrackingError
-
-_NOT_SENT = "not_sent"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +48,7 @@ def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused
     analysis = analyse(
         scored,
         invocation.analysis,
-        max_context_tokens=invocation.model.context_window,
+        max_context_tokens=int(run.facts["window"]),
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
     )
@@ -62,7 +61,7 @@ def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused
         controls=0,
         errors=dict(store.count_faults(identity.run_id)),
     )
-    report = _report(invocation, run, scored=scored, analysis=analysis, counts=counts)
+    report = _report(invocation, run, outcomes=outcomes, scored=scored, analysis=analysis, counts=counts)
     folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
     write_report_files(
         report,
@@ -80,27 +79,9 @@ def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused
     return Concluded(report=report, folder=folder)
 
 
-def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
-    """The outcome of every planned sample as the store has it."""
-    faults = store.last_faults(run_id)
-    return tuple(_outcome(item, store.generation(item.key), faults.get(item.sample.sample_id)) for item in planned)
-
-
 def command_line(overrides: Sequence[str]) -> str:
     """The command that repeats an invocation."""
     return shlex.join(["python", "-m", "contextcliff", *overrides])
-
-
-def _outcome(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
-    if generation is not None:
-        return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=generation)
-    return Outcome(
-        sample=item.sample,
-        prompt_sha256=item.prompt_sha256,
-        generation=None,
-        unscored=_NOT_SENT if fault is None else fault.kind,
-        detail="" if fault is None else fault.detail,
-    )
 
 
 def _require_an_answer(outcomes: Sequence[Outcome]) -> None:
@@ -116,6 +97,7 @@ def _report(
     invocation: Invocation,
     run: StoredRun,
     *,
+    outcomes: Sequence[Outcome],
     scored: Sequence[ScoredSample],
     analysis: Analysis,
     counts: Counts,
@@ -125,14 +107,14 @@ def _report(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
-        partial=any(sample.failure == _NOT_SENT for sample in scored),
-        model=invocation.model.name,
+        partial=any(sample.failure == NOT_SENT for sample in scored),
+        model=run.facts["model"],
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
         task=invocation.task.name,
         dataset=invocation.dataset.name,
         tokenizer=run.facts["tokenizer"],
-        max_context_tokens=invocation.model.context_window,
+        max_context_tokens=int(run.facts["window"]),
         bins=analysis.bins,
         cells=analysis.cells,
         zones=analysis.zones,
@@ -143,9 +125,20 @@ def _report(
         successes=analysis.successes,
         usage=_usage(scored, invocation.model.price, wall_s=run.wall_s),
         counts=counts,
-        notes=analysis.notes,
+        notes=(*_truncations(outcomes), *analysis.notes),
+        server=tuple(run.facts["server"].splitlines()),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),
+    )
+
+
+def _truncations(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    cut = [outcome for outcome in outcomes if outcome.unscored == TRUNCATED]
+    if not cut:
+        return ()
+    return (
+        f"THE SERVER CUT {len(cut)} OF {len(outcomes)} PROMPTS AND SAID NOTHING ({cut[-1].detail}): they are unscored; "
+        "start the server with a longer context, or ask for shorter lengths",
     )
 
 

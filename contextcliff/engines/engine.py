@@ -16,19 +16,36 @@ from contextcliff.text.tokens import Tokenizer
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployment:
-    """A model made ready under a KV policy. `context_tokens` is the longest prompt plus its answer."""
+    """A model made ready under a KV policy.
+
+    `context_tokens` is the longest prompt plus its answer; None where only the server knows its window.
+    """
 
     model: Model
     kv_policy: KVPolicy
-    context_tokens: int
+    context_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Served:
+    """What was detected: the model's name and window as the server tells them, and lines for the record."""
+
+    model: str | None = None
+    window: int | None = None
+    told: tuple[str, ...] = ()
 
 
 class Session(Protocol):
     """An engine with its model loaded."""
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The model's own tokenizer."""
+    def tokenizer(self) -> Tokenizer | None:
+        """The model's own tokenizer; None where the server has none to ask."""
+        ...
+
+    @property
+    def served(self) -> Served:
+        """What the server tells of itself."""
         ...
 
     async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:

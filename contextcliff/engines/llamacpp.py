@@ -7,17 +7,19 @@ llama.cpp server anywhere would answer.
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contextcliff.engines.chat import ChatRequest, stream_chat
-from contextcliff.engines.engine import Deployment
-from contextcliff.errors import RunError
+from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.exchange import Request, exchange
+from contextcliff.engines.http import async_client, client
+from contextcliff.engines.keys import ApiKey
+from contextcliff.engines.llama_tokens import LlamaServerTokenizer
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.records import Generation, Prompt, Sample
@@ -25,11 +27,13 @@ from contextcliff.sampling import Sampling
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
+    from openai import AsyncOpenAI
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
+# llama.cpp's HTTP server closes kept connections under a request that is on its way.
+_CLOSE = {"Connection": "close"}
 
 
 @settings
@@ -53,6 +57,8 @@ class LlamaCpp:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Weights by content, and the cache's types."""
+        if model.context_window is None:
+            raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         return {
             "engine": self.name,
             "weights": model.gguf.identity,
@@ -66,24 +72,24 @@ class LlamaCpp:
         import openai
 
         weights = deployment.model.gguf.fetch()
-        key = secrets.token_urlsafe(32)
-        server = self._serve(weights, key, deployment)
-        base_url = f"{server.listening_address}/v1"
-        arguments: dict[str, Any] = {
-            "api_key": key,
-            "base_url": base_url,
-            "max_retries": 0,
-            "timeout": self.timeout_s,
-            # llama.cpp's HTTP server closes kept connections under a request that is on its way.
-            "default_headers": {"Connection": "close"},
-        }
-        with openai.OpenAI(**arguments) as plain:
-            async with openai.AsyncOpenAI(**arguments) as client:
+        key = ApiKey(value=secrets.token_urlsafe(32))
+        server = self._serve(weights, key, deployment, context_tokens=deployment.context_tokens or _CONTEXT_STEP)
+        async with openai.AsyncOpenAI(
+            api_key=key.value,
+            base_url=f"{server.listening_address}/v1",
+            max_retries=0,
+            timeout=self.timeout_s,
+            http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
+            default_headers=_CLOSE,
+        ) as connection:
+            with client(timeout_s=self.timeout_s) as http:
                 yield LlamaCppSession(
-                    client=client,
+                    client=connection,
                     model=deployment.model,
-                    tokenizer=LlamaCppTokenizer(
-                        client=plain,
+                    tokenizer=LlamaServerTokenizer(
+                        http=http,
+                        root=server.listening_address,
+                        key=key,
                         name=f"llamacpp:{weights.name}",
                         template_arguments=deployment.model.template_arguments,
                     ),
@@ -91,16 +97,16 @@ class LlamaCpp:
                 )
         del server  # the last reference closes the port and frees the model
 
-    def _serve(self, weights: Path, key: str, deployment: Deployment) -> Any:  # xllamacpp has no types
+    def _serve(self, weights: Path, key: ApiKey, deployment: Deployment, *, context_tokens: int) -> Any:
         import xllamacpp
 
         policy = deployment.kv_policy
-        slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
+        slot_tokens = -(-context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
         params = xllamacpp.CommonParams()
         params.model.path = str(weights)
         params.hostnames = [_LOOPBACK]
         params.port = 0
-        params.api_keys = [key]
+        params.api_keys = [key.value]
         params.n_ctx = slot_tokens * self.concurrency
         params.n_parallel = self.concurrency
         params.n_ubatch = self.batch_tokens
@@ -127,53 +133,32 @@ class LlamaCpp:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LlamaCppTokenizer:
-    """The model's own tokenizer and chat template, asked of the server."""
-
-    client: OpenAI
-    name: str
-    template_arguments: Mapping[str, bool | int | str]
-
-    def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token of `text`, without the tokens that a server would add."""
-        answer = self._post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
-        return piece_starts(text, [token["piece"] for token in answer["tokens"]])
-
-    def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt in the model's chat template."""
-        messages = [{"role": "user", "content": prompt.user}]
-        if prompt.system is not None:
-            messages.insert(0, {"role": "system", "content": prompt.system})
-        request = {"messages": messages, "chat_template_kwargs": dict(self.template_arguments)}
-        framed = self._post("/apply-template", request)["prompt"]
-        return len(self._post("/tokenize", {"content": framed, "add_special": True, "parse_special": True})["tokens"])
-
-    def _post(self, path: str, body: Mapping[str, object]) -> Any:
-        server = str(self.client.base_url).removesuffix("/v1/")
-        return json.loads(self.client.post(f"{server}{path}", cast_to=str, body=body))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class LlamaCppSession:
     """A loaded model."""
 
     client: AsyncOpenAI
     model: Model
-    tokenizer: LlamaCppTokenizer
+    tokenizer: LlamaServerTokenizer
     timeout_s: float
+
+    @property
+    def served(self) -> Served:
+        """Nothing to detect: the model is the one that was loaded."""
+        return Served()
 
     async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
         """Send the prompt; every sampler is named, since a server's defaults are its own."""
-        return await stream_chat(
+        return await exchange(
             self.client,
-            ChatRequest(
-                model=self.model.name,
+            Request(
+                model=self.model.name or "embedded",
                 prompt=prompt,
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                max_tokens=sampling.max_tokens,
-                seed=sample.seed if sampling.seed is None else sampling.seed,
+                built_tokens=sample.built_tokens,
                 fields={
+                    "temperature": sampling.temperature,
+                    "top_p": sampling.top_p,
+                    "max_tokens": sampling.generated_tokens,
+                    "seed": sample.seed if sampling.seed is None else sampling.seed,
                     "top_k": sampling.top_k,
                     "min_p": sampling.min_p,
                     "repeat_penalty": sampling.repetition_penalty,
@@ -183,26 +168,6 @@ class LlamaCppSession:
             ),
             timeout_s=self.timeout_s,
         )
-
-
-def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int]:
-    """Where each token begins in `text`, in characters.
-
-    A piece is text, or a list of bytes where the token ends inside a character; such a character
-    belongs to the token that begins it. Raises `ValueError` where the pieces aren't the text.
-    """
-    encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
-    if b"".join(encoded) != text.encode():
-        raise ValueError("the server's tokens do not add up to the text that it was given")
-    character_of: Sequence[int] = range(len(text))
-    if not text.isascii():
-        character_of = [index for index, character in enumerate(text) for _ in character.encode()]
-    starts: list[int] = []
-    offset = 0
-    for piece in encoded:
-        starts.append(character_of[offset])
-        offset += len(piece)
-    return starts
 
 
 def _ggml_type(name: str) -> Any:

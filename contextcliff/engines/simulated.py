@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Literal
 
-from contextcliff.engines.engine import Deployment
+from contextcliff.engines.engine import Deployment, Served
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.records import Generation, Prompt, Sample
@@ -81,6 +81,11 @@ class SimulatedSession:
     engine: Simulated
     deployment: Deployment
     tokenizer: WordTokenizer
+
+    @property
+    def served(self) -> Served:
+        """Nothing to detect."""
+        return Served()
 
     async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
         """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""

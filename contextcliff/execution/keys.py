@@ -18,8 +18,8 @@ class Respondent:
     sampling: Sampling
     label: str
 
-    def key(self, sample: Sample, prompt_sha256: str) -> str:
-        """The store's key of this respondent's answer to a prompt.
+    def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
+        """The store's key of this respondent's answer to a prompt; `served` is the model that a server told.
 
         The seed is part of it only where tokens are drawn at random: a greedy answer to the same
         prompt is the same answer.
@@ -27,4 +27,4 @@ class Respondent:
         drawn = self.sampling.temperature > 0.0
         seed = (sample.seed if self.sampling.seed is None else self.sampling.seed) if drawn else None
         samplers = {name: value for name, value in asdict(self.sampling).items() if name != "seed"}
-        return digest_of(dict(self.identity), samplers, self.label, prompt_sha256, seed)
+        return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed)

@@ -38,19 +38,21 @@ class Runner:
         """
         waiting = iter(planned)
         under_way: set[asyncio.Task[Outcome]] = set()
+        ended: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
                 while len(under_way) < self.concurrency and (item := next(waiting, None)) is not None:
                     under_way.add(asyncio.create_task(self._send(item)))
                 if not under_way:
                     return
-                done, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
+                ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
                     yield task.result()
         finally:
             for task in under_way:
                 task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+            # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
+            await asyncio.gather(*under_way, *ended, return_exceptions=True)
 
     async def _send(self, planned: PlannedSample) -> Outcome:
         sample = planned.sample

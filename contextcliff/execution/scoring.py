@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from contextcliff.records import Outcome, ScoredSample
+from contextcliff.records import Generation, Outcome, Score, ScoredSample
 from contextcliff.tasks.task import Task
+
+_OUT_OF_THOUGHT = Score(value=0.0, prediction="", failure="thinking_budget")
 
 
 def score_outcomes(task: Task, outcomes: Sequence[Outcome]) -> tuple[ScoredSample, ...]:
@@ -26,7 +28,7 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str]) -> ScoredSam
             prediction="",
             generation=None,
         )
-    score = task.score(sample, outcome.generation)
+    score = _OUT_OF_THOUGHT if _ran_out_thinking(outcome.generation) else task.score(sample, outcome.generation)
     return ScoredSample(
         sample=sample,
         prompt_sha256=outcome.prompt_sha256,
@@ -35,6 +37,11 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str]) -> ScoredSam
         prediction=score.prediction,
         generation=outcome.generation,
     )
+
+
+def _ran_out_thinking(generation: Generation) -> bool:
+    """Whether the model used up its tokens before it came to an answer."""
+    return generation.finish_reason == "length" and bool(generation.reasoning) and not generation.text.strip()
 
 
 def _answers(outcomes: Iterable[Outcome]) -> Iterable[str]:

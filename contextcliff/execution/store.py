@@ -126,6 +126,10 @@ class Store:
             ],
         )
 
+    def record_facts(self, run_id: str, facts: Mapping[str, str]) -> None:
+        """Replace a run's facts."""
+        self._write("UPDATE runs SET facts = ? WHERE run_id = ?", [(json.dumps(dict(facts)), run_id)])
+
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add an invocation's seconds to the run's."""
         self._write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])

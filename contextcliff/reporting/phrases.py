@@ -99,6 +99,7 @@ def identity(report: Report) -> tuple[tuple[str, str], ...]:
         ("Dataset", report.dataset),
         ("Tokenizer", report.tokenizer),
         ("Maximum window", f"{report.max_context_tokens:,} tokens"),
+        *(("Detected", line) for line in report.server),
     )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.records import Prompt
+from contextcliff.text.framing import framed_tokens
 
 # A leading blank belongs to its word, as in byte-pair vocabularies; long words fall into pieces, so that
 # English prose comes to about 1.3 tokens a word.
 _PIECE = re.compile(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|.", re.DOTALL)
-_TEMPLATE_TOKENS_A_MESSAGE = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +29,4 @@ class WordTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Pieces of the messages plus a fixed frame a message, the answer's opening included."""
-        messages = [part for part in (prompt.system, prompt.user) if part is not None]
-        pieces = sum(1 for part in messages for _ in _PIECE.finditer(part))
-        return pieces + _TEMPLATE_TOKENS_A_MESSAGE * (len(messages) + 1)
+        return framed_tokens(prompt, lambda text: len(self.starts(text)))

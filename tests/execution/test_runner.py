@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.engines.engine import Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.runner import Runner
@@ -33,6 +34,7 @@ class Scripted:
 
     behaviour: Behaviour
     tokenizer: WordTokenizer = field(default_factory=WordTokenizer)
+    served: Served = field(default_factory=Served)
     attempts: Counter[str] = field(default_factory=Counter)
     under_way: int = 0
     most_under_way: int = 0

@@ -141,6 +141,7 @@ def make_report(
             errors={"timeout": 5, "rate_limit": 2} if sum(missing) else {},
         ),
         notes=("All samples share one haystack: the claim is about that text.",),
+        server=("server http://127.0.0.1:8000/v1", "window 8,192 tokens"),
         created_at="2026-11-07T12:00:00+00:00",
         command="python -m contextcliff model=smollm2 task=niah",
     )

@@ -83,6 +83,7 @@ def report(run_id: str = "qwen-niah-f16-1a2b", **changes: object) -> Report:
         ),
         counts=Counts(planned=60, completed=60, reused=3, unscored=0, controls=0, errors={}),
         notes=(),
+        server=(),
         created_at="2026-11-01T10:00:00Z",
         command="contextcliff model=qwen",
     )

@@ -8,25 +8,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import openai
 import pytest
 
-from contextcliff.engines.chat import ChatRequest, stream_chat
+from contextcliff.engines.exchange import Request, exchange
+from contextcliff.engines.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records import Generation, Prompt
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
-REQUEST = ChatRequest(
+REQUEST = Request(
     model="m",
     prompt=Prompt(user="What is it?", system="Be brief."),
-    temperature=0.0,
-    top_p=1.0,
-    max_tokens=9,
-    seed=5,
-    fields={"top_k": 1, "cache_prompt": True},
+    built_tokens=71,
+    fields={"temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "seed": 5, "top_k": 1, "cache_prompt": True},
 )
 
 
@@ -97,10 +96,16 @@ USAGE = {
 WHOLE = (chunk("12"), chunk("34"), chunk(finish="stop", usage=USAGE), "[DONE]")
 
 
-def ask(address: str, *, timeout_s: float = 5.0) -> Generation:
+def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> Generation:
     async def once() -> Generation:
-        async with openai.AsyncOpenAI(base_url=address, api_key="k", max_retries=0, timeout=timeout_s) as client:
-            return await stream_chat(client, REQUEST, timeout_s=timeout_s)
+        async with openai.AsyncOpenAI(
+            base_url=address,
+            api_key="k",
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=async_client(timeout_s=timeout_s, connections=1),
+        ) as client:
+            return await exchange(client, request, timeout_s=timeout_s)
 
     return asyncio.run(once())
 
@@ -197,3 +202,74 @@ def test_a_closed_port_is_a_connection_fault() -> None:
     with pytest.raises(EngineFault) as told:
         ask("http://127.0.0.1:9/v1")
     assert (told.value.kind, told.value.retryable) == ("connect", True)
+
+
+def test_an_answer_without_a_stream_is_one_piece() -> None:
+    whole = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "served",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"},
+        ],
+        "usage": USAGE,
+    }
+    with served(status(200, whole)) as (address, bodies):
+        generation = ask(address, request=replace(REQUEST, streams=False))
+    assert (generation.text, generation.prompt_tokens, generation.finish_reason) == ("12", 70, "stop")
+    assert generation.ttft_ms == pytest.approx(generation.latency_ms, rel=0.5)
+    assert "stream_options" not in bodies[0]
+
+
+def test_a_page_instead_of_an_answer_without_a_stream_is_broken() -> None:
+    page = status(200, "<html>login</html>", **{"Content-Type": "text/html"})
+    with served(page) as (address, _), pytest.raises(EngineFault, match="broken_stream"):
+        ask(address, request=replace(REQUEST, streams=False))
+
+
+def test_a_server_that_does_not_count_leaves_the_built_length() -> None:
+    with served(stream(chunk("12"), chunk(finish="stop"), "[DONE]")) as (address, bodies):
+        generation = ask(address, request=replace(REQUEST, stream_usage=False))
+    assert (generation.prompt_tokens, generation.server_counted, generation.cached_tokens) == (71, False, None)
+    assert "stream_options" not in bodies[0]
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_in_a_field_of_its_own_is_kept_apart(field: str) -> None:
+    thought = chunk()
+    thought["choices"] = [{"index": 0, "delta": {field: "Let me look."}, "finish_reason": None}]
+    with served(stream(thought, *WHOLE)) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.reasoning) == ("1234", "Let me look.")
+
+
+def test_reasoning_inside_the_answer_is_cut_out_of_it() -> None:
+    with served(stream(chunk("<think>Let me "), chunk("look.</think>\n\n"), *WHOLE)) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.reasoning) == ("1234", "Let me look.")
+
+
+def test_base_models_are_asked_with_plain_text() -> None:
+    event = {"id": "1", "object": "text_completion", "created": 1, "model": "base"}
+    said = {
+        **event,
+        "choices": [{"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}],
+        "usage": USAGE,
+    }
+    with served(stream(said, "[DONE]")) as (address, bodies):
+        generation = ask(address, request=replace(REQUEST, api="completions"))
+    assert (generation.text, generation.finish_reason) == ("12", "length")
+    assert bodies[0]["prompt"] == "Be brief.\n\nWhat is it?"
+
+
+def test_a_redirect_is_told_and_not_followed() -> None:
+    found = fault(status(307, "", Location="http://127.0.0.1:9/elsewhere"))
+    assert (found.kind, found.fatal) == ("redirect", True)
+    assert "give that address as engine.base_url" in found.detail
+
+
+def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contextcliff.engines.http.MOST_BYTES", 10_000)
+    found = fault(stream(*[chunk("x" * 1000)] * 50))
+    assert (found.kind, found.retryable, found.fatal) == ("too_large", False, False)

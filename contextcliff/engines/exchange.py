@@ -1,0 +1,192 @@
+"""One request to an OpenAI-compatible server and its answer: streamed, timed, with its faults named."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from contextcliff.engines.http import AnswerTooLarge
+from contextcliff.engines.reasoning import split_reasoning
+from contextcliff.errors import EngineFault
+from contextcliff.records import Generation, Prompt
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+Api = Literal["chat", "completions"]
+
+_RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
+_FATAL_STATUS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
+_TOO_LONG = re.compile(
+    r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
+)
+_WHOLE_REQUEST_PER_SILENCE = 4
+_LONGEST_DETAIL = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """A request as it goes out; `fields` are the top-level fields of its body beside model and prompt."""
+
+    model: str
+    prompt: Prompt
+    fields: Mapping[str, object]
+    api: Api = "chat"
+    streams: bool = True
+    stream_usage: bool = True
+    built_tokens: int
+    """Stands in where the server does not count."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Piece:
+    """What one event of a stream, or a whole answer, adds."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish_reason: str = ""
+
+
+async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float) -> Generation:
+    """Send one request and read its answer to the end.
+
+    `timeout_s` bounds silence (the client's own read timeout); the whole request may take four times
+    that. Raises `EngineFault`, whose kind says what happened.
+    """
+    import openai
+
+    try:
+        async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
+            return await _exchange(client, request)
+    except (TimeoutError, openai.APITimeoutError) as error:
+        raise EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True) from error
+    except openai.APIStatusError as error:
+        raise _status_fault(error) from error
+    except openai.APIConnectionError as error:
+        if isinstance(error.__cause__, AnswerTooLarge):
+            raise EngineFault("too_large", _cause(error)) from error
+        raise EngineFault("connect", f"{client.base_url.host}: {_cause(error)}", retryable=True) from error
+    except (openai.APIError, openai.OpenAIError, json.JSONDecodeError) as error:
+        raise EngineFault("broken_stream", _brief(str(error)), retryable=True) from error
+
+
+async def _exchange(client: AsyncOpenAI, request: Request) -> Generation:
+    read = _PIECES[request.api]
+    pieces: list[_Piece] = []
+    first: float | None = None
+    served_model = ""
+    usage = None
+    started = time.perf_counter()
+    async for event in _events(client, request):
+        served_model = getattr(event, "model", None) or served_model
+        usage = getattr(event, "usage", None) or usage
+        for choice in getattr(event, "choices", None) or ():
+            piece = read(choice)
+            if first is None and (piece.text or piece.reasoning):
+                first = time.perf_counter()
+            pieces.append(piece)
+    ended = time.perf_counter()
+    finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
+    if not finish_reason or (usage is None and request.stream_usage):
+        raise EngineFault("broken_stream", "the answer ended without a finish reason and usage", retryable=True)
+    said = split_reasoning(
+        "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
+    )
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Generation(
+        text=said.answer,
+        reasoning=said.reasoning,
+        finish_reason=finish_reason,
+        prompt_tokens=request.built_tokens if usage is None else usage.prompt_tokens,
+        completion_tokens=len(pieces) if usage is None else usage.completion_tokens,
+        cached_tokens=getattr(details, "cached_tokens", None),
+        ttft_ms=((first if first is not None else ended) - started) * 1000,
+        latency_ms=(ended - started) * 1000,
+        served_model=served_model,
+        server_counted=usage is not None,
+    )
+
+
+async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:
+    """The events of a stream, or the one event that an answer without a stream is."""
+    arguments: dict[str, Any] = {"model": request.model, "extra_body": dict(request.fields)}
+    if request.api == "chat":
+        create: Any = client.chat.completions.create
+        arguments["messages"] = messages(request.prompt)
+    else:
+        create = client.completions.create
+        arguments["prompt"] = plain(request.prompt)
+    if request.streams:
+        options = {"stream_options": {"include_usage": True}} if request.stream_usage else {}
+        async with await create(stream=True, **options, **arguments) as stream:
+            async for event in stream:
+                yield event
+        return
+    answer = await create(stream=False, **arguments)
+    if isinstance(answer, str):
+        raise EngineFault("broken_stream", f"no JSON but: {_brief(answer)}", retryable=True)
+    yield answer
+
+
+def messages(prompt: Prompt) -> list[dict[str, str]]:
+    """A prompt as chat messages."""
+    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
+    return [*system, {"role": "user", "content": prompt.user}]
+
+
+def plain(prompt: Prompt) -> str:
+    """A prompt as one text, for base models."""
+    return prompt.user if prompt.system is None else f"{prompt.system}\n\n{prompt.user}"
+
+
+def _chat_piece(choice: Any) -> _Piece:
+    message = getattr(choice, "delta", None) or getattr(choice, "message", None)
+    if message is None:
+        return _Piece(finish_reason=choice.finish_reason or "")
+    extra = message.model_extra or {}
+    return _Piece(
+        text=message.content or "",
+        reasoning=str(extra.get("reasoning_content") or extra.get("reasoning") or ""),
+        finish_reason=choice.finish_reason or "",
+    )
+
+
+def _completion_piece(choice: Any) -> _Piece:
+    return _Piece(text=choice.text or "", finish_reason=choice.finish_reason or "")
+
+
+_PIECES: Mapping[Api, Callable[[Any], _Piece]] = {"chat": _chat_piece, "completions": _completion_piece}
+
+
+def _status_fault(error: APIStatusError) -> EngineFault:
+    status, detail = error.status_code, _brief(error.message)
+    if status in (400, 413, 422) and _TOO_LONG.search(f"{error.message} {error.body}"):
+        return EngineFault("overflow", detail)
+    if status in _FATAL_STATUS:
+        return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
+    if status in _RETRYABLE_STATUS or status >= 500:
+        kind = _RETRYABLE_STATUS.get(status, "server_error")
+        return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after(error.response.headers))
+    if 300 <= status < 400:
+        where = error.response.headers.get("location", "elsewhere")
+        return EngineFault("redirect", f"{status} to {where}; give that address as engine.base_url", fatal=True)
+    return EngineFault("bad_request", detail, fatal=True)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    value = headers.get("retry-after", "")
+    return float(value) if re.fullmatch(r"\d+(\.\d+)?", value) else None
+
+
+def _cause(error: BaseException) -> str:
+    return _brief(str(error.__cause__ or error))
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_DETAIL else line[:_LONGEST_DETAIL] + " …"

@@ -1,0 +1,82 @@
+"""HTTP as this project wants it: no redirects, bounded answers, errors without keys in them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import httpx2
+
+MOST_BYTES = 64 * 1024 * 1024
+"""No honest answer is longer; a server that sends more is cut off before it fills the memory."""
+
+
+class AnswerTooLarge(httpx2.TransportError):
+    """A server sent more than `MOST_BYTES`."""
+
+
+class _BoundedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        assert isinstance(self._stream, httpx2.SyncByteStream)
+        received = 0
+        for part in self._stream:
+            received = _counted(received, part)
+            yield part
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._stream, httpx2.AsyncByteStream)
+        received = 0
+        async for part in self._stream:
+            received = _counted(received, part)
+            yield part
+
+    def close(self) -> None:
+        if isinstance(self._stream, httpx2.SyncByteStream):
+            self._stream.close()
+
+    async def aclose(self) -> None:
+        if isinstance(self._stream, httpx2.AsyncByteStream):
+            await self._stream.aclose()
+
+
+def _counted(received: int, part: bytes) -> int:
+    total = received + len(part)
+    if total > MOST_BYTES:
+        raise AnswerTooLarge(f"the answer is longer than {MOST_BYTES // 2**20} MiB")
+    return total
+
+
+class BoundedTransport(httpx2.HTTPTransport):
+    """A transport whose answers end at `MOST_BYTES`."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, and bound what comes back."""
+        response = super().handle_request(request)
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
+    """The same for asyncio."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, and bound what comes back."""
+        response = await super().handle_async_request(request)
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+def client(*, timeout_s: float) -> httpx2.Client:
+    """A client that follows no redirect: a key must not reach another host."""
+    # A connection for each request: some servers close kept ones under a request that is on its way.
+    return httpx2.Client(
+        transport=BoundedTransport(), timeout=timeout_s, follow_redirects=False, headers={"Connection": "close"}
+    )
+
+
+def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
+    """The same for asyncio, with as many connections as there are requests in flight."""
+    limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
+    return httpx2.AsyncClient(transport=AsyncBoundedTransport(limits=limits), timeout=timeout_s, follow_redirects=False)

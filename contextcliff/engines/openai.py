@@ -1,0 +1,184 @@
+"""Engine `openai`: any server that speaks the OpenAI protocol. Its presets in `conf/engine/` are YAML only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from contextcliff.engines.detection import ServerFacts, detect, normalised
+from contextcliff.engines.dialect import Dialect
+from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.exchange import Api, Request, exchange
+from contextcliff.engines.http import async_client, client
+from contextcliff.engines.keys import ApiKey, api_key
+from contextcliff.engines.llama_tokens import LlamaServerTokenizer
+from contextcliff.engines.pacing import Pace
+from contextcliff.errors import ConfigError, EngineFault
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Model
+from contextcliff.records import Generation, Prompt, Sample
+from contextcliff.sampling import Sampling
+from contextcliff.settings import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+_DETECTION_TIMEOUT_S = 15.0
+_NO_KEY = "none"  # the client insists on a word; servers without keys ignore it
+
+
+@settings
+class OpenAICompatible:
+    """A server at `base_url`, with or without `/v1`; its key is in the environment, never in a configuration."""
+
+    preset: str
+    """Names the kind of server: in reports, and for `model.served`."""
+    base_url: str
+    api: Api = "chat"
+    """`completions` for base models: the prompt goes as plain text, without a chat template."""
+    api_key_env: str | None = None
+    """The NAME of the variable that holds the key; None: the first known one that is set."""
+    concurrency: PositiveInt = 4
+    """Most requests in flight."""
+    timeout_s: PositiveFloat = 300.0
+    """Longest silence; a whole request may take four times that."""
+    max_retries: NonNegativeInt = 5
+    requests_per_minute: PositiveFloat | None = None
+    seconds_between_requests: NonNegativeFloat = 0.0
+    sampler_names: Mapping[str, str] = Field(default_factory=dict)
+    """What this kind of server calls our samplers; one that is absent is not sent, and that is said."""
+    max_tokens_name: str = "max_tokens"
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return self.preset
+
+    def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """Server, model and what is sent beside the prompt."""
+        if kv_policy.is_quantised or kv_policy.budget < 1.0:
+            raise ConfigError(
+                f"kv_policy={kv_policy.name}: engine={self.preset} can't set the cache of a server that runs already; "
+                "start the server with it, and tell its runs apart with label=NAME"
+            )
+        return {
+            "engine": self.preset,
+            "base_url": normalised(self.base_url),
+            "model": model.served_name(self.preset),
+            "api": self.api,
+            "extra_body": dict(model.extra_body),
+        }
+
+    @asynccontextmanager
+    async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
+        """Detect what the server is, and connect. Raises `RunError`, `ConfigError`."""
+        import openai
+
+        key = api_key(self.api_key_env)
+        with client(timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S)) as http:
+            facts = detect(http, self.base_url, key, name=deployment.model.served_name(self.preset))
+            async with openai.AsyncOpenAI(
+                base_url=facts.base_url,
+                api_key=key.value or _NO_KEY,
+                max_retries=0,
+                timeout=self.timeout_s,
+                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
+            ) as connection:
+                yield OpenAISession(
+                    engine=self,
+                    client=connection,
+                    key=key,
+                    facts=facts,
+                    model=deployment.model,
+                    tokenizer=self._tokenizer(http, facts, key, deployment.model),
+                    dialect=Dialect(),
+                    pace=Pace(
+                        requests_per_minute=self.requests_per_minute,
+                        seconds_between_requests=self.seconds_between_requests,
+                    ),
+                )
+
+    def _tokenizer(
+        self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model
+    ) -> LlamaServerTokenizer | None:
+        if not facts.tokenises:
+            return None
+        return LlamaServerTokenizer(
+            http=http,
+            root=facts.base_url.removesuffix("/v1"),
+            key=key,
+            name=f"{self.preset}:{facts.model}",
+            api=self.api,
+            template_arguments=model.template_arguments,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenAISession:
+    """A server and a model on it, and what has been learnt of its dialect."""
+
+    engine: OpenAICompatible
+    client: AsyncOpenAI
+    key: ApiKey
+    facts: ServerFacts
+    model: Model
+    tokenizer: Tokenizer | None
+    dialect: Dialect
+    pace: Pace
+
+    @property
+    def served(self) -> Served:
+        """What was detected, and what the server would not take so far."""
+        told = (*self.facts.lines(), *self._unknown_samplers(), *self.dialect.concessions())
+        return Served(model=self.facts.model, window=self.facts.window, told=told)
+
+    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+        """Send one prompt, conceding what the server refuses, until it answers or a fault remains."""
+        fields = self._fields(sample, sampling)
+        while True:
+            await self.pace.turn()
+            request = Request(
+                model=self.facts.model,
+                prompt=prompt,
+                fields=self.dialect.spoken(fields),
+                api=self.engine.api,
+                streams=self.dialect.streams,
+                stream_usage=self.dialect.stream_usage,
+                built_tokens=sample.built_tokens,
+            )
+            try:
+                return await exchange(self.client, request, timeout_s=self.engine.timeout_s)
+            except EngineFault as fault:
+                if fault.kind != "bad_request" or not self.dialect.concede(fault.detail, fields):
+                    raise self._without_key(fault) from fault
+
+    def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
+        names = self.engine.sampler_names
+        samplers = {names[name]: value for name, value in sampling.beyond_openai().items() if name in names}
+        return {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            self.engine.max_tokens_name: sampling.generated_tokens,
+            "seed": sample.seed if sampling.seed is None else sampling.seed,
+            **samplers,
+            **self.model.extra_body,
+        }
+
+    def _unknown_samplers(self) -> tuple[str, ...]:
+        unknown = sorted(set(Sampling().beyond_openai()) - set(self.engine.sampler_names))
+        return (f"not sent, this kind of server has no such sampler: {', '.join(unknown)}",) if unknown else ()
+
+    def _without_key(self, fault: EngineFault) -> EngineFault:
+        return EngineFault(
+            fault.kind,
+            self.key.hide_in(fault.detail),
+            retryable=fault.retryable,
+            fatal=fault.fatal,
+            retry_after_s=fault.retry_after_s,
+        )

@@ -1,0 +1,37 @@
+"""How each planned sample ended, as the store has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.records import Generation, Outcome
+
+NOT_SENT = "not_sent"
+TRUNCATED = "truncated"
+_SHARE_THAT_MUST_ARRIVE = 0.9
+
+
+def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
+    """The outcome of every planned sample."""
+    faults = store.last_faults(run_id)
+    return tuple(outcome_of(item, store.generation(item.key), faults.get(item.sample.sample_id)) for item in planned)
+
+
+def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
+    """A sample's outcome. An answer to a prompt that the server cut is no answer to the sample."""
+    if generation is not None and is_truncated(generation, built_tokens=item.sample.built_tokens):
+        told = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
+        return _unscored(item, TRUNCATED, told)
+    if generation is not None:
+        return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=generation)
+    return _unscored(item, NOT_SENT, "") if fault is None else _unscored(item, fault.kind, fault.detail)
+
+
+def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
+    """Whether the server read far less than it was sent: some cut a long prompt and say nothing."""
+    return generation.server_counted and generation.prompt_tokens < _SHARE_THAT_MUST_ARRIVE * built_tokens
+
+
+def _unscored(item: PlannedSample, kind: str, detail: str) -> Outcome:
+    return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=None, unscored=kind, detail=detail)
