@@ -143,20 +143,26 @@ class OpenAISession:
         fields = self._fields(sample, sampling)
         while True:
             await self.pace.turn()
-            request = Request(
-                model=self.facts.model,
-                prompt=prompt,
-                fields=self.dialect.spoken(fields),
-                api=self.engine.api,
-                streams=self.dialect.streams,
-                stream_usage=self.dialect.stream_usage,
-                built_tokens=sample.built_tokens,
-            )
+            request = self._request(sample, prompt, fields)
             try:
                 return await exchange(self.client, request, timeout_s=self.engine.timeout_s)
             except EngineFault as fault:
-                if fault.kind != "bad_request" or not self.dialect.concede(fault.detail, fields):
+                # Requests in flight together are refused together: those after the first go again as they now would.
+                refused = fault.kind == "bad_request"
+                outdated = refused and request != self._request(sample, prompt, fields)
+                if not outdated and not (refused and self.dialect.concede(fault.detail, fields)):
                     raise self._without_key(fault) from fault
+
+    def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
+        return Request(
+            model=self.facts.model,
+            prompt=prompt,
+            fields=self.dialect.spoken(fields),
+            api=self.engine.api,
+            streams=self.dialect.streams,
+            stream_usage=self.dialect.stream_usage,
+            built_tokens=sample.built_tokens,
+        )
 
     def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
         names = self.engine.sampler_names

@@ -42,10 +42,9 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object]) -> HubTok
 
     `HF_TOKEN` in the environment opens gated repositories. Code that a repository brings is not run.
     """
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # at import it would advise to install torch
     from transformers import AutoTokenizer
-    from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         loaded = AutoTokenizer.from_pretrained(name, use_fast=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:

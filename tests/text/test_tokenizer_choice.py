@@ -1,0 +1,127 @@
+"""Whose tokens count: the server's, the hub's, tiktoken's, and what is said where one is not to be had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tiktoken
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.records import Prompt
+from contextcliff.text import tiktoken_tokens
+from contextcliff.text.choice import AutoTokenizer, HuggingFaceTokenizer, Offer, ServerTokenizer, Tiktoken
+from contextcliff.text.words import WordTokenizer
+
+OWN = WordTokenizer()
+TEMPLATE = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}{% if thinking %}!{% endif %}"
+)
+
+
+def offer(*, own: WordTokenizer | None = None, hub: str | None = None, **arguments: object) -> Offer:
+    return Offer(own=own, hub=hub, template_arguments=arguments)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A byte-level tokenizer with a chat template, saved as a hub repository would have it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(models.BPE({sign: index for index, sign in enumerate(alphabet)}, []))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    place = tmp_path_factory.mktemp("hub")
+    PreTrainedTokenizerFast(tokenizer_object=made, chat_template=TEMPLATE).save_pretrained(str(place))
+    return str(place)
+
+
+@pytest.fixture
+def byte_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tiktoken without the network: an encoding whose tokens are bytes."""
+    ranks = {bytes([value]): value for value in range(256)}
+    encoding = tiktoken.Encoding("bytes", pat_str=r"\s?\w+|\s|.", mergeable_ranks=ranks, special_tokens={})
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda _: encoding)
+
+
+def test_auto_takes_the_servers_own() -> None:
+    assert AutoTokenizer().choose(offer(own=OWN, hub="owner/name")) is OWN
+
+
+def test_auto_takes_the_models_from_the_hub_where_the_server_has_none(folder: str) -> None:
+    assert AutoTokenizer().choose(offer(hub=folder)).name == f"huggingface:{folder}"
+
+
+@pytest.mark.usefixtures("byte_encoding")
+def test_auto_takes_tiktoken_last() -> None:
+    assert AutoTokenizer().choose(offer()).name == "tiktoken:o200k_base"
+
+
+def test_a_name_overrides_what_auto_would_find(folder: str) -> None:
+    assert AutoTokenizer(name=folder).choose(offer(own=OWN)).name == f"huggingface:{folder}"
+
+
+def test_a_server_without_a_tokenizer_is_an_error_where_it_is_asked_for() -> None:
+    with pytest.raises(ConfigError, match="tokenizer=server: this server does not tokenise"):
+        ServerTokenizer().choose(offer(hub="owner/name"))
+
+
+def test_huggingface_without_a_repository_asks_for_one() -> None:
+    with pytest.raises(ConfigError, match="give tokenizer.name=OWNER/NAME"):
+        HuggingFaceTokenizer().choose(offer())
+
+
+def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=f"tokenizer.name={tmp_path}: can't be loaded"):
+        HuggingFaceTokenizer(name=str(tmp_path)).choose(offer())
+
+
+def test_the_hub_tokenizer_counts_its_chat_template(folder: str) -> None:
+    prompt = Prompt(user="Where?", system="Be brief.")
+    plain, thinking = (
+        HuggingFaceTokenizer(name=folder).choose(offer(**arguments)).count_prompt(prompt)
+        for arguments in ({}, {"thinking": True})
+    )
+    assert plain == len("<system>Be brief.<user>Where?<assistant>")
+    assert thinking == plain + 1
+
+
+def test_offsets_are_characters(folder: str) -> None:
+    text = "Tea at 5, née 茶."
+    for tokenizer in (HuggingFaceTokenizer(name=folder).choose(offer()),):
+        starts = list(tokenizer.starts(text))
+        assert starts[0] == 0
+        assert starts == sorted(starts)
+        assert set(starts) == set(range(len(text)))
+
+
+@pytest.mark.usefixtures("byte_encoding")
+def test_tiktokens_offsets_are_characters() -> None:
+    text = "Tea at 5, née 茶."
+    starts = list(Tiktoken().choose(offer()).starts(text))
+    assert starts == sorted(starts)
+    assert set(starts) == set(range(len(text)))
+    assert len(starts) == len(text.encode())
+
+
+def test_an_unknown_encoding_lists_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; the encodings are: .*o200k_base"):
+        Tiktoken(name="nonsense").choose(offer())
+
+
+def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    import requests
+
+    def unreachable(_: str) -> tiktoken.Encoding:
+        raise requests.ConnectionError("no network")
+
+    monkeypatch.setattr(tiktoken, "get_encoding", unreachable)
+    with pytest.raises(RunError) as told:
+        tiktoken_tokens.tiktoken_tokenizer("o200k_base")
+    assert str(told.value) == (
+        "tokenizer.name=o200k_base: tiktoken fetches its vocabulary from the network at first use, and can't; "
+        "set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
+    )
