@@ -10,12 +10,14 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.health import Health
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records import Document, Generation, Outcome, render
 from contextcliff.sampling import Sampling
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
+_LONGEST_ASKED_WAIT_S = 600.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,16 +35,18 @@ class Runner:
     async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
 
-        A generation is in the store before its outcome is yielded. A fault that no retry can mend
-        (wrong key, unknown model) ends the run with `RunError`; one that persists leaves its sample unscored.
+        A generation is in the store before its outcome is yielded. A fault that no retry can mend (wrong key,
+        unknown model) and a long row of failures end the run with `RunError`; one that persists leaves its
+        sample unscored.
         """
+        health = Health(most=self.concurrency)
         waiting = iter(planned)
         under_way: set[asyncio.Task[Outcome]] = set()
         ended: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
-                while len(under_way) < self.concurrency and (item := next(waiting, None)) is not None:
-                    under_way.add(asyncio.create_task(self._send(item)))
+                while len(under_way) < health.limit and (item := next(waiting, None)) is not None:
+                    under_way.add(asyncio.create_task(self._send(item, health)))
                 if not under_way:
                     return
                 ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
@@ -54,7 +58,7 @@ class Runner:
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
 
-    async def _send(self, planned: PlannedSample) -> Outcome:
+    async def _send(self, planned: PlannedSample, health: Health) -> Outcome:
         sample = planned.sample
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -63,7 +67,7 @@ class Runner:
             reraise=True,
         )
         try:
-            generation: Generation = await retrying(self._attempt, planned)
+            generation: Generation = await retrying(self._attempt, planned, health)
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault
@@ -77,15 +81,21 @@ class Runner:
         self.store.keep(planned, generation)
         return Outcome(sample=sample, prompt_sha256=planned.prompt_sha256, generation=generation)
 
-    async def _attempt(self, planned: PlannedSample) -> Generation:
+    async def _attempt(self, planned: PlannedSample, health: Health) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
         try:
-            return await self.session.generate(
+            generation = await self.session.generate(
                 planned.sample, render(planned.sample.recipe, self.documents), self.sampling
             )
         except EngineFault as fault:
             self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
+            if fault.retryable:
+                health.failed(fault)
+            else:
+                health.answered()
             raise
+        health.answered()
+        return generation
 
 
 def _is_retryable(error: BaseException) -> bool:
@@ -99,5 +109,5 @@ def _wait(state: RetryCallState) -> float:
     """Back off exponentially with jitter, or as long as the server asks."""
     fault = state.outcome.exception() if state.outcome is not None else None
     if isinstance(fault, EngineFault) and fault.retry_after_s is not None:
-        return min(_LONGEST_WAIT_S, fault.retry_after_s)
+        return min(_LONGEST_ASKED_WAIT_S, fault.retry_after_s)
     return _exponential(state)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -28,6 +31,10 @@ class FakeServer:
     reads_tokens: int | None = None
     """Reads no more than so many tokens of a prompt, and says nothing."""
     thinks: str | None = None
+    fault: Callable[[int], str | None] = lambda _: None
+    """Names the fault of the n-th request: a key of `FAULTS`, or None for an honest answer."""
+    pause_s: float = 0.0
+    """Time that an answer takes."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     address: str = ""
 
@@ -71,6 +78,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self._refused_key():
             return
         self.fake.bodies.append(body)
+        fault = self.fake.fault(len(self.fake.bodies))
+        if fault is not None:
+            FAULTS[fault](self)
+            return
+        time.sleep(self.fake.pause_s)
         for name, told in self.fake.refuses.items():
             if name in body:
                 self._json(400, {"error": {"message": told}})
@@ -121,3 +133,38 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def _stream_head(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _cut_off(self) -> None:
+        self._stream_head()
+        choice = {"index": 0, "delta": {"content": "12"}, "finish_reason": None}
+        self._event({"id": "1", "created": 1, "model": "m", "object": "chat.completion.chunk", "choices": [choice]})
+
+    def _babble(self) -> None:
+        self._stream_head()
+        self.wfile.write(b"data: {nonsense\n\n")
+
+    def _refuse(self, status: int) -> None:
+        content = b'{"error": {"message": "not now"}}'
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Retry-After", "0.01")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+FAULTS: Mapping[str, Callable[[_Handler], None]] = {
+    "hangs up": _Handler._hang_up,
+    "stream cut off": _Handler._cut_off,
+    "stream of nonsense": _Handler._babble,
+    **{str(status): partial(_Handler._refuse, status=status) for status in (408, 409, 425, 429, 500, 502, 503, 504)},
+}

@@ -81,21 +81,19 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
 
 def test_the_hub_tokenizer_counts_its_chat_template(folder: str) -> None:
     prompt = Prompt(user="Where?", system="Be brief.")
-    plain, thinking = (
-        HuggingFaceTokenizer(name=folder).choose(offer(**arguments)).count_prompt(prompt)
-        for arguments in ({}, {"thinking": True})
-    )
+    tokenizer = HuggingFaceTokenizer(name=folder)
+    plain = tokenizer.choose(offer()).count_prompt(prompt)
+    thinking = tokenizer.choose(offer(thinking=True)).count_prompt(prompt)
     assert plain == len("<system>Be brief.<user>Where?<assistant>")
     assert thinking == plain + 1
 
 
 def test_offsets_are_characters(folder: str) -> None:
     text = "Tea at 5, née 茶."
-    for tokenizer in (HuggingFaceTokenizer(name=folder).choose(offer()),):
-        starts = list(tokenizer.starts(text))
-        assert starts[0] == 0
-        assert starts == sorted(starts)
-        assert set(starts) == set(range(len(text)))
+    starts = list(HuggingFaceTokenizer(name=folder).choose(offer()).starts(text))
+    assert starts[0] == 0
+    assert starts == sorted(starts)
+    assert set(starts) == set(range(len(text)))
 
 
 @pytest.mark.usefixtures("byte_encoding")
@@ -108,7 +106,7 @@ def test_tiktokens_offsets_are_characters() -> None:
 
 
 def test_an_unknown_encoding_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; the encodings are: .*o200k_base"):
+    with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; .*o200k_base"):
         Tiktoken(name="nonsense").choose(offer())
 
 

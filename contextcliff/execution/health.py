@@ -1,0 +1,46 @@
+"""How the server bears up: how much it is asked at once, and when to stop asking."""
+
+from __future__ import annotations
+
+from contextcliff.errors import EngineFault, RunError
+
+FAILURES_IN_A_ROW = 25
+"""At a failure rate of 30%, so many in a row come once in 10¹³ attempts: chance opens no breaker."""
+_TOO_MUCH = "rate_limit"
+
+
+class Health:
+    """Adapts the number of requests in flight and opens the breaker.
+
+    Additive increase, multiplicative decrease (V. Jacobson, SIGCOMM 1988): a 429 halves the limit, once for
+    all requests that were in flight together, and each answer raises it by a share, up to what is allowed.
+    """
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._limit = float(most)
+        self._answers_since_cut = 0
+        self._failures = 0
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be in flight now; at least one."""
+        return max(1, int(self._limit))
+
+    def answered(self) -> None:
+        """A request brought an answer, or a refusal that is the prompt's own fault."""
+        self._failures = 0
+        self._answers_since_cut += 1
+        self._limit = min(float(self._most), self._limit + 1.0 / self._limit)
+
+    def failed(self, fault: EngineFault) -> None:
+        """A request failed on its way. Raises `RunError` after too many in a row."""
+        self._failures += 1
+        if fault.kind == _TOO_MUCH and (self._answers_since_cut > 0 or self._limit == self._most):
+            self._limit = max(1.0, self._limit / 2.0)
+            self._answers_since_cut = 0
+        if self._failures >= FAILURES_IN_A_ROW:
+            raise RunError(
+                f"{self._failures} requests failed in a row, the last with {fault}; what was answered is kept: "
+                "when the server is well again, the same command goes on"
+            )

@@ -1,0 +1,67 @@
+"""Concurrency that gives way and comes back, and a breaker that chance does not open."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.health import FAILURES_IN_A_ROW, Health
+
+BUSY = EngineFault("rate_limit", "slow down", retryable=True)
+DOWN = EngineFault("server_error", "500", retryable=True)
+
+
+def test_a_rate_limit_halves_what_is_in_flight_once_for_all_that_were() -> None:
+    health = Health(most=16)
+    for _ in range(10):
+        health.failed(BUSY)
+    assert health.limit == 8
+
+
+def test_answers_bring_it_back_to_what_is_allowed() -> None:
+    health = Health(most=16)
+    for _ in range(3):
+        health.failed(BUSY)
+        health.answered()
+    assert health.limit < 8
+    for _ in range(400):
+        health.answered()
+    assert health.limit == 16
+
+
+def test_one_request_is_always_allowed() -> None:
+    health = Health(most=2)
+    for _ in range(6):
+        health.failed(BUSY)
+        health.answered()
+    assert health.limit >= 1
+
+
+def test_other_faults_change_no_limit() -> None:
+    health = Health(most=16)
+    for _ in range(10):
+        health.failed(DOWN)
+    assert health.limit == 16
+
+
+def test_a_row_of_failures_opens_the_breaker_and_says_how_to_go_on() -> None:
+    health = Health(most=4)
+    for _ in range(FAILURES_IN_A_ROW - 1):
+        health.failed(DOWN)
+    with pytest.raises(RunError) as told:
+        health.failed(DOWN)
+    assert str(told.value) == (
+        "25 requests failed in a row, the last with server_error: 500; what was answered is kept: "
+        "when the server is well again, the same command goes on"
+    )
+
+
+def test_a_third_of_failures_at_random_opens_nothing() -> None:
+    rng, health = random.Random(0), Health(most=4)
+    for _ in range(100_000):
+        if rng.random() < 0.3:
+            health.failed(DOWN)
+        else:
+            health.answered()

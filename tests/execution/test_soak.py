@@ -1,0 +1,113 @@
+"""Long runs against a server that breaks in every way it can, and runs that are killed again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.keys import KNOWN_VARIABLES
+from tests.actions.test_run import kept
+from tests.commands import QUIET, contextcliff, reports
+from tests.engines.fake_server import FAULTS, FakeServer, serving
+from tests.engines.test_openai import tokenizer  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.slow
+NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
+WINDOW = [{"id": "m", "max_model_len": 4096}]
+
+
+def command(server: FakeServer, folder: str, *overrides: str) -> tuple[str, ...]:
+    return (
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        "model=served",
+        "tokenizer=huggingface",
+        f"tokenizer.name={folder}",
+        *QUIET,
+        *overrides,
+    )
+
+
+def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Path, tokenizer: str) -> None:  # noqa: F811
+    rng, kinds = random.Random(1), sorted(FAULTS)
+    faults: Counter[str] = Counter()
+
+    def fault(_: int) -> str | None:
+        if rng.random() >= 0.3:
+            return None
+        kind = rng.choice(kinds)
+        faults[kind] += 1
+        return kind
+
+    overrides = ("task.lengths=[200]", "task.trials=200", "engine.concurrency=16", "engine.max_retries=10")
+    with serving(FakeServer(models=WINDOW, fault=fault)) as server:
+        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS, timeout_s=900)
+        assert (done.returncode, done.stderr) == (0, "")
+        seen = len(server.bodies)
+    (report,) = reports(tmp_path)
+    counts = report["counts"]
+    assert (counts["planned"], counts["completed"], counts["unscored"]) == (2000, 2000, 0)
+    assert report["mean"] == 1.0
+    assert set(faults) == set(kinds)
+    assert sum(counts["errors"].values()) == sum(faults.values()) == seen - 2000
+    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
+        assert store.execute("SELECT count(*), count(DISTINCT sample_id) FROM generations").fetchone() == (2000, 2000)
+
+
+def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in_flight(
+    tmp_path: Path,
+    tokenizer: str,  # noqa: F811
+) -> None:
+    rng, concurrency, kills = random.Random(2), 4, 0
+    overrides = ("task.lengths=[200]", "task.trials=30", f"engine.concurrency={concurrency}")
+    with serving(FakeServer(models=WINDOW, pause_s=0.1)) as server:
+        line = [sys.executable, "-m", "contextcliff", *command(server, tokenizer, *overrides)]
+        environment = {**os.environ, **NO_KEYS}
+        store = tmp_path / "outputs" / "state.db"
+        while kills < 10:
+            before = kept(store) if store.exists() else 0
+            process = subprocess.Popen(
+                line, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            while process.poll() is None and (not store.exists() or kept(store) < before + 3):
+                time.sleep(0.01)
+            time.sleep(rng.random() * 0.4)
+            assert process.poll() is None, "the run ended before it could be killed"
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
+        assert (done.returncode, done.stderr) == (0, "")
+        seen = len(server.bodies)
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["planned"], report["counts"]["completed"]) == (300, 300)
+    assert 300 <= seen <= 300 + concurrency * kills
+    with sqlite3.connect(store) as connection:
+        ids = [row[0] for row in connection.execute("SELECT sample_id FROM generations")]
+    assert len(ids) == len(set(ids)) == 300
+    asked = Counter(json.dumps(body["messages"]) for body in server.bodies)
+    assert len(asked) == 300
+
+
+def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:  # noqa: F811
+    overrides = ("task.lengths=[200]", "task.trials=10", "engine.max_retries=8")
+    with serving(FakeServer(models=WINDOW, fault=lambda number: "500" if number > 20 else None)) as server:
+        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: 25 requests failed in a row, the last with server_error:")
+        assert done.stderr.count("\n") == 1
+        assert kept(tmp_path / "outputs" / "state.db") == 20
+        server.fault = lambda _: None
+        assert contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["reused"], report["counts"]["completed"]) == (20, 100)
