@@ -138,7 +138,8 @@ class Outcome:
 
     `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, a transport
     kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
-    run stopped before the sample's turn. Exactly one of `generation` and `unscored` is set.
+    run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
+    paid for and answers another prompt than the one that was sent (`truncated`).
     """
 
     sample: Sample
@@ -171,10 +172,10 @@ class ScoredSample:
 
     @property
     def measured_tokens(self) -> int:
-        """The prompt's length: the server's count where there is one, else the built length."""
-        if self.generation is not None:
-            return self.generation.prompt_tokens
-        return self.sample.built_tokens
+        """The prompt's length: the server's count of what it answered, else the built length."""
+        if self.generation is None or self.score is None:
+            return self.sample.built_tokens
+        return self.generation.prompt_tokens
 
 
 # ---------------------------------------------------------------- what it means

@@ -8,7 +8,10 @@ import pytest
 
 from tests.commands import contextcliff
 
-MODELS = "glm, glm4_32b, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, qwen3_32b, qwen3_4b, smollm2"
+MODELS = (
+    "deepseek, gemini, glm, glm4_32b, gpt, llama, mistral, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, "
+    "qwen3_32b, qwen3_4b, served, smollm2"
+)
 ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
 
 CASES = {

@@ -25,7 +25,7 @@ def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> N
     done = contextcliff("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "how many tokens can a language model really be given?" in done.stdout
-    for told in ("kv_policy: none, q4_0, q8_0", "engine: llamacpp, simulated", "threshold: 0.8", "trials: 4"):
+    for told in ("kv_policy: none, q4_0, q8_0", "llama_server, llamacpp, lmstudio", "threshold: 0.8", "trials: 4"):
         assert told in done.stdout
     loaded = loaded_by("sys.argv = ['contextcliff', '--help']; from contextcliff.__main__ import main; main()")
     assert "hydra" in loaded

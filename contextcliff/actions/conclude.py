@@ -52,11 +52,11 @@ def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
     )
-    completed = sum(1 for sample in scored if sample.generation is not None)
+    completed = sum(1 for sample in scored if sample.score is not None)
     counts = Counts(
         planned=len(scored),
         completed=completed,
-        reused=completed if reused is None else reused,
+        reused=completed if reused is None else min(reused, completed),
         unscored=len(scored) - completed,
         controls=0,
         errors=dict(store.count_faults(identity.run_id)),
@@ -85,7 +85,7 @@ def command_line(overrides: Sequence[str]) -> str:
 
 
 def _require_an_answer(outcomes: Sequence[Outcome]) -> None:
-    if any(outcome.generation is not None for outcome in outcomes):
+    if any(outcome.unscored is None for outcome in outcomes):
         return
     kinds = Counter(outcome.unscored for outcome in outcomes)
     told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())

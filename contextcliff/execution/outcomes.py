@@ -22,10 +22,10 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault 
     """A sample's outcome. An answer to a prompt that the server cut is no answer to the sample."""
     if generation is not None and is_truncated(generation, built_tokens=item.sample.built_tokens):
         told = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
-        return _unscored(item, TRUNCATED, told)
+        return _outcome(item, generation, TRUNCATED, told)
     if generation is not None:
-        return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=generation)
-    return _unscored(item, NOT_SENT, "") if fault is None else _unscored(item, fault.kind, fault.detail)
+        return _outcome(item, generation, None, "")
+    return _outcome(item, None, NOT_SENT, "") if fault is None else _outcome(item, None, fault.kind, fault.detail)
 
 
 def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
@@ -33,5 +33,11 @@ def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
     return generation.server_counted and generation.prompt_tokens < _SHARE_THAT_MUST_ARRIVE * built_tokens
 
 
-def _unscored(item: PlannedSample, kind: str, detail: str) -> Outcome:
-    return Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=None, unscored=kind, detail=detail)
+def _outcome(item: PlannedSample, generation: Generation | None, unscored: str | None, detail: str) -> Outcome:
+    return Outcome(
+        sample=item.sample,
+        prompt_sha256=item.prompt_sha256,
+        generation=generation,
+        unscored=unscored,
+        detail=detail,
+    )

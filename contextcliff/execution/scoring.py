@@ -19,14 +19,14 @@ def score_outcomes(task: Task, outcomes: Sequence[Outcome]) -> tuple[ScoredSampl
 
 def _score(task: Task, outcome: Outcome, everyones: frozenset[str]) -> ScoredSample:
     sample = replace(outcome.sample, foreign_answers=everyones)
-    if outcome.generation is None:
+    if outcome.generation is None or outcome.unscored is not None:
         return ScoredSample(
             sample=sample,
             prompt_sha256=outcome.prompt_sha256,
             score=None,
             failure=outcome.unscored,
             prediction="",
-            generation=None,
+            generation=outcome.generation,
         )
     score = _OUT_OF_THOUGHT if _ran_out_thinking(outcome.generation) else task.score(sample, outcome.generation)
     return ScoredSample(

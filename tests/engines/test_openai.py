@@ -165,7 +165,10 @@ def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokeniz
     assert {line["failure"] for line in samples(tmp_path) if line["score"] is None} == {"truncated"}
     assert report["notes"][0].startswith("THE SERVER CUT 4 OF 8 PROMPTS AND SAID NOTHING (the server counted 400 of ")
     assert report["mean"] == 1.0
-    assert report["bins"][1]["n_unscored"] == 4
+    assert (report["bins"][1]["n_unscored"], report["bins"][1]["n_samples"]) == (4, 0)
+    assert report["bins"][1]["min_tokens"] > 580
+    paid = sum(line["prompt_tokens"] for line in samples(tmp_path))
+    assert report["usage"]["prompt_tokens"] == paid > 4 * 400
 
 
 def test_reasoning_is_kept_apart_and_its_budget_is_sent(tmp_path: Path, tokenizer: str) -> None:
