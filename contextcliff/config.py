@@ -19,6 +19,7 @@ from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError
+from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.reporting.settings import ReportingSettings
@@ -29,7 +30,7 @@ from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
-_SECTIONS = ("reporting",)
+_SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
 _CREDENTIALS = re.compile(r"(\w+://)[^/@\s]+@")
 _FOLDER = re.compile(r"[\w][\w. -]{0,99}")
@@ -77,6 +78,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         analysis=cast(AnalysisSettings, groups["analysis"]),
         tracking=tracking,
         reporting=cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting")),
+        budget=cast(Budget, build(Budget, values["budget"], group="budget")),
         label=plain.label,
         seed=plain.seed,
         output_dir=_writable(plain.output_dir),

@@ -11,6 +11,8 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     BAD_CONFIGURATION = 2
+    OVER_BUDGET = 4
+    BUDGET_RAN_OUT = 5
     INTERRUPTED = 130
 
 

@@ -15,6 +15,7 @@ from contextcliff.settings import NonNegativeFloat, PositiveInt, settings
 
 _GGUF_MAGIC = b"GGUF"
 _DIGESTED_BYTES = 1 << 20
+_HUB_TIMEOUT_S = 5.0
 
 
 @settings
@@ -68,6 +69,24 @@ class Gguf:
             "model.gguf: this model names no weights; give model.gguf.path=FILE.gguf, "
             "or model.gguf.repo and model.gguf.file"
         )
+
+    def is_at_hand(self) -> bool:
+        """Whether the file lies on this machine, the hub's cache included."""
+        if self.local_file() is not None:
+            return True
+        from huggingface_hub import try_to_load_from_cache
+
+        return isinstance(try_to_load_from_cache(str(self.repo), str(self.file)), str)
+
+    def remote_gib(self) -> float | None:
+        """GiB of the file in its hub repository; None where the hub does not tell."""
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+        try:
+            size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
+        except OSError:  # HTTP errors of the hub are among these
+            return None
+        return None if size is None else size / 2**30
 
     def fetch(self) -> Path:
         """The file on this machine, downloaded from its hub repository where it has to be."""

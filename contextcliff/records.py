@@ -335,3 +335,43 @@ class Report:
     """UTC, ISO 8601."""
     command: str
     """The command line that repeats the run."""
+
+
+# ---------------------------------------------------------------- what it would take
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanBin:
+    """The samples of one length in a plan. `kv_gib` is None where the model's metadata is not at hand."""
+
+    context_tokens: int
+    samples: int
+    kv_gib: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """`plan.json`: what a run would send beyond what is stored.
+
+    `cached_prompt_tokens` is the part of `prompt_tokens` that a prefix cache can save in the order of sending;
+    `completion_tokens` is the most that answers may take. `usd`, `wall_s` and `download_gib` are None where
+    there is no price, no rate and nothing to download (or its size is not to be had).
+    """
+
+    run_id: str
+    model: str
+    engine: str
+    tokenizer: str
+    samples: int
+    stored: int
+    prompt_tokens: int
+    cached_prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    wall_s: float | None
+    download: str | None
+    download_gib: float | None
+    detectable_drop: float | None
+    confidence: float
+    bins: tuple[PlanBin, ...]
+    notes: tuple[str, ...]

@@ -12,6 +12,7 @@ from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ExitCode
+from contextcliff.execution.budget import Budget
 from contextcliff.execution.keys import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -49,6 +50,7 @@ class Invocation:
     analysis: AnalysisSettings
     tracking: Tracker
     reporting: ReportingSettings
+    budget: Budget
     label: str
     seed: int
     output_dir: Path

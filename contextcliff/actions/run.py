@@ -5,29 +5,42 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
-from contextcliff.engines.engine import Deployment
-from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.actions.preparation import deployment, prepare
+from contextcliff.errors import ExitCode
+from contextcliff.execution.budget import Cost, Meter
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.schedule import in_prefix_order
-from contextcliff.execution.store import PlannedSample, Store, StoredRun, refuse_taken_label
-from contextcliff.records import render
+from contextcliff.execution.store import PlannedSample, Store, refuse_taken_label
 from contextcliff.reporting.progress import progress_bar
 from contextcliff.settings import settings
-from contextcliff.tasks.task import Materials
-from contextcliff.text.choice import Offer
 
-_TEMPLATE_SLACK_TOKENS = 64
+Stop = Literal["interrupted", "out of budget", "declined"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ending:
+    code: ExitCode
+    told: str
+
+
+_STOPS: Mapping[Stop, _Ending] = {
+    "interrupted": _Ending(code=ExitCode.INTERRUPTED, told="what was answered is kept, and the same command goes on"),
+    "out of budget": _Ending(
+        code=ExitCode.BUDGET_RAN_OUT, told="what was answered is kept; the same command with a new budget goes on"
+    ),
+    "declined": _Ending(code=ExitCode.DONE, told="nothing was sent"),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sent:
     reused: int
-    interrupted: bool
+    stop: Stop | None
 
 
 @settings
@@ -35,7 +48,10 @@ class Run:
     """Executes the task. A generation that is stored is never asked for again."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Return `INTERRUPTED` after Ctrl-C, when the report is partial; what was answered is kept."""
+        """Return `INTERRUPTED` after Ctrl-C and `BUDGET_RAN_OUT`, with a partial report; what was answered is kept.
+
+        Raises `OverBudgetError` before anything is sent.
+        """
         identity = invocation.identify()
         room = invocation.room()
         if room is not None:
@@ -45,91 +61,61 @@ class Run:
             started = time.monotonic()
             sent = asyncio.run(_send(invocation, identity, store))
             store.add_wall_time(identity.run_id, time.monotonic() - started)
-            if sent.interrupted:
-                sys.stderr.write("interrupted: what was answered is kept, and the same command goes on\n")
-                if store.run(identity.run_id) is None:
-                    return ExitCode.INTERRUPTED
+            if sent.stop is not None:
+                sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
+                if store.run(identity.run_id) is None or sent.stop == "declined":
+                    return _STOPS[sent.stop].code
             conclude(invocation, identity, store, reused=sent.reused)
-        return ExitCode.INTERRUPTED if sent.interrupted else ExitCode.DONE
+        return ExitCode.DONE if sent.stop is None else _STOPS[sent.stop].code
 
 
 async def _send(invocation: Invocation, identity: Identity, store: Store) -> _Sent:
-    async with invocation.engine.open(_deployment(invocation)) as session:
-        served = session.served
-        room = invocation.room(detected=served.window)
-        if room is None:
-            raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
-        texts = invocation.dataset.documents(tokens=invocation.task.longest_context(room), seed=invocation.seed)
-        documents = {document.document_id: document for document in texts}
-        tokenizer = invocation.tokenizer.choose(
-            Offer(
-                own=session.tokenizer,
-                hub=invocation.model.hub,
-                template_arguments=invocation.model.template_arguments,
-            )
-        )
-        materials = Materials(
-            documents=texts,
-            tokenizer=tokenizer,
-            room=room,
-            seed=invocation.seed,
-            text_identity=identity.text_identity,
-        )
-        planned = [
-            PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
-            for sample in in_prefix_order(invocation.task.build(materials))
-            for sha256 in [render(sample.recipe, documents).sha256]
-            for key in [identity.respondent.key(sample, sha256, served=served.model)]
-        ]
-        run = StoredRun(
-            run_id=identity.run_id,
-            fingerprint=identity.fingerprint,
-            label=invocation.label,
-            facts={
-                "model": invocation.model.name or served.model or invocation.model_name,
-                "window": str(room.context_window),
-                "tokenizer": tokenizer.name,
-                "dataset": ", ".join(document.title for document in texts),
-                "server": "\n".join(served.told),
-            },
-        )
-        store.begin(run, planned)
-        missing = [item for item in planned if store.generation(item.key) is None]
+    meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)
+    async with invocation.engine.open(deployment(invocation)) as session:
+        prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        missing = [item for item in prepared.planned if store.generation(item.key) is None]
+        meter.refuse_beyond(missing)
+        if not _agreed(invocation, meter.worst(missing)):
+            return _Sent(reused=0, stop="declined")
+        store.begin(prepared.run, prepared.planned)
         runner = Runner(
             session=session,
             sampling=invocation.sampling,
-            documents=documents,
+            documents=prepared.documents,
             store=store,
             run_id=identity.run_id,
             concurrency=invocation.engine.concurrency,
             max_retries=invocation.engine.max_retries,
         )
-        interrupted = await _execute(runner, missing, invocation)
+        interrupted = await _execute(runner, missing, meter, invocation)
         # What the server would not take is known only now.
-        store.record_facts(run.run_id, {**run.facts, "server": "\n".join(session.served.told)})
-    return _Sent(reused=len(planned) - len(missing), interrupted=interrupted)
+        store.record_facts(identity.run_id, {**prepared.run.facts, "server": "\n".join(session.served.told)})
+    stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
+    return _Sent(reused=len(prepared.planned) - len(missing), stop=stop)
 
 
-def _deployment(invocation: Invocation) -> Deployment:
-    room = invocation.room()
-    context_tokens = None
-    if room is not None:
-        longest = invocation.task.longest_context(room)
-        context_tokens = longest + room.answer_tokens + _TEMPLATE_SLACK_TOKENS
-    return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
+def _agreed(invocation: Invocation, worst: Cost) -> bool:
+    """Ask before a paid run at a terminal; where a budget is set, or nobody is there, that is the answer."""
+    if not worst.usd or invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    sys.stderr.write(f"This run can cost {worst.usd:.2f} USD ({worst.tokens:,} tokens). Go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-async def _execute(runner: Runner, missing: Sequence[PlannedSample], invocation: Invocation) -> bool:
+async def _execute(runner: Runner, missing: Sequence[PlannedSample], meter: Meter, invocation: Invocation) -> bool:
     """Send what is missing under a progress bar; True where Ctrl-C ended it."""
     if not missing:
         return False
+    by_id = {item.sample.sample_id: item for item in missing}
     total = sum(item.sample.built_tokens for item in missing)
     title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
     with progress_bar(
         title, total_tokens=total, total_samples=len(missing), shown=invocation.reporting.progress
     ) as advance:
         try:
-            async for outcome in runner.execute(missing):
+            async for outcome in runner.execute(meter.affordable(missing)):
+                meter.settle(by_id[outcome.sample.sample_id], outcome.generation)
                 advance(outcome.sample.built_tokens)
         except asyncio.CancelledError:
             # asyncio turns the first Ctrl-C into this; a second one is not caught.

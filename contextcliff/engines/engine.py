@@ -27,6 +27,14 @@ class Deployment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    """A file that has to be fetched first; `gib` None where its size is not to be had."""
+
+    name: str
+    gib: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
     """What was detected: the model's name and window as the server tells them, and lines for the record."""
 
@@ -80,6 +88,10 @@ class Engine(Protocol):
         Loads and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy
         that this engine can't carry out.
         """
+        ...
+
+    def download(self, model: Model) -> Download | None:
+        """What opening this model would fetch from the network; None where all is at hand. Fetches nothing."""
         ...
 
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:

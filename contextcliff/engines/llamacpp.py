@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.engine import Deployment, Download, Served
 from contextcliff.engines.exchange import Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey
@@ -65,6 +65,12 @@ class LlamaCpp:
             "kv": [kv_policy.key_type, kv_policy.value_type],
             "template": dict(model.template_arguments),
         }
+
+    def download(self, model: Model) -> Download | None:
+        """The GGUF, where it is in a hub repository and not on this machine yet."""
+        if model.gguf.is_at_hand():
+            return None
+        return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[LlamaCppSession]:

@@ -75,6 +75,9 @@ class OpenAICompatible:
             "extra_body": dict(model.extra_body),
         }
 
+    def download(self, model: Model) -> None:
+        """The server has its model."""
+
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Detect what the server is, and connect. Raises `RunError`, `ConfigError`."""

@@ -68,6 +68,9 @@ class Simulated:
         lost = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - lost)
 
+    def download(self, model: Model) -> None:
+        """Nothing is fetched."""
+
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[SimulatedSession]:
         """Nothing to load."""

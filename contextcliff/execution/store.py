@@ -74,6 +74,14 @@ class Fault:
     detail: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rates:
+    """Measured tokens a second: of prompts that were computed, and of answers."""
+
+    prefill_tokens_per_s: float
+    decode_tokens_per_s: float
+
+
 class Store:
     """One `state.db`. Reading where there is none finds nothing; the first generation creates it.
 
@@ -159,6 +167,26 @@ class Store:
         return tuple(
             PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
             for sample, sha256, key in rows
+        )
+
+    def rates(self, *, model: str, engine: str) -> Rates | None:
+        """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
+        rows = self._all(
+            "SELECT DISTINCT generations.key, generation FROM runs JOIN run_samples USING (run_id) "
+            "JOIN generations USING (key) "
+            "WHERE json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?",
+            model,
+            engine,
+        )
+        generations = [_generation.validate_json(row[1]) for row in rows]
+        prefill_ms = sum(found.ttft_ms for found in generations)
+        decode_ms = sum(found.latency_ms - found.ttft_ms for found in generations)
+        if prefill_ms <= 0 or decode_ms <= 0:
+            return None
+        computed = sum(found.prompt_tokens - (found.cached_tokens or 0) for found in generations)
+        completed = sum(found.completion_tokens for found in generations)
+        return Rates(
+            prefill_tokens_per_s=computed / prefill_ms * 1000, decode_tokens_per_s=completed / decode_ms * 1000
         )
 
     def last_faults(self, run_id: str) -> Mapping[str, Fault]:

