@@ -45,7 +45,12 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
     texts = invocation.dataset.documents(tokens=invocation.task.longest_context(room), seed=invocation.seed)
     documents = {document.document_id: document for document in texts}
     tokenizer = invocation.tokenizer.choose(
-        Offer(own=own, hub=invocation.model.hub, template_arguments=invocation.model.template_arguments)
+        Offer(
+            own=own,
+            hub=invocation.model.hub,
+            template_arguments=invocation.model.template_arguments,
+            plain=served.plain,
+        )
     )
     materials = Materials(
         documents=texts, tokenizer=tokenizer, room=room, seed=invocation.seed, text_identity=identity.text_identity

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 
 from contextcliff.engines.keys import ApiKey
 from contextcliff.errors import ConfigError, RunError
 
+TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _NAMES_SHOWN = 20
 
@@ -30,8 +31,13 @@ class ServerFacts:
     base_url: str
     model: str
     window: int | None
-    tokenises: bool
-    """Whether it has llama.cpp's routes for tokens and chat templates."""
+    counter: TokenCounter | None
+    """Whose routes it has to count tokens."""
+
+    @property
+    def root(self) -> str:
+        """Where a server's own routes begin."""
+        return self.base_url.removesuffix("/v1")
 
     def lines(self) -> tuple[str, ...]:
         """The facts as they are printed and recorded."""
@@ -40,7 +46,7 @@ class ServerFacts:
             f"server {self.base_url}",
             f"model {self.model}",
             f"window {window}",
-            f"tokenizer {'its own' if self.tokenises else 'not offered'}",
+            "tokenizer not offered" if self.counter is None else f"tokenizer its own ({self.counter})",
         )
 
 
@@ -64,11 +70,21 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
     chosen = _choose(models, name, address)
     root = address.removesuffix("/v1")
     listed = next((model.window for model in models if model.name == chosen), None)
-    props = _optional(http, f"{root}/props", key) or {}
-    n_ctx = _positive((props.get("default_generation_settings") or {}).get("n_ctx"))
-    kobold = {} if n_ctx else _optional(http, f"{root}/api/extra/true_max_context_length", key) or {}
-    window = n_ctx or _positive(kobold.get("value")) or listed
-    return ServerFacts(base_url=address, model=chosen, window=window, tokenises=n_ctx is not None)
+    window, counter = _own_routes(http, root, key, chosen)
+    return ServerFacts(base_url=address, model=chosen, window=window or listed, counter=counter)
+
+
+def _own_routes(http: httpx2.Client, root: str, key: ApiKey, model: str) -> tuple[int | None, TokenCounter | None]:
+    """Window and token counter by the routes that only one kind of server has."""
+    props = _optional(http, "GET", f"{root}/props", key) or {}
+    if n_ctx := _positive((props.get("default_generation_settings") or {}).get("n_ctx")):
+        return n_ctx, "llama_server"
+    kobold = _optional(http, "GET", f"{root}/api/extra/true_max_context_length", key) or {}
+    if value := _positive(kobold.get("value")):
+        counted = _optional(http, "POST", f"{root}/api/extra/tokencount", key, body={"prompt": "one two"}) or {}
+        return value, "koboldcpp" if _positive(counted.get("value")) else None
+    counted = _optional(http, "POST", f"{root}/tokenize", key, body={"model": model, "prompt": "one two"}) or {}
+    return _positive(counted.get("max_model_len")), "vllm" if _positive(counted.get("count")) else None
 
 
 def _models(http: httpx2.Client, address: str, key: ApiKey) -> tuple[ServedModel, ...]:
@@ -114,14 +130,16 @@ def _choose(models: tuple[ServedModel, ...], name: str | None, address: str) -> 
     raise ConfigError(f"model.name: the server has several models; choose one with model.name=NAME: {names}{more}")
 
 
-def _optional(http: httpx2.Client, url: str, key: ApiKey) -> dict[str, Any] | None:
+def _optional(
+    http: httpx2.Client, method: str, url: str, key: ApiKey, *, body: Mapping[str, object] | None = None
+) -> dict[str, Any] | None:
     """The JSON object at a route that few servers have; None where there is none."""
     try:
-        answer = http.get(url, headers=key.headers())
+        answer = http.request(method, url, headers=key.headers(), json=body)
     except httpx2.HTTPError:
         return None  # the models list answered: this route alone is not to be had
-    body = _json(answer) if answer.is_success else None
-    return body if isinstance(body, dict) else None
+    told = _json(answer) if answer.is_success else None
+    return told if isinstance(told, dict) else None
 
 
 def _json(answer: httpx2.Response) -> Any:

@@ -41,6 +41,8 @@ class Served:
     model: str | None = None
     window: int | None = None
     told: tuple[str, ...] = ()
+    plain: bool = False
+    """Whether prompts go as plain text, without a chat template."""
 
 
 class Session(Protocol):

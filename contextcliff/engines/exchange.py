@@ -14,6 +14,7 @@ from contextcliff.engines.http import AnswerTooLarge
 from contextcliff.engines.reasoning import split_reasoning
 from contextcliff.errors import EngineFault
 from contextcliff.records import Generation, Prompt
+from contextcliff.text.framing import plain_text
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -120,7 +121,7 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:
         arguments["messages"] = messages(request.prompt)
     else:
         create = client.completions.create
-        arguments["prompt"] = plain(request.prompt)
+        arguments["prompt"] = plain_text(request.prompt)
     if request.streams:
         options = {"stream_options": {"include_usage": True}} if request.stream_usage else {}
         async with await create(stream=True, **options, **arguments) as stream:
@@ -137,11 +138,6 @@ def messages(prompt: Prompt) -> list[dict[str, str]]:
     """A prompt as chat messages."""
     system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
     return [*system, {"role": "user", "content": prompt.user}]
-
-
-def plain(prompt: Prompt) -> str:
-    """A prompt as one text, for base models."""
-    return prompt.user if prompt.system is None else f"{prompt.system}\n\n{prompt.user}"
 
 
 def _chat_piece(choice: Any) -> _Piece:

@@ -18,7 +18,7 @@ from contextcliff.engines.engine import Deployment, Download, Served
 from contextcliff.engines.exchange import Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey
-from contextcliff.engines.llama_tokens import LlamaServerTokenizer
+from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenRoutes
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -93,9 +93,7 @@ class LlamaCpp:
                     client=connection,
                     model=deployment.model,
                     tokenizer=LlamaServerTokenizer(
-                        http=http,
-                        root=server.listening_address,
-                        key=key,
+                        routes=TokenRoutes(http=http, root=server.listening_address, key=key),
                         name=f"llamacpp:{weights.name}",
                         template_arguments=deployment.model.template_arguments,
                     ),

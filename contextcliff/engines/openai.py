@@ -15,8 +15,8 @@ from contextcliff.engines.engine import Deployment, Served
 from contextcliff.engines.exchange import Api, Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey, api_key
-from contextcliff.engines.llama_tokens import LlamaServerTokenizer
 from contextcliff.engines.pacing import Pace
+from contextcliff.engines.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenRoutes, VllmTokenizer
 from contextcliff.errors import ConfigError, EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -107,19 +107,22 @@ class OpenAICompatible:
                     ),
                 )
 
-    def _tokenizer(
-        self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model
-    ) -> LlamaServerTokenizer | None:
-        if not facts.tokenises:
-            return None
-        return LlamaServerTokenizer(
-            http=http,
-            root=facts.base_url.removesuffix("/v1"),
-            key=key,
-            name=f"{self.preset}:{facts.model}",
-            api=self.api,
-            template_arguments=model.template_arguments,
-        )
+    def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
+        """The server's own, by the routes that it was found to have."""
+        routes = TokenRoutes(http=http, root=facts.root, key=key)
+        name = f"{self.preset}:{facts.model}"
+        arguments = model.template_arguments
+        match facts.counter:
+            case "llama_server":
+                return LlamaServerTokenizer(routes=routes, name=name, api=self.api, template_arguments=arguments)
+            case "vllm":
+                return VllmTokenizer(
+                    routes=routes, name=name, model=facts.model, api=self.api, template_arguments=arguments
+                )
+            case "koboldcpp":
+                return KoboldTokenizer(routes=routes, name=name, api=self.api)
+            case None:
+                return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,7 +142,9 @@ class OpenAISession:
     def served(self) -> Served:
         """What was detected, and what the server would not take so far."""
         told = (*self.facts.lines(), *self._unknown_samplers(), *self.dialect.concessions())
-        return Served(model=self.facts.model, window=self.facts.window, told=told)
+        return Served(
+            model=self.facts.model, window=self.facts.window, told=told, plain=self.engine.api == "completions"
+        )
 
     async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
         """Send one prompt, conceding what the server refuses, until it answers or a fault remains."""

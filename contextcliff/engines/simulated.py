@@ -90,9 +90,9 @@ class SimulatedSession:
         """Nothing to detect."""
         return Served()
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:  # noqa: ARG002
         """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""
-        tokens = self.tokenizer.count_prompt(prompt)
+        tokens = sample.built_tokens  # by this very tokenizer: counting again would cost more than all the rest
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
         chance = self.engine.chance(tokens=tokens, depth=sample.depth, kv_policy=self.deployment.kv_policy)
         if not sample.answers:

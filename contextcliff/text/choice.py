@@ -22,6 +22,8 @@ class Offer:
     own: Tokenizer | None
     hub: str | None
     template_arguments: Mapping[str, object]
+    plain: bool = False
+    """Whether prompts go without a chat template."""
 
 
 class TokenizerChoice(Protocol):
@@ -63,7 +65,7 @@ class HuggingFaceTokenizer:
         name = self.name or offer.hub
         if name is None:
             raise ConfigError("tokenizer=huggingface: this model names no repository; give tokenizer.name=OWNER/NAME")
-        return hub_tokenizer(name, offer.template_arguments)
+        return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)
 
 
 @settings
@@ -72,9 +74,9 @@ class Tiktoken:
 
     name: str | None = None
 
-    def choose(self, offer: Offer) -> Tokenizer:  # noqa: ARG002 - nothing of it is wanted
+    def choose(self, offer: Offer) -> Tokenizer:
         """The one named, else the newest encoding."""
-        return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING)
+        return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING, plain=offer.plain)
 
 
 @settings
@@ -87,20 +89,20 @@ class AutoTokenizer:
     def choose(self, offer: Offer) -> Tokenizer:
         """The first that is to be had."""
         if self.name is not None:
-            return _named(self.name, offer.template_arguments)
+            return _named(self.name, offer)
         if offer.own is not None:
             return offer.own
         if offer.hub is not None:
             try:
-                return hub_tokenizer(offer.hub, offer.template_arguments)
+                return hub_tokenizer(offer.hub, offer.template_arguments, plain=offer.plain)
             except RunError:
                 pass  # not to be had from here: the next in line, whose name the report shows
-        return tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING)
+        return tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=offer.plain)
 
 
-def _named(name: str, template_arguments: Mapping[str, object]) -> Tokenizer:
+def _named(name: str, offer: Offer) -> Tokenizer:
     import tiktoken
 
     if name in tiktoken.list_encoding_names():
-        return tiktoken_tokenizer(name)
-    return hub_tokenizer(name, template_arguments)
+        return tiktoken_tokenizer(name, plain=offer.plain)
+    return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)

@@ -1,4 +1,4 @@
-"""What a chat template adds, where none is to be had."""
+"""Prompts without a chat template: as plain text, or with an estimate of what a template adds."""
 
 from __future__ import annotations
 
@@ -14,3 +14,13 @@ def framed_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
     """Tokens of the messages by `count`, and a frame for each and for the answer."""
     messages = [part for part in (prompt.system, prompt.user) if part is not None]
     return sum(map(count, messages)) + TOKENS_A_MESSAGE * (len(messages) + 1)
+
+
+def plain_text(prompt: Prompt) -> str:
+    """A prompt as one text, for base models."""
+    return prompt.user if prompt.system is None else f"{prompt.system}\n\n{prompt.user}"
+
+
+def plain_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
+    """Tokens of a prompt that goes as plain text."""
+    return count(plain_text(prompt))

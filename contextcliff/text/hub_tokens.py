@@ -9,7 +9,7 @@ from typing import Any
 
 from contextcliff.errors import RunError
 from contextcliff.records import Prompt
-from contextcliff.text.framing import framed_tokens
+from contextcliff.text.framing import framed_tokens, plain_tokens
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +19,8 @@ class HubTokenizer:
     name: str
     tokenizer: Any
     template_arguments: Mapping[str, object]
+    plain: bool = False
+    """Prompts go without the chat template."""
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token, without special tokens."""
@@ -27,6 +29,8 @@ class HubTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens in the chat template; without one, those of the messages and a small frame for each."""
+        if self.plain:
+            return plain_tokens(prompt, lambda text: len(self.tokenizer(text, verbose=False)["input_ids"]))
         if self.tokenizer.chat_template is None:
             return framed_tokens(prompt, lambda text: len(self.starts(text)))
         system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
@@ -37,7 +41,7 @@ class HubTokenizer:
         return len(self.tokenizer(framed, add_special_tokens=False, verbose=False)["input_ids"])
 
 
-def hub_tokenizer(name: str, template_arguments: Mapping[str, object]) -> HubTokenizer:
+def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain: bool = False) -> HubTokenizer:
     """Load a tokenizer by repository or folder. Raises `RunError` where it is not to be had.
 
     `HF_TOKEN` in the environment opens gated repositories. Code that a repository brings is not run.
@@ -54,4 +58,6 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object]) -> HubTok
             f"tokenizer.name={name}: can't be loaded ({said}); give a folder that holds it, look at the network and at "
             "HF_TOKEN for gated ones, or take tokenizer=tiktoken"
         ) from error
-    return HubTokenizer(name=f"huggingface:{name}", tokenizer=loaded, template_arguments=template_arguments)
+    return HubTokenizer(
+        name=f"huggingface:{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain
+    )

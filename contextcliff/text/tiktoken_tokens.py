@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records import Prompt
-from contextcliff.text.framing import framed_tokens
+from contextcliff.text.framing import framed_tokens, plain_tokens
 
 if TYPE_CHECKING:
     import tiktoken
@@ -20,6 +20,8 @@ class TiktokenTokenizer:
 
     name: str
     encoding: tiktoken.Encoding
+    plain: bool = False
+    """Prompts go without a chat template."""
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token."""
@@ -28,10 +30,11 @@ class TiktokenTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the messages and a small frame for each."""
-        return framed_tokens(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
+        counted = plain_tokens if self.plain else framed_tokens
+        return counted(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
 
 
-def tiktoken_tokenizer(name: str) -> TiktokenTokenizer:
+def tiktoken_tokenizer(name: str, *, plain: bool = False) -> TiktokenTokenizer:
     """Load an encoding (`o200k_base`) or a model's (`gpt-4o`). Raises `ConfigError`, `RunError`."""
     import requests
     import tiktoken
@@ -47,4 +50,4 @@ def tiktoken_tokenizer(name: str) -> TiktokenTokenizer:
             f"tokenizer.name={name}: tiktoken fetches its vocabulary from the network at first use, and can't; "
             "set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
         ) from error
-    return TiktokenTokenizer(name=f"tiktoken:{name}", encoding=encoding)
+    return TiktokenTokenizer(name=f"tiktoken:{name}", encoding=encoding, plain=plain)

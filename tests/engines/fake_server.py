@@ -26,6 +26,8 @@ class FakeServer:
 
     models: list[dict[str, Any]] = field(default_factory=lambda: [{"id": "only-model"}])
     routes: Mapping[str, object] = field(default_factory=dict)
+    counts: str | None = None
+    """The route by which it counts tokens as its model does: vLLM's `/tokenize` or KoboldCpp's."""
     refuses: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
     reads_tokens: int | None = None
@@ -77,6 +79,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._refused_key():
             return
+        if self.path != "/v1/chat/completions":
+            self._count(body)
+            return
         self.fake.bodies.append(body)
         fault = self.fake.fault(len(self.fake.bodies))
         if fault is not None:
@@ -101,6 +106,15 @@ class _Handler(BaseHTTPRequestHandler):
         told = self.headers.get("Authorization", "none")
         self._json(401, {"error": {"message": f"wrong key: {told}"}})
         return True
+
+    def _count(self, body: dict[str, Any]) -> None:
+        if self.path != self.fake.counts:
+            self._json(404, {"error": {"message": "no such route"}})
+            return
+        text = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
+        tokens = len(WordTokenizer().starts(text))
+        # KoboldCpp's count holds the token that begins every text.
+        self._json(200, {"count": tokens, "value": tokens + 1, "max_model_len": 1024})
 
     def _say(self, body: dict[str, Any], text: str, tokens: int) -> None:
         usage = {"prompt_tokens": tokens, "completion_tokens": 4, "total_tokens": tokens + 4}

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.llama_tokens import piece_starts
 from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
+from contextcliff.engines.server_tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Gguf, Model

@@ -55,11 +55,11 @@ def run(
     )
 
 
-def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, bool]:
+def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
     with client(timeout_s=5) as http:
         facts = detect(http, server.address, ApiKey(value=key), name=name)
     assert facts.base_url == f"{server.address}/v1"
-    return facts.model, facts.window, facts.tokenises
+    return facts.model, facts.window, facts.counter
 
 
 @pytest.mark.parametrize(
@@ -80,18 +80,49 @@ def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
 
 def test_the_one_model_and_its_window_are_taken_from_the_list() -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}])) as server:
-        assert detected(server) == ("m", 4096, False)
+        assert detected(server) == ("m", 4096, None)
 
 
 def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
     props = {"default_generation_settings": {"n_ctx": 2048}}
     with serving(FakeServer(routes={"/props": props})) as server:
-        assert detected(server) == ("only-model", 2048, True)
+        assert detected(server) == ("only-model", 2048, "llama_server")
 
 
 def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:
     with serving(FakeServer(routes={"/api/extra/true_max_context_length": {"value": 8192}})) as server:
-        assert detected(server) == ("only-model", 8192, False)
+        assert detected(server) == ("only-model", 8192, None)
+
+
+def test_the_token_counters_of_vllm_and_koboldcpp_are_found() -> None:
+    with serving(FakeServer(counts="/tokenize")) as server:
+        assert detected(server) == ("only-model", 1024, "vllm")
+    routes = {"/api/extra/true_max_context_length": {"value": 8192}}
+    with serving(FakeServer(routes=routes, counts="/api/extra/tokencount")) as server:
+        assert detected(server) == ("only-model", 8192, "koboldcpp")
+
+
+@pytest.mark.parametrize(
+    ("preset", "server"),
+    [
+        ("vllm", FakeServer(counts="/tokenize")),
+        (
+            "koboldcpp",
+            FakeServer(routes={"/api/extra/true_max_context_length": {"value": 1024}}, counts="/api/extra/tokencount"),
+        ),
+    ],
+)
+def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServer, tmp_path: Path) -> None:
+    with serving(server):
+        done = contextcliff(
+            f"engine={preset}", f"engine.base_url={server.address}", *QUIET, *SMALL, cwd=tmp_path, env=NO_KEYS
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["tokenizer"] == f"{preset}:only-model"
+    assert report["successes"] == 8
+    for line in samples(tmp_path):
+        assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
 
 
 def test_several_models_and_no_name_are_listed() -> None:
@@ -102,7 +133,7 @@ def test_several_models_and_no_name_are_listed() -> None:
 
 def test_a_name_that_is_given_is_taken() -> None:
     with serving(FakeServer(models=[{"id": "a"}, {"id": "b", "max_model_len": 99}])) as server:
-        assert detected(server, name="b") == ("b", 99, False)
+        assert detected(server, name="b") == ("b", 99, None)
 
 
 def test_an_empty_list_asks_for_a_name() -> None:

@@ -88,6 +88,12 @@ def test_the_hub_tokenizer_counts_its_chat_template(folder: str) -> None:
     assert thinking == plain + 1
 
 
+def test_a_base_model_is_counted_without_its_template(folder: str) -> None:
+    plain = Offer(own=None, hub=folder, template_arguments={}, plain=True)
+    prompt = Prompt(user="Where?", system="Be brief.")
+    assert AutoTokenizer().choose(plain).count_prompt(prompt) == len("Be brief.\n\nWhere?")
+
+
 def test_offsets_are_characters(folder: str) -> None:
     text = "Tea at 5, née 茶."
     starts = list(HuggingFaceTokenizer(name=folder).choose(offer()).starts(text))

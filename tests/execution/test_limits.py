@@ -1,0 +1,43 @@
+"""Ten thousand long samples in little memory, and a disk that fills up under a run."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.actions.test_run import kept
+from tests.commands import SIMULATED, contextcliff, reports
+
+MIB = 2**20
+
+
+@pytest.mark.slow
+def test_ten_thousand_samples_of_32k_tokens_need_less_than_a_gibibyte(tmp_path: Path) -> None:
+    overrides = ("dataset=synthetic", "model=qwen", "task.lengths=[32000]", "task.trials=1000")
+    process = subprocess.Popen([sys.executable, "-m", "contextcliff", *SIMULATED, *overrides], cwd=tmp_path)
+    _, status, used = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert reports(tmp_path)[0]["counts"]["completed"] == 10_000
+    assert used.ru_maxrss * 1024 < 1024 * MIB
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    # A limit on the size of files is what a full disk is to SQLite: a write that fails.
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    line = [sys.executable, "-m", "contextcliff", *SIMULATED, "task.trials=20"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=little_room)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: outputs/state.db: ")
+    assert done.stderr.endswith("free the disk or the lock and run the same command again\n")
+    assert done.stderr.count("\n") == 1
+    before = kept(tmp_path / "outputs" / "state.db")
+    assert contextcliff(*SIMULATED, "task.trials=20", cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["counts"]["reused"]) == (600, before)
