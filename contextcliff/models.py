@@ -80,11 +80,13 @@ class Gguf:
 
     def remote_gib(self) -> float | None:
         """GiB of the file in its hub repository; None where the hub does not tell."""
+        import httpx2
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
+        _hush_the_hub()
         try:
             size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
-        except OSError:  # HTTP errors of the hub are among these
+        except (httpx2.HTTPError, OSError):  # not to be reached, or not to be had there
             return None
         return None if size is None else size / 2**30
 
@@ -93,11 +95,11 @@ class Gguf:
         local = self.local_file()
         if local is not None:
             return local
+        import httpx2
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
-        from huggingface_hub.utils import logging
 
-        logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # its retries would fill the screen; what is wrong is said below
+        _hush_the_hub()
         source = f"model.gguf.repo={self.repo}: {self.file}"
         way_out = "give a file with model.gguf.path=FILE.gguf"
         try:
@@ -108,7 +110,7 @@ class Gguf:
             ) from error
         except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
             raise ConfigError(f"{source} is not to be had there ({_first_line(error)}); {way_out}") from error
-        except OSError as error:  # HTTP errors of the hub are among these
+        except (httpx2.HTTPError, OSError) as error:
             raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {way_out}") from error
 
 
@@ -134,6 +136,13 @@ class Model:
     def served_name(self, preset: str) -> str | None:
         """What a kind of server calls this model."""
         return self.served.get(preset, self.name)
+
+
+def _hush_the_hub() -> None:
+    """Its retries would fill the screen; what is wrong is said in one line at their end."""
+    from huggingface_hub.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
 
 def _packaged(package: str) -> Path:

@@ -9,7 +9,8 @@ from contextcliff.records import Document, Passage, Prompt, Recipe, Words
 from contextcliff.text.sentences import nearest_start, sentence_starts
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
-_CHARACTERS_A_TOKEN = 8
+_PROBED_CHARACTERS = 100_000
+_MARGIN = 1.1
 _SEAM_TOKENS = 3
 """Where pieces meet, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
 
@@ -76,7 +77,7 @@ class Haystack:
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise as much of a document as `tokens` tokens take, once, and find its sentences."""
-    text = document.text[: tokens * _CHARACTERS_A_TOKEN]
+    text = document.text[: _characters_for(tokens, document.text, tokenizer)]
     tokenised = tokenise(text, tokenizer)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer)
@@ -86,3 +87,11 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
         boundaries=sentence_starts(tokenised.text, language=document.language),
         tokenizer=tokenizer,
     )
+
+
+def _characters_for(tokens: int, text: str, tokenizer: Tokenizer) -> int:
+    """Characters that hold so many tokens with a margin, by the rate of the text's beginning."""
+    if len(text) <= _PROBED_CHARACTERS:
+        return len(text)
+    probed = len(tokenizer.starts(text[:_PROBED_CHARACTERS]))
+    return max(_PROBED_CHARACTERS, round(tokens * _PROBED_CHARACTERS / probed * _MARGIN))

