@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 _FULL_ERROR = "HYDRA_FULL_ERROR"
 _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
-_MULTIRUN_FLAGS = ("-m", "--multirun")
-_VALUE_FLAGS = ("-cn", "--config-name", "-cp", "--config-path", "-cd", "--config-dir", "-p", "--package")
 
 _codes: list[ExitCode] = []
 _main_process = os.getpid()

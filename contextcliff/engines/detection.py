@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import httpx2
 
 from contextcliff.engines.keys import ApiKey
+from contextcliff.engines.server_tokens import TokenCounter
 from contextcliff.errors import ConfigError, RunError
 
-TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _NAMES_SHOWN = 20
 

@@ -18,7 +18,7 @@ from contextcliff.engines.engine import Deployment, Download, Served
 from contextcliff.engines.exchange import Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey
-from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenRoutes
+from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -93,9 +93,15 @@ class LlamaCpp:
                     client=connection,
                     model=deployment.model,
                     tokenizer=LlamaServerTokenizer(
-                        routes=TokenRoutes(http=http, root=server.listening_address, key=key),
                         name=f"llamacpp:{weights.name}",
-                        template_arguments=deployment.model.template_arguments,
+                        server=TokenServer(
+                            http=http,
+                            root=server.listening_address,
+                            key=key,
+                            model=weights.name,
+                            api="chat",
+                            template_arguments=deployment.model.template_arguments,
+                        ),
                     ),
                     timeout_s=self.timeout_s,
                 )

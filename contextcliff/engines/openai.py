@@ -16,7 +16,7 @@ from contextcliff.engines.exchange import Api, Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey, api_key
 from contextcliff.engines.pacing import Pace
-from contextcliff.engines.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenRoutes, VllmTokenizer
+from contextcliff.engines.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -109,20 +109,17 @@ class OpenAICompatible:
 
     def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
         """The server's own, by the routes that it was found to have."""
-        routes = TokenRoutes(http=http, root=facts.root, key=key)
-        name = f"{self.preset}:{facts.model}"
-        arguments = model.template_arguments
-        match facts.counter:
-            case "llama_server":
-                return LlamaServerTokenizer(routes=routes, name=name, api=self.api, template_arguments=arguments)
-            case "vllm":
-                return VllmTokenizer(
-                    routes=routes, name=name, model=facts.model, api=self.api, template_arguments=arguments
-                )
-            case "koboldcpp":
-                return KoboldTokenizer(routes=routes, name=name, api=self.api)
-            case None:
-                return None
+        if facts.counter is None:
+            return None
+        server = TokenServer(
+            http=http,
+            root=facts.root,
+            key=key,
+            model=facts.model,
+            api=self.api,
+            template_arguments=model.template_arguments,
+        )
+        return TOKENIZERS[facts.counter](name=f"{self.preset}:{facts.model}", server=server)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

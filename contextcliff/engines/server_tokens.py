@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 
@@ -14,15 +14,21 @@ from contextcliff.errors import RunError
 from contextcliff.records import Prompt
 from contextcliff.text.counted import counted_starts
 from contextcliff.text.framing import framed_tokens, plain_text, plain_tokens
+from contextcliff.text.tokens import Tokenizer
+
+TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TokenRoutes:
-    """A server's routes beside the OpenAI ones. `root` is its address without `/v1`."""
+class TokenServer:
+    """A server that counts tokens: its address without `/v1`, its model, and how that is asked."""
 
     http: httpx2.Client
     root: str
     key: ApiKey
+    model: str
+    api: Api
+    template_arguments: Mapping[str, object]
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:
         """The JSON answer of a route. Raises `RunError`, without the key in it."""
@@ -39,35 +45,31 @@ class TokenRoutes:
 class LlamaServerTokenizer:
     """llama.cpp, embedded or not: tokens with their text, and the model's chat template."""
 
-    routes: TokenRoutes
     name: str
-    api: Api = "chat"
-    template_arguments: Mapping[str, object]
+    server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token of `text`, without the tokens that a server would add."""
-        answer = self.routes.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
+        answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
         return piece_starts(text, [token["piece"] for token in answer["tokens"]])
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the prompt as the server will see it, in the model's chat template unless `api` is plain."""
         framed = plain_text(prompt)
-        if self.api == "chat":
-            request = {"messages": messages(prompt), "chat_template_kwargs": dict(self.template_arguments)}
-            framed = self.routes.post("/apply-template", request)["prompt"]
+        if self.server.api == "chat":
+            arguments = dict(self.server.template_arguments)
+            request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
+            framed = self.server.post("/apply-template", request)["prompt"]
         body = {"content": framed, "add_special": True, "parse_special": True}
-        return len(self.routes.post("/tokenize", body)["tokens"])
+        return len(self.server.post("/tokenize", body)["tokens"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VllmTokenizer:
     """vLLM: counts of texts and of conversations."""
 
-    routes: TokenRoutes
     name: str
-    model: str
-    api: Api = "chat"
-    template_arguments: Mapping[str, object]
+    server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offsets, exact every line or two."""
@@ -75,27 +77,22 @@ class VllmTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the prompt in the model's chat template, or as plain text."""
-        if self.api == "completions":
+        if self.server.api == "completions":
             return self._count({"prompt": plain_text(prompt), "add_special_tokens": True})
-        return self._count(
-            {
-                "messages": messages(prompt),
-                "add_generation_prompt": True,
-                "chat_template_kwargs": dict(self.template_arguments),
-            }
-        )
+        arguments = dict(self.server.template_arguments)
+        conversation = {"messages": messages(prompt), "add_generation_prompt": True}
+        return self._count({**conversation, "chat_template_kwargs": arguments})
 
     def _count(self, body: Mapping[str, object]) -> int:
-        return int(self.routes.post("/tokenize", {"model": self.model, **body})["count"])
+        return int(self.server.post("/tokenize", {"model": self.server.model, **body})["count"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KoboldTokenizer:
     """KoboldCpp: counts of texts; what its chat template adds is an estimate."""
 
-    routes: TokenRoutes
     name: str
-    api: Api = "chat"
+    server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offsets, exact every line or two."""
@@ -105,11 +102,19 @@ class KoboldTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the messages and a small frame for each, or of the plain text."""
-        counted = plain_tokens if self.api == "completions" else framed_tokens
+        counted = plain_tokens if self.server.api == "completions" else framed_tokens
         return counted(prompt, self._count)
 
     def _count(self, text: str) -> int:
-        return int(self.routes.post("/api/extra/tokencount", {"prompt": text})["value"])
+        return int(self.server.post("/api/extra/tokencount", {"prompt": text})["value"])
+
+
+TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
+    "llama_server": LlamaServerTokenizer,
+    "vllm": VllmTokenizer,
+    "koboldcpp": KoboldTokenizer,
+}
+"""By the routes that a server was found to have; each is made from `name` and `server`."""
 
 
 def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int]:
