@@ -92,6 +92,7 @@ class Invocation:
         parts = (self.task.name, self.model_name, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
         return Identity(
             respondent=respondent,
+            family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dict(dataset)),
             fingerprint=fingerprint,
             run_id="-".join(_slug(part) for part in parts if part),
             text_identity=digest_of(dict(dataset)),
@@ -103,6 +104,8 @@ class Identity:
     """The names of a configuration: equal for equal questions to an equal model."""
 
     respondent: Respondent
+    family: str
+    """Digest of respondent and texts: runs of one family may ask the same prompts."""
     fingerprint: str
     run_id: str
     text_identity: str

@@ -16,6 +16,7 @@ from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Cost, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.store import PlannedSample, Store, refuse_taken_label
+from contextcliff.execution.turns import in_turn
 from contextcliff.reporting.progress import progress_bar
 from contextcliff.settings import settings
 
@@ -58,9 +59,12 @@ class Run:
             invocation.task.longest_context(room)
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
-            started = time.monotonic()
-            sent = asyncio.run(_send(invocation, identity, store))
-            store.add_wall_time(identity.run_id, time.monotonic() - started)
+            with in_turn(
+                invocation.output_dir, identity.family, invocation.task.name, told=invocation.reporting.progress
+            ):
+                started = time.monotonic()
+                sent = asyncio.run(_send(invocation, identity, store))
+                store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
                 if store.run(identity.run_id) is None or sent.stop == "declined":

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,16 @@ def test_a_run_on_a_server_detects_and_records_it(tmp_path: Path, tokenizer: str
     assert again.returncode == 0
     assert reports(tmp_path)[0]["counts"]["reused"] == 8
     assert len(server.bodies) == 8
+
+
+def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], pause_s=0.05)) as server:
+        with ThreadPoolExecutor(2) as pool:
+            trials = ("task.trials=8", "task.trials=10")
+            done = list(pool.map(lambda more: run(server, tmp_path, tokenizer, more), trials))
+        assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (0, "")]
+        assert len(server.bodies) == 40
+    assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
 def test_every_sampler_goes_out_under_the_servers_name(tmp_path: Path, tokenizer: str) -> None:
