@@ -55,7 +55,7 @@ class MakePlan:
     def _rates(self, measured: Rates | None) -> Rates | None:
         prefill = self.prefill_tokens_per_s or (measured.prefill_tokens_per_s if measured else None)
         decode = self.decode_tokens_per_s or (measured.decode_tokens_per_s if measured else None)
-        return Rates(prefill_tokens_per_s=prefill, decode_tokens_per_s=decode) if prefill and decode else None
+        return None if prefill is None else Rates(prefill_tokens_per_s=prefill, decode_tokens_per_s=decode)
 
 
 async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
@@ -95,9 +95,7 @@ def _plan(
         usd=invocation.model.price.of(
             computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion
         ),
-        wall_s=None
-        if rates is None
-        else (prompt - cached) / rates.prefill_tokens_per_s + completion / rates.decode_tokens_per_s,
+        wall_s=_wall_s(rates, computed_tokens=prompt - cached, completion_tokens=completion),
         download=download_name,
         download_gib=download_gib,
         detectable_drop=detectable_drop(min(per_length.values()), confidence=invocation.analysis.confidence),
@@ -112,6 +110,14 @@ def _plan(
         ),
         notes=_notes(invocation, missing, rates, download_name),
     )
+
+
+def _wall_s(rates: Rates | None, *, computed_tokens: int, completion_tokens: int) -> float | None:
+    """Seconds of one request after another; answers count where their rate is known."""
+    if rates is None:
+        return None
+    answers = 0.0 if rates.decode_tokens_per_s is None else completion_tokens / rates.decode_tokens_per_s
+    return computed_tokens / rates.prefill_tokens_per_s + answers
 
 
 def _architecture(invocation: Invocation) -> Architecture | None:
@@ -131,7 +137,7 @@ def _notes(
         notes.append("the weights are not here yet: tokens are estimated, and the run would fetch them first")
     if rates is None:
         notes.append(
-            "no rate is known: give action.prefill_tokens_per_s and action.decode_tokens_per_s, or run a few samples"
+            "no rate is known: give action.prefill_tokens_per_s (and action.decode_tokens_per_s), or run a few samples"
         )
     if invocation.budget.is_set:
         meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)

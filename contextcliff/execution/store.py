@@ -76,10 +76,10 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rates:
-    """Measured tokens a second: of prompts that were computed, and of answers."""
+    """Tokens a second: of prompts that are computed, and of answers (None: not known)."""
 
     prefill_tokens_per_s: float
-    decode_tokens_per_s: float
+    decode_tokens_per_s: float | None
 
 
 class Store:

@@ -60,6 +60,12 @@ def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> Non
     assert planned["usd"] == pytest.approx(dollars)
 
 
+def test_the_time_of_a_plan_comes_from_a_rate_that_is_given(tmp_path: Path) -> None:
+    contextcliff(*SIMULATED, "action=plan", "action.prefill_tokens_per_s=100", cwd=tmp_path)
+    planned = plan(tmp_path)
+    assert planned["wall_s"] == pytest.approx((planned["prompt_tokens"] - planned["cached_prompt_tokens"]) / 100)
+
+
 def test_a_plan_is_shown_as_a_table(tmp_path: Path) -> None:
     done = contextcliff("engine=simulated", "tracking=none", "action=plan", cwd=tmp_path, env={"COLUMNS": "120"})
     assert done.stdout.startswith("PLAN (nothing was sent)")
