@@ -48,6 +48,8 @@ def explain(error: Exception, arguments: Sequence[str]) -> str:
     if option is not None:
         group, name = option.groups()
         options = sorted(file.stem for file in (conf_dir() / group).glob("*.yaml"))
+        if not options:
+            return f"{group}={name}: no such option; is the package that brings it installed?"
         return f"{group}={name}: no such option; {_near(name, options)}the options are: {', '.join(options)}"
     key = _NO_SUCH_KEY.search(told)
     if key is not None:

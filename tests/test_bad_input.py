@@ -24,6 +24,10 @@ CASES = {
         "model=qwne",
         f"model=qwne: no such option; did you mean qwen? the options are: {MODELS}",
     ),
+    "an option of a plugin that is not installed": (
+        "hydra/launcher=nowhere",
+        "hydra/launcher=nowhere: no such option; is the package that brings it installed?",
+    ),
     "a negative length": ("task.lengths=[-1]", "task.lengths[0]=-1: must be greater than 0"),
     "a length beyond the window": (
         "task.lengths=[9000]",

@@ -58,6 +58,14 @@ def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path
     assert len(reports(tmp_path)) == 1
 
 
+def test_jobs_in_other_processes_bring_their_exit_code_home(tmp_path: Path) -> None:
+    done = contextcliff("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "error: task.trials=0: must be greater than 0\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(reports(tmp_path)) == 1
+
+
 def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED[1:], cwd=tmp_path, env={"CONTEXTCLIFF_ENGINE": "simulated"})
     assert done.returncode == 0
