@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import contextcliff
+from tests.commands import contextcliff, contextcliff_here
 
 MODELS = (
     "deepseek, gemini, glm, glm4_32b, gpt, llama, mistral, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, "
@@ -82,7 +82,7 @@ CASES = {
 
 @pytest.mark.parametrize(("override", "line"), CASES.values(), ids=CASES.keys())
 def test_one_clear_line(tmp_path: Path, override: str, line: str) -> None:
-    done = contextcliff(override, cwd=tmp_path)
+    done = contextcliff_here(override, cwd=tmp_path)
     assert done.stderr == f"error: {line}\n"
     assert done.returncode == 2
     assert done.stdout == ""

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from pydantic import TypeAdapter
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records import Generation, Sample
@@ -220,12 +221,14 @@ class Store:
 
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            connection = sqlite3.connect(self.file, timeout=_BUSY_MS / 1000)
-            connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_SCHEMA)
-            self._open = connection
+            # Changing a fresh file to WAL does not wait for another process that is doing the same.
+            opening = Retrying(
+                retry=retry_if_exception(_is_locked),
+                stop=stop_after_delay(_BUSY_MS / 1000),
+                wait=wait_random(min=0.005, max=0.05),
+                reraise=True,
+            )
+            self._open = opening(_opened, self.file)
         return self._open
 
     @contextmanager
@@ -246,6 +249,23 @@ def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
             f"label={label}: is the name of another configuration ({taken.run_id}); "
             "choose another label, or repeat that configuration"
         )
+
+
+def _is_locked(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.executescript(_SCHEMA)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _sample_json(sample: Sample) -> str:

@@ -148,6 +148,7 @@ def test_each_cache_type_answers_the_same_prompts(tmp_path: Path) -> None:
     assert all(report["successes"] >= 1 for report in reports(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_run_on_the_model_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     overrides = (*QUIET, "task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=6")
     interrupted(tmp_path, *overrides, number=signal.SIGKILL)

@@ -159,6 +159,7 @@ def test_a_run_on_a_server_detects_and_records_it(tmp_path: Path, tokenizer: str
     assert len(server.bodies) == 8
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], pause_s=0.05)) as server:
         with ThreadPoolExecutor(2) as pool:
