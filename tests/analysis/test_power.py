@@ -22,8 +22,8 @@ def test_hand_worked_small_numbers() -> None:
     assert found > 0.8
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.integers(min_value=6, max_value=120))
+@settings(max_examples=12, deadline=None)
+@given(st.integers(min_value=6, max_value=60))
 def test_more_samples_detect_no_larger_drop(samples: int) -> None:
     fewer, more = (detectable_drop(n, confidence=0.95) for n in (samples, 2 * samples))
     assert fewer is not None

@@ -127,6 +127,7 @@ def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: 
     assert reports(tmp_path)[0]["counts"]["reused"] == 6
 
 
+@pytest.mark.slow
 def test_each_cache_type_answers_the_same_prompts(tmp_path: Path) -> None:
     done = contextcliff(
         *QUIET,

@@ -266,6 +266,7 @@ def test_a_dead_server_is_named_within_seconds_and_its_password_is_not(tmp_path:
     assert took < 12
 
 
+@pytest.mark.slow
 def test_a_silent_server_is_named_within_about_ten_seconds(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listens_and_never_answers:
         line, took = fails(f"http://127.0.0.1:{listens_and_never_answers.getsockname()[1]}", tmp_path)
