@@ -47,6 +47,11 @@ class FakeServer:
         return known.get(asked[1], "I do not know.") if asked is not None else "Hello."
 
 
+class _Listening(ThreadingHTTPServer):
+    # Python's default of 5 lets the kernel reset connections of a client that opens sixteen at once.
+    request_queue_size = 256
+
+
 @contextmanager
 def serving(server: FakeServer) -> Iterator[FakeServer]:
     """Serve on a free port of loopback."""
@@ -54,7 +59,7 @@ def serving(server: FakeServer) -> Iterator[FakeServer]:
     class Handler(_Handler):
         fake = server
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+    with _Listening(("127.0.0.1", 0), Handler) as listening:
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         server.address = f"http://127.0.0.1:{listening.server_address[1]}"
