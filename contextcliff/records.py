@@ -147,7 +147,6 @@ class Outcome:
     generation: Generation | None
     unscored: str | None = None
     detail: str = ""
-    reused: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

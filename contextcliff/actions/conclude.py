@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,15 +20,7 @@ from contextcliff.records import SCHEMA_VERSION, Analysis, Counts, Outcome, Repo
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Concluded:
-    """What a run came to, and where it lies."""
-
-    report: Report
-    folder: Path
-
-
-def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused: int | None = None) -> Concluded:
+def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused: int | None = None) -> None:
     """Score, analyse, write, show and track what the store holds of a run.
 
     `reused` counts the generations that were there before; None: all of them. Local files are complete
@@ -76,7 +67,6 @@ def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused
         invocation,
         Tracked(report=report, folder=folder, parameters=invocation.parameters, samples=samples_table(scored)),
     )
-    return Concluded(report=report, folder=folder)
 
 
 def command_line(overrides: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.preparation import Prepared, deployment, prepare
-from contextcliff.engines.engine import Served
+from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.schedule import shared_tokens
@@ -37,16 +37,9 @@ class MakePlan:
         else:
             prepared = prepare(invocation, identity, own=WordTokenizer(), served=Served())
         with Store(invocation.output_dir) as store:
-            missing = [item for item in prepared.planned if store.generation(item.key) is None]
+            missing = store.missing(prepared.planned)
             rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
-        plan = _plan(
-            invocation,
-            prepared,
-            missing,
-            rates,
-            download_name=download.name if download else None,
-            download_gib=download.gib if download else None,
-        )
+        plan = _plan(invocation, prepared, missing, rates, download)
         write_plan(plan, folder=invocation.output_dir)
         if invocation.reporting.console:
             render_plan(plan, folder=invocation.output_dir)
@@ -68,9 +61,7 @@ def _plan(
     prepared: Prepared,
     missing: Sequence[PlannedSample],
     rates: Rates | None,
-    *,
-    download_name: str | None,
-    download_gib: float | None,
+    download: Download | None,
 ) -> Plan:
     from contextcliff.analysis.power import detectable_drop
 
@@ -96,8 +87,8 @@ def _plan(
             computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion
         ),
         wall_s=_wall_s(rates, computed_tokens=prompt - cached, completion_tokens=completion),
-        download=download_name,
-        download_gib=download_gib,
+        download=None if download is None else download.name,
+        download_gib=None if download is None else download.gib,
         detectable_drop=detectable_drop(min(per_length.values()), confidence=invocation.analysis.confidence),
         confidence=invocation.analysis.confidence,
         bins=tuple(
@@ -108,7 +99,7 @@ def _plan(
             )
             for length in sorted(per_length)
         ),
-        notes=_notes(invocation, missing, rates, download_name),
+        notes=_notes(invocation, missing, rates, download),
     )
 
 
@@ -130,7 +121,7 @@ def _architecture(invocation: Invocation) -> Architecture | None:
 
 
 def _notes(
-    invocation: Invocation, missing: Sequence[PlannedSample], rates: Rates | None, download: str | None
+    invocation: Invocation, missing: Sequence[PlannedSample], rates: Rates | None, download: Download | None
 ) -> tuple[str, ...]:
     notes = []
     if download is not None:

@@ -12,6 +12,7 @@ from typing import Literal
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
 from contextcliff.actions.preparation import deployment, prepare
+from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Cost, Meter
 from contextcliff.execution.runner import Runner
@@ -54,16 +55,14 @@ class Run:
         Raises `OverBudgetError` before anything is sent.
         """
         identity = invocation.identify()
-        room = invocation.room()
-        if room is not None:
-            invocation.task.longest_context(room)
+        wanted = deployment(invocation)
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             with in_turn(
                 invocation.output_dir, identity.family, invocation.task.name, told=invocation.reporting.progress
             ):
                 started = time.monotonic()
-                sent = asyncio.run(_send(invocation, identity, store))
+                sent = asyncio.run(_send(invocation, identity, wanted, store))
                 store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
@@ -73,11 +72,11 @@ class Run:
         return ExitCode.DONE if sent.stop is None else _STOPS[sent.stop].code
 
 
-async def _send(invocation: Invocation, identity: Identity, store: Store) -> _Sent:
+async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, store: Store) -> _Sent:
     meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)
-    async with invocation.engine.open(deployment(invocation)) as session:
+    async with invocation.engine.open(wanted) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
-        missing = [item for item in prepared.planned if store.generation(item.key) is None]
+        missing = store.missing(prepared.planned)
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
             return _Sent(reused=0, stop="declined")

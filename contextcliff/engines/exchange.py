@@ -14,7 +14,7 @@ from contextcliff.engines.http import AnswerTooLarge
 from contextcliff.engines.reasoning import split_reasoning
 from contextcliff.errors import EngineFault
 from contextcliff.records import Generation, Prompt
-from contextcliff.text.framing import plain_text
+from contextcliff.text.framing import messages, plain_text
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -132,12 +132,6 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:
     if isinstance(answer, str):
         raise EngineFault("broken_stream", f"no JSON but: {_brief(answer)}", retryable=True)
     yield answer
-
-
-def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """A prompt as chat messages."""
-    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-    return [*system, {"role": "user", "content": prompt.user}]
 
 
 def _chat_piece(choice: Any) -> _Piece:

@@ -57,8 +57,6 @@ class LlamaCpp:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Weights by content, and the cache's types."""
-        if model.context_window is None:
-            raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         return {
             "engine": self.name,
             "weights": model.gguf.identity,
@@ -77,9 +75,11 @@ class LlamaCpp:
         """Load the GGUF and serve it on a free loopback port under a random key."""
         import openai
 
+        if deployment.context_tokens is None:
+            raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         weights = deployment.model.gguf.fetch()
         key = ApiKey(value=secrets.token_urlsafe(32))
-        server = self._serve(weights, key, deployment, context_tokens=deployment.context_tokens or _CONTEXT_STEP)
+        server = self._serve(weights, key, deployment, context_tokens=deployment.context_tokens)
         async with openai.AsyncOpenAI(
             api_key=key.value,
             base_url=f"{server.listening_address}/v1",

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import httpx2
 
-from contextcliff.engines.exchange import Api, messages
+from contextcliff.engines.exchange import Api
 from contextcliff.engines.keys import ApiKey
 from contextcliff.errors import RunError
 from contextcliff.records import Prompt
 from contextcliff.text.counted import counted_starts
-from contextcliff.text.framing import framed_tokens, plain_text, plain_tokens
+from contextcliff.text.framing import framed_tokens, messages, plain_text, plain_tokens
 from contextcliff.text.tokens import Tokenizer
 
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -109,6 +109,10 @@ class Store:
         """The generation under this key."""
         row = self._first("SELECT generation FROM generations WHERE key = ?", key)
         return None if row is None else _generation.validate_json(row[0])
+
+    def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
+        """Those of a schedule that have no generation yet, in its order."""
+        return [item for item in planned if self._first("SELECT 1 FROM generations WHERE key = ?", item.key) is None]
 
     def keep(self, planned: PlannedSample, generation: Generation) -> None:
         """Make a generation durable. One that is there already, from another process, stays."""

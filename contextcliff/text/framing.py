@@ -1,4 +1,4 @@
-"""Prompts without a chat template: as plain text, or with an estimate of what a template adds."""
+"""Prompts as chat messages, as plain text, and what a chat template adds where none is to be had."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ def framed_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
     """Tokens of the messages by `count`, and a frame for each and for the answer."""
     messages = [part for part in (prompt.system, prompt.user) if part is not None]
     return sum(map(count, messages)) + TOKENS_A_MESSAGE * (len(messages) + 1)
+
+
+def messages(prompt: Prompt) -> list[dict[str, str]]:
+    """A prompt as chat messages."""
+    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
+    return [*system, {"role": "user", "content": prompt.user}]
 
 
 def plain_text(prompt: Prompt) -> str:

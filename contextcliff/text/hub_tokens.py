@@ -9,7 +9,7 @@ from typing import Any
 
 from contextcliff.errors import RunError
 from contextcliff.records import Prompt
-from contextcliff.text.framing import framed_tokens, plain_tokens
+from contextcliff.text.framing import framed_tokens, messages, plain_tokens
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,10 +33,8 @@ class HubTokenizer:
             return plain_tokens(prompt, lambda text: len(self.tokenizer(text, verbose=False)["input_ids"]))
         if self.tokenizer.chat_template is None:
             return framed_tokens(prompt, lambda text: len(self.starts(text)))
-        system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-        conversation = [*system, {"role": "user", "content": prompt.user}]
         framed = self.tokenizer.apply_chat_template(
-            conversation, add_generation_prompt=True, tokenize=False, **self.template_arguments
+            messages(prompt), add_generation_prompt=True, tokenize=False, **self.template_arguments
         )
         return len(self.tokenizer(framed, add_special_tokens=False, verbose=False)["input_ids"])
 
