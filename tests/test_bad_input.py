@@ -54,6 +54,10 @@ CASES = {
         "model.gguf.path=/nowhere.gguf",
         "model.gguf.path=/nowhere.gguf: no such file; give the path of a .gguf file",
     ),
+    "a window that the embedded engine is not told": (
+        "model.context_window=null",
+        "model.context_window: the embedded engine has to know it; give model.context_window=N",
+    ),
     "a file that is no GGUF": (
         "model.gguf.path=/etc/passwd",
         "model.gguf.path=/etc/passwd: is not a GGUF file; give the path of a .gguf file",

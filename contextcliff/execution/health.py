@@ -41,6 +41,7 @@ class Health:
             self._answers_since_cut = 0
         if self._failures >= FAILURES_IN_A_ROW:
             raise RunError(
-                f"{self._failures} requests failed in a row, the last with {fault}; what was answered is kept: "
+                # Requests in flight together fail past the limit together; all tell of the row that opened it.
+                f"{FAILURES_IN_A_ROW} requests failed in a row, the last with {fault}; what was answered is kept: "
                 "when the server is well again, the same command goes on"
             )

@@ -26,19 +26,6 @@ NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
 SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=2")
 
 
-@pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A tokenizer in a folder that cuts much as the fake server does."""
-    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    made = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    made.pre_tokenizer = pre_tokenizers.Split(Regex(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|."), behavior="isolated")
-    folder = tmp_path_factory.mktemp("tokenizer")
-    PreTrainedTokenizerFast(tokenizer_object=made, unk_token="[UNK]").save_pretrained(str(folder))
-    return str(folder)
-
-
 def run(
     server: FakeServer, folder: Path, tokenizer: str, *overrides: str, **env: str
 ) -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,6 @@ from contextcliff.engines.keys import KNOWN_VARIABLES
 from tests.actions.test_run import kept
 from tests.commands import QUIET, contextcliff, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving
-from tests.engines.test_openai import tokenizer  # noqa: F401 - a fixture
 
 pytestmark = pytest.mark.slow
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
@@ -38,7 +37,7 @@ def command(server: FakeServer, folder: str, *overrides: str) -> tuple[str, ...]
     )
 
 
-def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Path, tokenizer: str) -> None:  # noqa: F811
+def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Path, tokenizer: str) -> None:
     rng, kinds = random.Random(1), sorted(FAULTS)
     faults: Counter[str] = Counter()
 
@@ -69,7 +68,7 @@ def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Pat
 
 def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in_flight(
     tmp_path: Path,
-    tokenizer: str,  # noqa: F811
+    tokenizer: str,
 ) -> None:
     rng, concurrency, kills = random.Random(2), 4, 0
     overrides = ("task.lengths=[200]", "task.trials=30", f"engine.concurrency={concurrency}")
@@ -102,7 +101,7 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
     assert len(asked) == 300
 
 
-def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:  # noqa: F811
+def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:
     overrides = ("task.lengths=[200]", "task.trials=10", "engine.max_retries=8")
     with serving(FakeServer(models=WINDOW, fault=lambda number: "500" if number > 20 else None)) as server:
         done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
