@@ -6,8 +6,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from unicodedata import east_asian_width
 
 from contextcliff.records import Prompt
+
+_LONGEST_WORD = 40
 
 
 class Tokenizer(Protocol):
@@ -46,7 +49,7 @@ class TokenisedText:
     def end_for(self, start: int, tokens: int) -> int:
         """Largest end so that `text[start:end]` holds at most `tokens` tokens and breaks no word.
 
-        Returns `start` where not even one word fits.
+        Returns `start` where not even one word fits; what comes before `start` is taken as another word.
         """
         first = bisect_left(self.starts, start)
         last = first + tokens
@@ -55,12 +58,26 @@ class TokenisedText:
         return self._word_end(start, self.starts[last])
 
     def _word_end(self, start: int, end: int) -> int:
-        # A cut at a token's start can fall inside a word; texts without spaces (Japanese) are cut there.
-        if end >= len(self.text) or self.text[end].isspace():
+        """The last place in `(start, end]` that is inside no word; `start` where the first word is longer.
+
+        A cut at a token's start can fall inside a word. An unbroken run longer than any word is cut at the token.
+        """
+        if end >= len(self.text):
             return end
-        space = max(self.text.rfind(" ", start, end), self.text.rfind("\n", start, end))
-        longest_word = 40
-        return space if space > start and end - space <= longest_word else end
+        earliest = max(start, end - _LONGEST_WORD)
+        place = next((place for place in range(end, earliest, -1) if self._is_between_words(place)), None)
+        if place is not None:
+            return place
+        return start if earliest == start else end
+
+    def _is_between_words(self, place: int) -> bool:
+        before, after = self.text[place - 1], self.text[place]
+        # Chinese and Japanese write no spaces: every character there is a place to cut.
+        return after.isspace() or _is_wide(after) or _is_wide(before)
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"
 
 
 def tokenise(text: str, tokenizer: Tokenizer) -> TokenisedText:

@@ -30,7 +30,24 @@ def test_a_slice_holds_no_more_tokens_than_asked(text: str, tokens: int) -> None
 def test_a_slice_ends_at_a_word(words: list[str], tokens: int) -> None:
     text = " ".join(words)
     end = tokenise(text, WORDS).end_for(0, tokens)
-    assert end in (0, len(text)) or text[end] == " " or text[end - 1] == " "
+    assert end in (0, len(text)) or text[end] == " "
+
+
+def test_where_the_first_word_does_not_fit_nothing_is_taken() -> None:
+    assert tokenise("tortoise harbour", WORDS).end_for(0, 1) == 0
+
+
+def test_an_unbroken_run_longer_than_any_word_is_cut_inside() -> None:
+    run = "x" * 300
+    assert 0 < tokenise(run, WORDS).end_for(0, 20) < len(run)
+
+
+def test_a_short_japanese_text_is_cut_between_characters() -> None:
+    text = "それは銀河の夜だった。\n" * 3
+    tokenised = tokenise(text, WORDS)
+    for tokens in range(1, tokenised.tokens):
+        end = tokenised.end_for(0, tokens)
+        assert tokens - tokenised.tokens_between(0, end) <= 1
 
 
 def test_a_text_without_spaces_is_cut_between_tokens() -> None:
