@@ -104,6 +104,16 @@ class Sample:
     """Accepted answers; empty where nothing is right or wrong (continuation)."""
     recipe: Recipe
     seed: int
+    cluster: str = ""
+    """What it shares with other samples of its length (a haystack, a packed context); empty: nothing."""
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict)
+    """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
+    answer_tokens: int | None = None
+    """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
+    control: str | None = None
+    """`ceiling` (the evidence alone) or `floor` (the text without it); None: no control."""
+    controls: tuple[str, ...] = ()
+    """`sample_id`s of the controls of this sample."""
     foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """Answers of the run's other samples: one of these in an answer is another sample's needle."""
 
@@ -168,6 +178,8 @@ class ScoredSample:
     failure: str | None
     prediction: str
     generation: Generation | None
+    judge_rating: int | None = None
+    """A judge's 1-10, where one was asked."""
 
     @property
     def measured_tokens(self) -> int:
@@ -205,16 +217,36 @@ class Bin:
     failures: Mapping[str, int]
     ttft_ms_median: float | None
     latency_ms_median: float | None
+    n_clusters: int | None = None
+    """Haystacks or contexts that its samples share, where several share one; the bounds allow for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DepthCell:
-    """Mean score of one length and depth, for the heatmap."""
+    """Mean score of one length and depth, for the heatmap.
+
+    `ceiling` and `floor` are the mean scores of its samples' controls. A cell that is not `informative` can't
+    show a cliff: its ceiling is shown to be low, or its floor to be high.
+    """
 
     asked_tokens: int
     depth: float
     n_samples: int
     mean: float | None
+    ceiling: float | None = None
+    floor: float | None = None
+    informative: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthPoint:
+    """Mean score of one depth over all lengths, with its interval."""
+
+    depth: float
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -251,13 +283,113 @@ class SafeCap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLife:
-    """Length at which recall has halved, by a fitted exponential decay; None with the reason."""
+    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL); None with the reason.
+
+    `censored`: it lies beyond the longest test. `ci_low` is kept where there is no estimate but a lower bound.
+    """
 
     tokens: int | None
     ci_low: int | None
     ci_high: int | None
     censored: bool
     reason: str
+    initial: float | None = None
+    """R₀, the recall at length 0."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionPattern:
+    """How the score depends on depth: `stable`, `middle_collapse`, `recency` or `primacy`, by a test.
+
+    `recency`: what stands late is found more often; `primacy`: what stands early. `stable` says that no dependence
+    was shown. `pattern` and `p_value` are None where there is nothing to test, with the reason.
+    """
+
+    pattern: str | None
+    p_value: float | None
+    n_samples: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GuideRow:
+    """What to do at one length: `safe` (score over 0.9), `caution` (0.5 to 0.9) or `danger` (under 0.5).
+
+    `sure` is whether the whole interval lies in that range.
+    """
+
+    asked_tokens: int
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    level: str
+    sure: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guide:
+    """An operating guide: a row a length, and advice in sentences."""
+
+    rows: tuple[GuideRow, ...]
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FacetRow:
+    """The samples of one value (or range of values) of one metadata key.
+
+    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
+    """
+
+    facet: str
+    value: str
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    cap_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlLevel:
+    """The controls of one length: `ceiling` (evidence alone) and `floor` (no evidence), means with intervals.
+
+    `informative` is False where the ceiling is shown to be low or the floor to be high: no cliff can show there.
+    """
+
+    asked_tokens: int
+    ceiling_n: int
+    ceiling: float | None
+    ceiling_ci_low: float | None
+    ceiling_ci_high: float | None
+    floor_n: int
+    floor: float | None
+    floor_ci_low: float | None
+    floor_ci_high: float | None
+    informative: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
+
+    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
+    """
+
+    judge: str
+    n_judged: int
+    n_unjudged: int
+    mean_rating: float | None
+    right_from: int
+    disagreements: int
+    judge_only: int
+    """The judge says right, the exact score wrong."""
+    exact_only: int
+    """The exact score says right, the judge wrong."""
+    share: float | None
+    ci_low: float | None
+    ci_high: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -270,6 +402,14 @@ class Analysis:
     safe_cap: SafeCap
     caps: Mapping[str, int | None]
     half_life: HalfLife
+    half_life_lsq: int | None
+    """The same half-life by least squares on the mean scores; None where there is none."""
+    profile: tuple[DepthPoint, ...]
+    position: PositionPattern
+    guide: Guide
+    facets: tuple[FacetRow, ...]
+    controls: tuple[ControlLevel, ...]
+    judgement: Judgement | None
     mean: float | None
     successes: int
     """Samples with the full score 1."""
@@ -323,6 +463,13 @@ class Report:
     safe_cap: SafeCap
     caps: Mapping[str, int | None]
     half_life: HalfLife
+    half_life_lsq: int | None
+    profile: tuple[DepthPoint, ...]
+    position: PositionPattern
+    guide: Guide
+    facets: tuple[FacetRow, ...]
+    controls: tuple[ControlLevel, ...]
+    judgement: Judgement | None
     mean: float | None
     successes: int
     usage: Usage

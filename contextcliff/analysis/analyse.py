@@ -13,7 +13,7 @@ from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reasons import reason_of
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.analysis.zones import zones_of
-from contextcliff.records import Analysis, HalfLife, SafeCap, ScoredSample
+from contextcliff.records import Analysis, Guide, HalfLife, PositionPattern, SafeCap, ScoredSample
 
 
 def analyse(
@@ -48,6 +48,13 @@ def analyse(
         safe_cap=_safe_cap(walk, bar, settings, relative=relative, max_context_tokens=max_context_tokens),
         caps=_caps(walk.cap_tokens, levels, settings.threshold),
         half_life=_half_life(),
+        half_life_lsq=None,
+        profile=(),
+        position=_no_position(),
+        guide=Guide(rows=(), advice=()),
+        facets=(),
+        controls=(),
+        judgement=None,
         mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
         notes=notes_of(scored, walk, bar),
@@ -86,6 +93,10 @@ def _half_life() -> HalfLife:
     return HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="not estimated by this version")
 
 
+def _no_position() -> PositionPattern:
+    return PositionPattern(pattern=None, p_value=None, n_samples=0, reason="there are no samples to analyse")
+
+
 def _nothing(settings: AnalysisSettings, *, relative: bool) -> Analysis:
     """The analysis of a run without samples."""
     return Analysis(
@@ -107,6 +118,13 @@ def _nothing(settings: AnalysisSettings, *, relative: bool) -> Analysis:
         ),
         caps=dict.fromkeys(rules.RULES),
         half_life=_half_life(),
+        half_life_lsq=None,
+        profile=(),
+        position=_no_position(),
+        guide=Guide(rows=(), advice=()),
+        facets=(),
+        controls=(),
+        judgement=None,
         mean=None,
         successes=0,
         notes=(),

@@ -7,7 +7,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from types import MappingProxyType
 
-from contextcliff.records import Bin, Counts, HalfLife, Report, SafeCap, Usage, Zone
+from contextcliff.records import Bin, Counts, Guide, HalfLife, PositionPattern, Report, SafeCap, Usage, Zone
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.tracker import Tracked
 
@@ -71,6 +71,13 @@ def report(run_id: str = "qwen-niah-f16-1a2b", **changes: object) -> Report:
         ),
         caps={"walk_up": 1024, "half_life": None, "writing": 512},
         half_life=HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="no fit"),
+        half_life_lsq=None,
+        profile=(),
+        position=PositionPattern(pattern=None, p_value=None, n_samples=0, reason="not tested"),
+        guide=Guide(rows=(), advice=()),
+        facets=(),
+        controls=(),
+        judgement=None,
         mean=0.78,
         successes=47,
         usage=Usage(
