@@ -20,6 +20,9 @@ class Dataset(Protocol):
         """What determines the texts, for the run's fingerprint. Raises `ConfigError` for absent files."""
         ...
 
-    def documents(self, *, tokens: int, seed: int) -> tuple[Document, ...]:
-        """The texts. One without end gives at least `tokens` tokens; a finite one gives what it has."""
+    def documents(self, *, tokens: int, seed: int, count: int = 1) -> tuple[Document, ...]:
+        """`count` different texts, or stretches of one.
+
+        A source without end gives at least `tokens` tokens each; a finite one gives what it has.
+        """
         ...

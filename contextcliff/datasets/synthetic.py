@@ -28,7 +28,14 @@ class Synthetic:
         """The variant; the run's seed is in the fingerprint already."""
         return {"dataset": self.name, "variant": self.variant}
 
-    def documents(self, *, tokens: int, seed: int) -> tuple[Document, ...]:
-        """One document, of which a longer run's is a continuation."""
-        text = prose(seed=seed_of("synthetic", seed, self.variant), characters=tokens * _CHARACTERS_A_TOKEN)
-        return (Document(document_id=f"synthetic-{self.variant}", title="Synthetic prose", text=text),)
+    def documents(self, *, tokens: int, seed: int, count: int = 1) -> tuple[Document, ...]:
+        """So many documents, of each of which a longer run's is a continuation."""
+        return tuple(
+            self._document(position, characters=tokens * _CHARACTERS_A_TOKEN, seed=seed) for position in range(count)
+        )
+
+    def _document(self, position: int, *, characters: int, seed: int) -> Document:
+        coordinates = ("synthetic", seed, self.variant, *((position,) if position else ()))
+        name = "-".join(str(part) for part in ("synthetic", self.variant, *coordinates[3:]))
+        text = prose(seed=seed_of(*coordinates), characters=characters)
+        return Document(document_id=name, title="Synthetic prose", text=text)

@@ -1,8 +1,10 @@
-"""A text cut to an exact budget with a sentence hidden in it: what every needle task builds on."""
+"""A text cut to an exact budget with sentences hidden in it: what every needle task builds on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from contextcliff.errors import ConfigError
 from contextcliff.records import Document, Passage, Prompt, Recipe, Words
@@ -12,16 +14,26 @@ from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
 _SEAM_TOKENS = 3
-"""Where pieces meet, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
+"""Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
+_SEAM_CHARACTERS = 60
+"""Tokens are counted anew so far around a hidden sentence; no token reaches further than a word."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact:
+    """A sentence to hide, and the depth at which it goes in."""
+
+    text: str
+    depth: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hidden:
-    """A recipe with its needle in place. `depth` is where it really went, as a share of the text's tokens."""
+    """A recipe with its facts in place. `token_places` are the tokens of the text before each fact, in their order."""
 
     recipe: Recipe
     built_tokens: int
-    depth: float
+    token_places: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,42 +45,65 @@ class Haystack:
     boundaries: tuple[int, ...]
     tokenizer: Tokenizer
 
-    def hide(self, needle: str, *, depth: float, context_tokens: int, before: str, after: str) -> Hidden:
-        """Put `needle` between two sentences nearest to `depth` of a text that fills `context_tokens`.
+    def end_for(self, context_tokens: int) -> int:
+        """A character beyond which no prompt of this length reaches."""
+        return self.text.end_for(0, context_tokens)
 
-        The budget covers chat template, `before`, text, needle and `after`. Raises `ConfigError`
-        where they leave no room for text, and where the text is too short.
+    def hide(
+        self, facts: Sequence[Fact], *, context_tokens: int, before: str, after: str, cut_for: str | None = None
+    ) -> Hidden:
+        """Put each fact between two sentences nearest to its depth, in a text that fills `context_tokens`.
+
+        The budget covers chat template, `before`, text, facts and `after`. Facts that fall between the same two
+        sentences stand there in the order given. With `cut_for`, the text is cut as if that stood in the place of
+        `after`: prompts that differ in their question alone then share their text. Raises `ConfigError` where the
+        frame and the facts leave no room for text, and where the text is too short.
         """
-        needle_piece = f"{needle} "
-        frame = self.tokenizer.count_prompt(Prompt(user=f"{before}{needle_piece}{after}")) + _SEAM_TOKENS
-        budget = context_tokens - frame
-        if budget < 1:
+        pieces = [_spaced(fact.text) for fact in facts]
+        longest = after if cut_for is None else cut_for
+        together = self.tokenizer.count_prompt(Prompt(user=f"{before}{''.join(pieces)}{longest}")) + _SEAM_TOKENS
+        roughly = context_tokens - together - len(facts)
+        if roughly < 1:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} is too short: template, question and needle alone take "
-                f"{frame:,} tokens; ask for longer ones"
+                f"{together + len(facts):,} tokens; ask for longer ones"
             )
+        reach = self.text.end_for(0, roughly)
+        places = [nearest_start(self.boundaries, self._character_at(fact.depth, reach), before=reach) for fact in facts]
+        inserted: dict[int, str] = {}
+        for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
+            inserted[place] = inserted.get(place, "") + piece
+
+        frame = self.tokenizer.count_prompt(Prompt(user=f"{before}{after}"))
+        reserved = frame if cut_for is None else self.tokenizer.count_prompt(Prompt(user=f"{before}{cut_for}"))
+        added = sum(self._added_tokens(place, piece) for place, piece in inserted.items())
+        budget = context_tokens - reserved - added - _SEAM_TOKENS
         if budget > self.text.tokens:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} tokens need {budget:,} tokens of text, and the dataset has "
                 f"{self.text.tokens:,}; ask for shorter ones, give more text (dataset.paths), or take dataset=synthetic"
             )
-        end = self.text.end_for(0, budget)
-        place = nearest_start(self.boundaries, self._character_at(depth, end), before=end)
-        text_tokens = self.text.tokens_between(0, end)
-        recipe = Recipe(
-            user=(
-                Words(text=before),
-                Passage(document_id=self.document.document_id, start=0, end=place),
-                Words(text=needle_piece),
-                Passage(document_id=self.document.document_id, start=place, end=end),
-                Words(text=after),
-            )
-        )
+        end = max(self.text.end_for(0, budget), *places) if places else self.text.end_for(0, budget)
         return Hidden(
-            recipe=recipe,
-            built_tokens=frame - _SEAM_TOKENS + text_tokens,
-            depth=self.text.tokens_between(0, place) / max(1, text_tokens),
+            recipe=Recipe(user=(Words(text=before), *self._with(inserted, end), Words(text=after))),
+            built_tokens=frame + added + self.text.tokens_between(0, end),
+            token_places=tuple(self.text.tokens_between(0, place) for place in places),
         )
+
+    def _with(self, inserted: dict[int, str], end: int) -> tuple[Words | Passage, ...]:
+        pieces: list[Words | Passage] = []
+        start = 0
+        for place, text in inserted.items():
+            pieces += [Passage(document_id=self.document.document_id, start=start, end=place), Words(text=text)]
+            start = place
+        return (*pieces, Passage(document_id=self.document.document_id, start=start, end=end))
+
+    def _added_tokens(self, place: int, piece: str) -> int:
+        """Tokens by which a piece that goes in at `place` lengthens the text."""
+        text = self.text.text
+        left = text[max(0, place - _SEAM_CHARACTERS) : place]
+        right = text[place : place + _SEAM_CHARACTERS]
+        return len(self.tokenizer.starts(f"{left}{piece}{right}")) - len(self.tokenizer.starts(f"{left}{right}"))
 
     def _character_at(self, depth: float, end: int) -> int:
         index = round(depth * self.text.tokens_between(0, end))
@@ -87,6 +122,16 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
         boundaries=sentence_starts(tokenised.text, language=document.language),
         tokenizer=tokenizer,
     )
+
+
+def as_sentence(text: str) -> str:
+    """A statement with its full stop."""
+    return text if text.endswith((".", "!", "?", "。", "！", "？", "」")) else f"{text}."
+
+
+def _spaced(sentence: str) -> str:
+    """A sentence with the space that its script sets before the next one."""
+    return sentence if east_asian_width(sentence[-1]) in "WF" else f"{sentence} "
 
 
 def _characters_for(tokens: int, text: str, tokenizer: Tokenizer) -> int:

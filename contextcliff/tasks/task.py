@@ -29,6 +29,15 @@ class Materials:
     text_identity: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Built:
+    """What a run asks: its samples, their controls, and what a reader has to know of how they were made."""
+
+    samples: tuple[Sample, ...]
+    controls: tuple[Sample, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class Task(Protocol):
     """One benchmark; a dataclass in `conf/task/`."""
 
@@ -47,6 +56,16 @@ class Task(Protocol):
         """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
         ...
 
+    @property
+    def texts(self) -> int:
+        """Different texts (or stretches of one) that the dataset has to give."""
+        ...
+
+    @property
+    def save_contexts(self) -> bool:
+        """Whether the prompts are kept beside the report."""
+        ...
+
     def identity(self) -> Mapping[str, object]:
         """What determines the samples, for the run's fingerprint."""
         ...
@@ -55,7 +74,11 @@ class Task(Protocol):
         """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
         ...
 
-    def build(self, materials: Materials) -> tuple[Sample, ...]:
+    def longest_answer(self, room: Room) -> int:
+        """Most tokens that an answer may take."""
+        ...
+
+    def build(self, materials: Materials) -> Built:
         """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
         ...
 

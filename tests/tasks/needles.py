@@ -1,26 +1,57 @@
-"""A niah task as it is shipped, and its samples over a text."""
+"""The needle tasks as they are shipped, and their samples over a text."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from omegaconf import OmegaConf
+from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records import Document, Generation, Passage, Prompt, Sample, render
+from contextcliff.tasks.aggregation import Aggregation
 from contextcliff.tasks.niah import Niah
-from contextcliff.tasks.task import Materials, Room
+from contextcliff.tasks.niah_multi import NiahMulti
+from contextcliff.tasks.niah_multikey import NiahMultikey
+from contextcliff.tasks.niah_semantic import NiahSemantic
+from contextcliff.tasks.repeat import Repeat
+from contextcliff.tasks.task import Built, Materials, Room, Task
+from contextcliff.tasks.tracing import Tracing
+from contextcliff.text.tokens import Tokenizer
 from contextcliff.text.words import WordTokenizer
 
 ROOM = Room(context_window=8192, answer_tokens=48)
-TEXT = Synthetic().documents(tokens=3_000, seed=1)[0]
+TEXTS = Synthetic().documents(tokens=3_000, seed=1, count=8)
+TEXT = TEXTS[0]
+FAMILY: dict[str, type] = {
+    "niah": Niah,
+    "niah_static": Niah,
+    "niah_static_ja": Niah,
+    "niah_multi": NiahMulti,
+    "niah_multi_static": NiahMulti,
+    "niah_multikey": NiahMultikey,
+    "niah_semantic": NiahSemantic,
+    "tracing": Tracing,
+    "aggregation": Aggregation,
+    "repeat": Repeat,
+}
+
+
+def shipped(option: str, **changes: Any) -> Any:
+    """A task as its YAML has it, with some keys changed; a mapping changes the keys of a section."""
+    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / f"{option}.yaml"))
+    for other in ("_target_", "defaults"):
+        values.pop(other, None)
+    for key, value in changes.items():
+        values[key] = {**values[key], **value} if isinstance(value, dict) else value
+    return TypeAdapter(FAMILY[option]).validate_python(values)
 
 
 def niah(**changes: Any) -> Niah:
-    shipped: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "niah.yaml"))
-    del shipped["_target_"]
-    return Niah(**{**shipped, **changes})
+    task = shipped("niah", **changes)
+    assert isinstance(task, Niah)
+    return task
 
 
 def passages(sample: Sample) -> tuple[Passage, Passage]:
@@ -29,14 +60,25 @@ def passages(sample: Sample) -> tuple[Passage, Passage]:
     return before, after
 
 
-def build(task: Niah, *, document: Document = TEXT, seed: int = 0) -> tuple[Sample, ...]:
-    return task.build(
-        Materials(documents=[document], tokenizer=WordTokenizer(), room=ROOM, seed=seed, text_identity="text")
+def built(
+    task: Task, *documents: Document, seed: int = 0, room: Room = ROOM, tokenizer: Tokenizer | None = None
+) -> Built:
+    materials = Materials(
+        documents=documents or TEXTS,
+        tokenizer=tokenizer or WordTokenizer(),
+        room=room,
+        seed=seed,
+        text_identity="text",
     )
+    return task.build(materials)
 
 
-def prompt(sample: Sample, document: Document = TEXT) -> Prompt:
-    return render(sample.recipe, {document.document_id: document})
+def build(task: Task, *, document: Document = TEXT, seed: int = 0) -> tuple[Sample, ...]:
+    return built(task, document, seed=seed).samples
+
+
+def prompt(sample: Sample, *documents: Document) -> Prompt:
+    return render(sample.recipe, {document.document_id: document for document in documents or TEXTS})
 
 
 def said(text: str, finish_reason: str = "stop") -> Generation:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records import Words
-from contextcliff.tasks.niah import score_number
 from contextcliff.tasks.task import Room
+from contextcliff.tasks.values import NUMBER, score_value
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.words import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
@@ -96,12 +96,12 @@ NOT_FOUND = ["12345678", "91234567", "1234567.5", "0.1234567", "123456", "123456
 
 @pytest.mark.parametrize("answer", FOUND)
 def test_the_right_number_is_found_as_a_whole_number(answer: str) -> None:
-    assert score_number(answer, expected="1234567", foreign=frozenset(), cut_off=False).value == 1.0
+    assert score_value(answer, expected="1234567", form=NUMBER, cut_off=False).value == 1.0
 
 
 @pytest.mark.parametrize("answer", NOT_FOUND)
 def test_a_number_in_a_longer_or_another_number_is_not_found(answer: str) -> None:
-    assert score_number(answer, expected="1234567", foreign=frozenset(), cut_off=False).value == 0.0
+    assert score_value(answer, expected="1234567", form=NUMBER, cut_off=False).value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,10 @@ def test_a_number_in_a_longer_or_another_number_is_not_found(answer: str) -> Non
     ],
 )
 def test_a_wrong_answer_gets_one_tag(answer: str, finish_reason: str, tag: str) -> None:
-    score = score_number(
+    score = score_value(
         said(answer).text,
         expected="1234567",
+        form=NUMBER,
         foreign=frozenset({"1234567", "7654321"}),
         cut_off=finish_reason == "length",
     )

@@ -1,0 +1,116 @@
+"""Task `niah_multi`: several needles in one haystack, all asked for at once.
+
+The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it,
+(1 − depth) / needles apart; ten needles from 0.40 stand at 0.40, 0.46, 0.52 … 0.94. Scored by the share found.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from contextcliff.errors import ConfigError
+from contextcliff.records import Generation, Sample, Score
+from contextcliff.settings import PositiveInt, settings
+from contextcliff.tasks.cities import CITIES
+from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.haystack import Fact, as_sentence
+from contextcliff.tasks.niah import filled, require_fields
+from contextcliff.tasks.phrases import stands_in
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot
+from contextcliff.tasks.values import NUMBER, tag_without_value
+
+_TOKENS_AN_ANSWER = 24
+
+
+@settings
+class StaticNeedle:
+    """A sentence as it is hidden, and the words by which it is recognised in an answer."""
+
+    text: str = Field(min_length=1)
+    answer: str = Field(min_length=1)
+
+
+@settings
+class NiahMulti(Depths, PlantingTask):
+    """`needles` are hidden as they stand; where there are none, `count` sentences of `template` are drawn."""
+
+    needles: tuple[StaticNeedle, ...] = ()
+    count: PositiveInt
+    template: str
+    """Names `{city}` and `{number}`."""
+    question: str = Field(min_length=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_twice("task.depths", self.depths)
+        require_fields("task.template", self.template, ("{city}", "{number}"))
+        if self.count > len(CITIES) // 2:
+            raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "niah_multi"
+
+    @property
+    def how_many(self) -> int:
+        """Needles in a prompt."""
+        return len(self.needles) or self.count
+
+    def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
+        """Room for every needle."""
+        return _TOKENS_AN_ANSWER * (1 + self.how_many)
+
+    def check_text(self, text: str) -> None:
+        """Refuse a text that holds the answer of a static needle."""
+        for needle in self.needles:
+            if stands_in(needle.answer, text):
+                raise ConfigError(
+                    f"task.needles: the text holds {needle.answer!r} already, so finding it would show nothing; "
+                    "take another needle, or another dataset"
+                )
+
+    def plant(self, spot: Spot) -> Planted:
+        """The first at the depth, the rest evenly after it."""
+        drawn, redrawn = self._drawn(spot)
+        start = spot.depth or 0.0
+        step = (1.0 - start) / len(drawn)
+        return Planted(
+            facts=tuple(
+                Fact(text=as_sentence(needle.text), depth=start + step * position)
+                for position, needle in enumerate(drawn)
+            ),
+            evidence=tuple(range(len(drawn))),
+            question=self.question,
+            answers=tuple(needle.answer for needle in drawn),
+            metadata={"needles": len(drawn)},
+            redrawn=redrawn,
+        )
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """The share of the needles that the answer names; the prediction lists which."""
+        text = generation.text.strip()
+        numbers = set(NUMBER.found(text))
+        found = [wanted for wanted in sample.answers if wanted in numbers or stands_in(wanted, text)]
+        value = len(found) / len(sample.answers)
+        if value == 1.0:
+            return Score(value=1.0, prediction="; ".join(found), failure=None)
+        failure = "partial" if found else tag_without_value(text, cut_off=generation.finish_reason == "length")
+        return Score(value=value, prediction="; ".join(found) or text, failure=failure)
+
+    def _drawn(self, spot: Spot) -> tuple[tuple[StaticNeedle, ...], int]:
+        if self.needles:
+            return self.needles, 0
+        rng, redrawn = spot.rng(), 0
+        drawn: dict[str, str] = {}
+        while len(drawn) < self.count:
+            city, number = rng.choice(CITIES), NUMBER.draw(rng)
+            if spot.holds(city) or spot.holds(number):
+                redrawn += 1
+            elif city not in drawn:
+                drawn[city] = number
+        needles = (
+            StaticNeedle(text=filled(self.template, city=city, number=number), answer=number)
+            for city, number in drawn.items()
+        )
+        return tuple(needles), redrawn

@@ -1,0 +1,141 @@
+"""What holds for every task of the needle family, as it is shipped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contextcliff.records import Document, Passage, Words
+from contextcliff.tasks.task import Room
+from contextcliff.text.sentences import sentence_starts
+from contextcliff.text.words import WordTokenizer
+from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, prompt, said, shipped
+
+LENGTHS = (400, 777, 1_500)
+HIDING = [option for option in FAMILY if option != "repeat"]
+
+
+def small(option: str, **changes: Any) -> Any:
+    depths = {} if option == "aggregation" else {"depths": (0.0, 0.5, 1.0) if option != "niah_multi" else (0.0, 0.4)}
+    return shipped(option, **{"lengths": LENGTHS, "trials": 2, **depths, **changes})
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_the_built_length_is_within_a_percent_or_sixteen_tokens_and_never_above(option: str) -> None:
+    for sample in built(small(option)).samples:
+        counted = WordTokenizer().count_prompt(prompt(sample))
+        assert counted == sample.built_tokens or abs(counted - sample.built_tokens) <= 2
+        assert counted <= sample.context_tokens
+        assert sample.context_tokens - counted <= max(16, sample.context_tokens // 100)
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_the_oracle_scores_one_and_an_empty_answer_and_a_distractors_answer_nothing(option: str) -> None:
+    task = small(option)
+    samples = built(task).samples
+    for sample, other in zip(samples, (*samples[1:], samples[0]), strict=True):
+        assert task.score(sample, said("; ".join(sample.answers))).value == 1.0
+        assert task.score(sample, said(f"{'; '.join(sample.answers)}.")).failure is None
+        assert task.score(sample, said(" \n")).value == 0.0
+        assert task.score(sample, said("")).failure == "empty"
+        for wrong in sample.distractors:
+            assert task.score(sample, said(wrong)).value == 0.0
+        if set(other.answers).isdisjoint(sample.answers):
+            assert task.score(sample, said(other.answers[0])).value == 0.0
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_the_same_seed_makes_the_same_samples_and_another_seed_others(option: str) -> None:
+    task = small(option, controls=True)
+    assert built(task) == built(task)
+    if "static" not in option:
+        first, second = ({sample.sample_id for sample in built(task, seed=seed).samples} for seed in (0, 1))
+        assert first.isdisjoint(second)
+
+
+@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("haystacks", [1, 3])
+def test_adding_a_length_or_a_trial_changes_no_other_sample(option: str, haystacks: int) -> None:
+    several = {"haystacks": haystacks} if option != "repeat" else {}
+    few = built(small(option, lengths=(500,), **several)).samples
+    many = built(small(option, lengths=(300, 500, 1_200), trials=5, **several)).samples
+    assert set(few) <= set(many)
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_samples_are_lengths_times_depths_times_trials(option: str) -> None:
+    task = small(option, trials=3)
+    assert len(built(task).samples) == len(LENGTHS) * len(task.places) * 3
+    assert len({sample.sample_id for sample in built(task).samples}) == len(LENGTHS) * len(task.places) * 3
+
+
+@pytest.mark.parametrize("option", HIDING)
+def test_what_is_hidden_stands_between_two_sentences_of_the_text(option: str) -> None:
+    starts = set(sentence_starts(TEXT.text))
+    for sample in built(small(option)).samples:
+        stretches = [piece for piece in sample.recipe.user if isinstance(piece, Passage)]
+        assert [piece.start for piece in stretches] == [0, *(piece.end for piece in stretches[:-1])]
+        assert {piece.end for piece in stretches[:-1]} <= starts
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_controls_ask_the_same_question_of_the_evidence_alone_and_of_the_text_without_it(option: str) -> None:
+    task = small(option, controls=True)
+    run = built(task)
+    assert run.samples == tuple(
+        # Controls change nothing of the samples but that they name them.
+        sample
+        for sample in run.samples
+        if len(sample.controls) == 2
+    )
+    plain = {sample.sample_id for sample in built(small(option)).samples}
+    assert {sample.sample_id for sample in run.samples} == plain
+    by_id = {control.sample_id: control for control in run.controls}
+    assert len(by_id) == len(run.controls)
+    for sample in run.samples:
+        ceiling, floor = (by_id[name] for name in sample.controls)
+        assert (ceiling.control, floor.control) == ("ceiling", "floor")
+        assert ceiling.built_tokens <= WordTokenizer().count_prompt(prompt(ceiling)) + 2
+        assert ceiling.question == floor.question == sample.question
+        if option == "repeat":
+            continue
+        assert not [piece for piece in ceiling.recipe.user if isinstance(piece, Passage)]
+        hidden = [piece.text for piece in sample.recipe.user[1:-1] if isinstance(piece, Words)]
+        assert not any(text.strip() in prompt(floor).user for text in hidden)
+        if option not in ("aggregation", "niah_static_ja"):
+            assert all(answer in prompt(ceiling).user for answer in sample.answers)
+
+
+@pytest.mark.parametrize("option", HIDING)
+def test_several_haystacks_are_the_clusters_of_the_samples(option: str) -> None:
+    samples = built(small(option, haystacks=4, trials=8)).samples
+    assert {sample.cluster for sample in samples} == {document.document_id for document in TEXTS[:4]}
+    for length in LENGTHS:
+        sizes = [
+            sum(s.cluster == document.document_id and s.context_tokens == length for s in samples)
+            for document in TEXTS[:4]
+        ]
+        assert max(sizes) - min(sizes) == 0
+    assert all(sample.cluster == sample.document_id for sample in samples)
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_every_task_fits_a_small_window_by_fractions(option: str) -> None:
+    task = small(option, length_fractions=(0.25, 0.5, 1.0))
+    room = Room(context_window=4_096, answer_tokens=48)
+    lengths = task.lengths_in(room)
+    assert task.longest_context(room) == lengths[-1] <= 4_096 - 200
+    assert lengths[0] == 1_024
+
+
+def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
+    text = "それは遠い星の夜でした。駅には誰もいません。汽車の音だけが野原に響いています。\n\n" * 200
+    document = Document(document_id="ja", title="ja", text=text, language="ja")
+    task = small("niah_static_ja")
+    for sample in built(task, document).samples:
+        before, _ = (piece for piece in sample.recipe.user if isinstance(piece, Passage))
+        assert before.end == 0 or text[: before.end].rstrip().endswith("。")
+        assert "隠している。 " not in prompt(sample, document).user
+        assert task.score(sample, said("銅の水差しの底に隠しています。")).value == 1.0
+        assert task.score(sample, said("水差しの中です。")).value == 0.0

@@ -1,0 +1,68 @@
+"""The semantic needles: no word leads from a question to its needle, only the meaning does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib.resources import files
+
+import pytest
+
+ITEMS = json.loads(files("contextcliff").joinpath("tasks", "needles", "semantic.json").read_text(encoding="utf-8"))
+
+STOP_WORDS = frozenset(
+    """
+    about above across after again against all along also among and any are before behind below beside between
+    both can character characters did does down during each every few for from goes had has have her his how into
+    its itself more most name named mentioned nor not off once one only onto other others our out over own people
+    person persons round same some someone something such than that the their them then there these they this
+    those through told under until upon very was were what whatever when whenever where which while who whom whose
+    will with would you your
+    """.split()
+)
+
+
+def words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z]{3,}", text.replace("{name}", "").lower()) if word not in STOP_WORDS}
+
+
+def same_stem(one: str, other: str) -> bool:
+    """Their first five letters agree, or as many as the shorter one has."""
+    length = min(5, len(one), len(other))
+    return one[:length] == other[:length]
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["id"])
+def test_a_question_shares_no_word_with_any_needle(item: dict[str, str]) -> None:
+    """Not with its own, where a model could match words, and not with another, which may lie beside it to distract."""
+    shared = {
+        (asked, other["id"], told)
+        for asked in words(item["question"])
+        for other in ITEMS
+        for told in words(other["needle"])
+        if same_stem(asked, told)
+    }
+    assert not shared
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["id"])
+def test_an_item_is_a_sentence_about_one_person_and_a_question_for_that_person(item: dict[str, str]) -> None:
+    assert set(item) == {"id", "topic", "needle", "question", "fact"}
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", item["id"])
+    assert item["needle"].count("{name}") == 1
+    assert re.fullmatch(r"[^{}.?!]*\{name\}[^{}.?!]*\.", item["needle"])
+    assert re.fullmatch(r"(Who|Which (person|character|of the people mentioned)) [^{}?]+\?", item["question"])
+    assert re.fullmatch(r"[^{}?]+\.", item["fact"])
+
+
+@pytest.mark.parametrize("key", ["id", "needle", "question", "fact"])
+def test_no_two_items_are_alike(key: str) -> None:
+    assert len({item[key] for item in ITEMS}) == len(ITEMS)
+
+
+def test_there_are_items_enough_and_topics_of_one_size() -> None:
+    sizes = Counter(item["topic"] for item in ITEMS)
+    assert len(ITEMS) >= 40
+    assert len(sizes) >= 5
+    assert len(set(sizes.values())) == 1

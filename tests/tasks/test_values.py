@@ -1,0 +1,72 @@
+"""What counts as the hidden value in an answer, and which tag a wrong answer gets."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from contextcliff.tasks.phrases import stands_in
+from contextcliff.tasks.values import FORMS, NUMBER, UUID, WORD, ValueForm, score_value
+
+FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10-5d3c2e1f0a99"
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: ValueForm) -> None:
+    rng = random.Random(3)
+    drawn = [form.draw(rng) for _ in range(200)]
+    assert len(set(drawn)) > 190
+    assert all(form.found(f"It is “{value}”.") == [value] or value in form.found(f"It is {value}.") for value in drawn)
+
+
+@pytest.mark.parametrize(
+    ("answer", "form", "expected", "value"),
+    [
+        (f"The key is {FIRST.upper()}.", UUID, FIRST, 1.0),
+        (f"{FIRST}0", UUID, FIRST, 0.0),
+        (f"{FIRST[:-1]}", UUID, FIRST, 0.0),
+        ("It is Brelonska's.", WORD, "brelonska", 1.0),
+        ("Brelonskan", WORD, "brelonska", 0.0),
+        ("１２３４５６７", NUMBER, "1234567", 1.0),  # full-width digits
+        ("Marlene", WORD, "Marlene", 1.0),
+        ("Anna-Marlene", WORD, "Marlene", 0.0),
+    ],
+)
+def test_a_value_is_found_whole_in_any_writing(answer: str, form: ValueForm, expected: str, value: float) -> None:
+    assert score_value(answer, expected=expected, form=form, cut_off=False).value == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "form", "tag"),
+    [
+        (SECOND, UUID, "wrong_needle"),
+        (f"{FIRST} or {SECOND}", UUID, "hedged"),
+        ("11111111-2222-4333-8444-555555555555", UUID, "hallucination"),
+        ("It is not mentioned.", UUID, "refusal"),
+        ("Kralina", WORD, "missing"),
+        ("dunolra", WORD, "wrong_needle"),
+    ],
+)
+def test_a_distractor_is_its_own_tag_and_does_not_pass_beside_the_right_value(
+    answer: str, form: ValueForm, tag: str
+) -> None:
+    expected, distractor = (FIRST, SECOND) if form is UUID else ("brelonska", "dunolra")
+    score = score_value(answer, expected=expected, form=form, distractors=[distractor], cut_off=False)
+    assert (score.value, score.failure) == (0.0, tag)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "answer", "found"),
+    [
+        ("brass herring", "Inside the Brass\n Herring.", True),
+        ("brass herring", "brass herrings", False),
+        ("herring", "a herring, of brass", True),
+        ("水差し", "銅の水差しの底です。", True),
+        ("C++", "It is C++.", True),
+        ("the clerk’s key", "It is the clerk's key!", True),
+        ("ten", "often", False),
+    ],
+)
+def test_a_phrase_stands_whole_in_an_answer_of_any_script(phrase: str, answer: str, found: bool) -> None:
+    assert stands_in(phrase, answer) is found
