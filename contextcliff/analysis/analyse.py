@@ -9,11 +9,20 @@ from contextcliff.analysis.bar import Bar, make_bar
 from contextcliff.analysis.bins import Level, group, mean_of, summarise
 from contextcliff.analysis.caps import Walk, crossing_ceiling, walk_up
 from contextcliff.analysis.cells import depth_cells
+from contextcliff.analysis.controls import control_book, control_levels
+from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.facets import facet_rows
+from contextcliff.analysis.guide import operating_guide
+from contextcliff.analysis.half_life import half_life, half_life_lsq
 from contextcliff.analysis.notes import notes_of
+from contextcliff.analysis.position import position_pattern
+from contextcliff.analysis.profile import depth_profile
 from contextcliff.analysis.reasons import reason_of
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.analysis.zones import zones_of
 from contextcliff.records import Analysis, Guide, HalfLife, PositionPattern, SafeCap, ScoredSample
+
+_NO_SAMPLES = "there are no samples to analyse"
 
 
 def analyse(
@@ -23,13 +32,15 @@ def analyse(
     max_context_tokens: int,
     designed_lengths: bool,
     relative_by_default: bool,
+    controls: Sequence[ScoredSample] = (),
 ) -> Analysis:
     """Say how long a prompt can be, and how sure that is.
 
     `scored` are all planned samples, unscored ones included, in any order. `designed_lengths` is whether
     the task chose its lengths (a bin each) or took documents as they are (quantile bins).
-    `relative_by_default` decides where `settings.relative_to_baseline` is None. Nothing is read, written or
-    drawn at random: the same samples give the same analysis.
+    `relative_by_default` decides where `settings.relative_to_baseline` is None. `controls` are the scored controls
+    that samples name in `Sample.controls`; they count in no score. Nothing is read, written or drawn at random: the
+    same samples give the same analysis.
     """
     relative = settings.relative_to_baseline
     if relative is None:
@@ -41,23 +52,33 @@ def analyse(
         return _nothing(settings, relative=relative)
     bar = make_bar(levels, threshold=settings.threshold, relative=relative, confidence=settings.confidence)
     walk = walk_up(levels, bar, settings.confidence)
+    halving = half_life(levels, settings.confidence, dispersion=design_effect(levels))
+    book = control_book(controls)
+    controlled = control_levels(groups, book, threshold=bar.score, confidence=settings.confidence)
+    cells = depth_cells(groups, book, controlled, threshold=bar.score, confidence=settings.confidence)
     return Analysis(
         bins=tuple(level.bin for level in levels),
-        cells=depth_cells(groups),
+        cells=cells,
         zones=zones_of(walk),
         safe_cap=_safe_cap(walk, bar, settings, relative=relative, max_context_tokens=max_context_tokens),
-        caps=_caps(walk.cap_tokens, levels, settings.threshold),
-        half_life=_half_life(),
-        half_life_lsq=None,
-        profile=(),
-        position=_no_position(),
-        guide=Guide(rows=(), advice=()),
-        facets=(),
-        controls=(),
+        caps=_caps(walk.cap_tokens, levels, settings.threshold, halving),
+        half_life=halving,
+        half_life_lsq=half_life_lsq(levels),
+        profile=depth_profile(groups, settings.confidence, binary=levels[0].binary),
+        position=position_pattern(groups, settings.confidence),
+        guide=operating_guide(levels, halving),
+        facets=facet_rows(
+            groups,
+            threshold=settings.threshold,
+            relative=relative,
+            confidence=settings.confidence,
+            binary=levels[0].binary,
+        ),
+        controls=controlled,
         judgement=None,
         mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
-        notes=notes_of(scored, walk, bar),
+        notes=notes_of(groups, walk, bar, controlled, cells),
     )
 
 
@@ -78,7 +99,9 @@ def _safe_cap(walk: Walk, bar: Bar, settings: AnalysisSettings, *, relative: boo
     )
 
 
-def _caps(walk_up_tokens: int | None, levels: Sequence[Level], threshold: float) -> dict[str, int | None]:
+def _caps(
+    walk_up_tokens: int | None, levels: Sequence[Level], threshold: float, halving: HalfLife
+) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is measured by something else than scores."""
     bins = [level.bin for level in levels]
     found: dict[str, int | None] = dict.fromkeys(rules.RULES)
@@ -86,15 +109,8 @@ def _caps(walk_up_tokens: int | None, levels: Sequence[Level], threshold: float)
     found["blueprint"] = rules.blueprint(bins)
     found["absolute"] = rules.absolute(bins, threshold)
     found["relative"] = rules.relative(bins)
+    found["half_life"] = halving.tokens
     return found
-
-
-def _half_life() -> HalfLife:
-    return HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="not estimated by this version")
-
-
-def _no_position() -> PositionPattern:
-    return PositionPattern(pattern=None, p_value=None, n_samples=0, reason="there are no samples to analyse")
 
 
 def _nothing(settings: AnalysisSettings, *, relative: bool) -> Analysis:
@@ -114,13 +130,13 @@ def _nothing(settings: AnalysisSettings, *, relative: bool) -> Analysis:
             relative_to_baseline=relative,
             confidence=settings.confidence,
             verdict="insufficient_evidence",
-            reason="there are no samples to analyse",
+            reason=_NO_SAMPLES,
         ),
         caps=dict.fromkeys(rules.RULES),
-        half_life=_half_life(),
+        half_life=HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=_NO_SAMPLES),
         half_life_lsq=None,
         profile=(),
-        position=_no_position(),
+        position=PositionPattern(pattern=None, p_value=None, n_samples=0, reason=_NO_SAMPLES),
         guide=Guide(rows=(), advice=()),
         facets=(),
         controls=(),

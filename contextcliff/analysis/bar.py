@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from contextcliff.analysis import sample_size
 from contextcliff.analysis.bins import Level
-from contextcliff.analysis.intervals import upper_bound
-from contextcliff.analysis.melding import p_at_least_share, p_at_most_share
+from contextcliff.analysis.evidence import Evidence, p_at_least_share, p_at_most_share
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
@@ -37,12 +36,15 @@ class Bar(Protocol):
         """Whether "the score is at the bar or above" is rejected, every unscored sample counted for it."""
         ...
 
-    def could_clear(self, level: Level, right: int, wrong: int) -> bool:
-        """Whether `right` full scores beside `wrong` zeros at this length would clear the bar."""
+    def could_clear(self, level: Level, evidence: Evidence) -> bool:
+        """Whether these scores of 0 and 1 at this length, were they what it gave, would clear the bar."""
         ...
 
     def samples_to_clear(self, level: Level) -> int | None:
-        """Samples at which a score like the one observed clears the bar with 80% power."""
+        """Samples at which a score like the one observed clears the bar with 80% power.
+
+        Where they share texts, in texts of as many samples as now and as different.
+        """
         ...
 
 
@@ -72,15 +74,15 @@ class AbsoluteBar:
     def undercuts(self, level: Level) -> bool:
         if not level.scores:
             return False
-        high = upper_bound(level.if_unscored_right, self.confidence, binary=level.binary)
-        return high < self.threshold
+        return level.if_unscored_right.upper(self.confidence) < self.threshold
 
-    def could_clear(self, level: Level, right: int, wrong: int) -> bool:  # noqa: ARG002 (a relative bar needs it)
-        return sample_size.clears(right, right + wrong, self.threshold, self.confidence)
+    def could_clear(self, level: Level, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
+        return bool(evidence.scores) and replace(evidence, binary=True).lower(self.confidence) >= self.threshold
 
     def samples_to_clear(self, level: Level) -> int | None:
         rate = sample_size.cautious_rate(level.scores, self.threshold)
-        return sample_size.to_clear(rate, self.threshold, self.confidence)
+        needed = sample_size.to_clear(rate, self.threshold, self.confidence)
+        return level.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -111,29 +113,31 @@ class RelativeBar:
             return False
         if level is self.baseline:
             return len(level.scores) >= BASELINE_SAMPLES and max(level.scores) > 0.0
-        return self._exceeds(level.if_unscored_wrong, binary=level.binary)
+        return self._exceeds(level.if_unscored_wrong)
 
-    def _exceeds(self, scores: tuple[float, ...], *, binary: bool) -> bool:
-        p = p_at_most_share(scores, self.baseline.if_unscored_right, self.share, binary=binary)
+    def _exceeds(self, evidence: Evidence) -> bool:
+        p = p_at_most_share(evidence, self.baseline.if_unscored_right, self.share, self.confidence)
         return p <= 1.0 - self.confidence
 
     def undercuts(self, level: Level) -> bool:
         if level is self.baseline or not level.scores or not self.baseline.scores:
             return False
-        p = p_at_least_share(level.if_unscored_right, self.baseline.if_unscored_wrong, self.share, binary=level.binary)
+        p = p_at_least_share(level.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
         return p <= 1.0 - self.confidence
 
-    def could_clear(self, level: Level, right: int, wrong: int) -> bool:
+    def could_clear(self, level: Level, evidence: Evidence) -> bool:
+        right = sum(score == 1.0 for score in evidence.scores)
         if level is self.baseline:
             return right >= BASELINE_SAMPLES
-        return right > 0 and self._exceeds((0.0,) * wrong + (1.0,) * right, binary=level.binary)
+        return right > 0 and self._exceeds(evidence)
 
     def samples_to_clear(self, level: Level) -> int | None:
         """At both lengths alike, since more samples at one alone leave the other's error."""
         if self.score is None or self.baseline.bin.mean is None:
             return None
         rate = sample_size.cautious_rate(level.scores, self.score)
-        return sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
+        needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
+        return level.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
 
 
 def make_bar(levels: Sequence[Level], *, threshold: float, relative: bool, confidence: float) -> Bar:

@@ -11,9 +11,11 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from contextcliff.analysis.intervals import is_binary, lower_bound, shown_interval
+from contextcliff.analysis.clusters import Cluster, clusters_of
+from contextcliff.analysis.evidence import Evidence
+from contextcliff.analysis.intervals import is_binary
 from contextcliff.records import Bin, ScoredSample
 
 
@@ -31,12 +33,13 @@ class Level:
 
     `scores` are sorted: nothing that is computed from them depends on the order of the samples.
     `binary` holds for the whole run, not for the bin: a bin of fractional scores which happen to be
-    all 1 is no binomial sample.
+    all 1 is no binomial sample. `clusters` are the texts that samples share, none where they are independent.
     """
 
     bin: Bin
     scores: tuple[float, ...]
     binary: bool
+    clusters: tuple[Cluster, ...] = ()
 
     @property
     def unscored(self) -> int:
@@ -49,14 +52,41 @@ class Level:
         return self.bin.n_samples + self.bin.n_unscored
 
     @property
-    def if_unscored_wrong(self) -> tuple[float, ...]:
-        """The worst case for "this length is good": every unscored sample would have scored 0."""
-        return (0.0,) * self.unscored + self.scores
+    def evidence(self) -> Evidence:
+        """What was scored. Where only one text was, there is no variance between texts to allow for."""
+        found = tuple(Cluster(total=c.total, scored=c.scored) for c in self.clusters if c.scored)
+        return self._evidence(self.scores, found if len(found) >= 2 else ())
 
     @property
-    def if_unscored_right(self) -> tuple[float, ...]:
+    def if_unscored_wrong(self) -> Evidence:
+        """The worst case for "this length is good": every unscored sample would have scored 0."""
+        return self._evidence((0.0,) * self.unscored + self.scores, self._with_unscored_as(0.0))
+
+    @property
+    def if_unscored_right(self) -> Evidence:
         """The worst case for "this length is bad": every unscored sample would have scored 1."""
-        return self.scores + (1.0,) * self.unscored
+        return self._evidence(self.scores + (1.0,) * self.unscored, self._with_unscored_as(1.0))
+
+    @property
+    def if_scored_right(self) -> Evidence:
+        """The best that could have been: every scored sample right, and the unscored ones still wrong."""
+        perfect = (Cluster(total=float(c.scored), scored=c.scored + c.unscored) for c in self.clusters)
+        return self._evidence((0.0,) * self.unscored + (1.0,) * len(self.scores), tuple(perfect))
+
+    def all_right(self, n: int) -> Evidence:
+        """`n` scored samples here, all right; where they share texts, in texts of as many samples as now."""
+        shared: tuple[Cluster, ...] = ()
+        if self.clusters:
+            k = min(n, max(2, round(n * len(self.clusters) / self.planned)))
+            sizes = (n // k + (i < n % k) for i in range(k))
+            shared = tuple(Cluster(total=float(size), scored=size) for size in sizes)
+        return self._evidence((1.0,) * n, shared)
+
+    def _with_unscored_as(self, score: float) -> tuple[Cluster, ...]:
+        return tuple(cluster.with_unscored_as(score) for cluster in self.clusters)
+
+    def _evidence(self, scores: tuple[float, ...], shared: tuple[Cluster, ...]) -> Evidence:
+        return Evidence(scores=scores, binary=self.binary, clusters=shared)
 
 
 def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
@@ -85,9 +115,13 @@ def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ..
     return tuple(Group(asked_tokens=_median_tokens(groups[k]), samples=tuple(groups[k])) for k in sorted(groups))
 
 
-def summarise(groups: Sequence[Group], confidence: float) -> tuple[Level, ...]:
-    """What the analysis says of each group, with intervals at `confidence`."""
-    binary = is_binary(s.score for g in groups for s in g.samples if s.score is not None)
+def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[Level, ...]:
+    """What the analysis says of each group, with intervals at `confidence`.
+
+    `binary` is whether the whole run's scores are 0 or 1; None: these groups are the whole run.
+    """
+    if binary is None:
+        binary = is_binary(s.score for g in groups for s in g.samples if s.score is not None)
     return tuple(_level(g, binary=binary, confidence=confidence) for g in groups)
 
 
@@ -95,12 +129,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
     lengths = [s.measured_tokens for s in found.samples]
     scores = tuple(sorted(s.score for s in found.samples if s.score is not None))
     n_unscored = len(found.samples) - len(scores)
-    mean = ci_low = ci_high = tested_low = failure_rate = None
-    if scores:
-        mean = mean_of(scores)
-        ci_low, ci_high = shown_interval(scores, confidence, binary=binary)
-        tested_low = lower_bound((0.0,) * n_unscored + scores, confidence, binary=binary)
-        failure_rate = sum(score < 1.0 for score in scores) / len(scores)
+    clusters = clusters_of(found.samples)
     summary = Bin(
         asked_tokens=found.asked_tokens,
         min_tokens=min(lengths),
@@ -108,17 +137,25 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         max_tokens=max(lengths),
         n_samples=len(scores),
         n_unscored=n_unscored,
-        mean=mean,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        tested_low=tested_low,
+        mean=mean_of(scores) if scores else None,
+        ci_low=None,
+        ci_high=None,
+        tested_low=None,
         std=_standard_deviation(scores),
-        failure_rate=failure_rate,
+        failure_rate=sum(score < 1.0 for score in scores) / len(scores) if scores else None,
         failures=_failures(found.samples),
         ttft_ms_median=_median(s.generation.ttft_ms for s in found.samples if s.generation is not None),
         latency_ms_median=_median(s.generation.latency_ms for s in found.samples if s.generation is not None),
+        n_clusters=len(clusters) or None,
     )
-    return Level(bin=summary, scores=scores, binary=binary)
+    level = Level(bin=summary, scores=scores, binary=binary, clusters=clusters)
+    return _with_bounds(level, confidence) if scores else level
+
+
+def _with_bounds(level: Level, confidence: float) -> Level:
+    low, high = level.evidence.shown(confidence)
+    tested = level.if_unscored_wrong.lower(confidence)
+    return replace(level, bin=replace(level.bin, ci_low=low, ci_high=high, tested_low=tested))
 
 
 def mean_of(scores: Sequence[float]) -> float:

@@ -19,6 +19,7 @@ from scipy import stats
 
 from contextcliff.analysis.bar import Bar, is_degraded
 from contextcliff.analysis.bins import Level
+from contextcliff.analysis.evidence import p_at_least_share
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 
@@ -90,16 +91,21 @@ def _steepest_share(levels: Sequence[Level]) -> float:
 
 def evidence_suffices(level: Level, bar: Bar) -> bool:
     """Whether full scores for all scored samples here would have cleared the bar."""
-    return bar.could_clear(level, level.bin.n_samples, level.unscored)
+    return bar.could_clear(level, level.if_scored_right)
 
 
 def _longest_is_lower(levels: Sequence[Level], confidence: float) -> bool:
-    """One-sided Fisher test (0/1 scores) or Mann-Whitney test of the longest length against the shortest."""
+    """One-sided Fisher test (0/1 scores) or Mann-Whitney test of the longest length against the shortest.
+
+    Where samples share texts, Fisher's on the effective counts.
+    """
     scored = [level for level in levels if level.scores]
     first, last = scored[0].scores, scored[-1].scores
     if len(scored) < 2 or {*first, *last} == {first[0]}:
         return False
-    if scored[0].binary:
+    if scored[0].clusters or scored[-1].clusters:
+        p = p_at_least_share(scored[-1].evidence, scored[0].evidence, 1.0, confidence)
+    elif scored[0].binary:
         right, right_first = int(sum(last)), int(sum(first))
         table = np.array([[right, len(last) - right], [right_first, len(first) - right_first]])
         p = stats.fisher_exact(table, alternative="less").pvalue

@@ -6,28 +6,43 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from contextcliff.analysis.bins import Group, mean_of
-from contextcliff.records import DepthCell
+from contextcliff.analysis.controls import ControlBook, mean
+from contextcliff.records import ControlLevel, DepthCell, ScoredSample
 
 
-def depth_cells(groups: Sequence[Group]) -> tuple[DepthCell, ...]:
+def depth_cells(
+    groups: Sequence[Group],
+    controls: ControlBook,
+    levels: Sequence[ControlLevel],
+    *,
+    threshold: float | None,
+    confidence: float,
+) -> tuple[DepthCell, ...]:
     """One cell for each length and depth that was planned, shortest and shallowest first.
 
     Only scored samples count; a cell where none was scored has the mean None. Samples without a depth
-    are in no cell.
+    are in no cell. A cell is not informative where its own controls show it (`controls.py`), or those of
+    its whole length, `levels`, do.
     """
-    scores: defaultdict[tuple[int, float], list[float]] = defaultdict(list)
+    void = {level.asked_tokens for level in levels if not level.informative}
+    found: list[DepthCell] = []
     for group in groups:
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
         for item in group.samples:
             if item.sample.depth is not None:
-                cell = scores[group.asked_tokens, item.sample.depth]
-                if item.score is not None:
-                    cell.append(item.score)
-    return tuple(
-        DepthCell(
-            asked_tokens=asked,
-            depth=depth,
-            n_samples=len(scores[asked, depth]),
-            mean=mean_of(scores[asked, depth]) if scores[asked, depth] else None,
-        )
-        for asked, depth in sorted(scores)
-    )
+                by_depth[item.sample.depth].append(item)
+        for depth in sorted(by_depth):
+            scores = [item.score for item in by_depth[depth] if item.score is not None]
+            own = controls.of(by_depth[depth])
+            found.append(
+                DepthCell(
+                    asked_tokens=group.asked_tokens,
+                    depth=depth,
+                    n_samples=len(scores),
+                    mean=mean_of(scores) if scores else None,
+                    ceiling=mean(own.ceiling),
+                    floor=mean(own.floor),
+                    informative=group.asked_tokens not in void and own.informative(threshold, confidence),
+                )
+            )
+    return tuple(found)

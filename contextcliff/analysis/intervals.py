@@ -3,7 +3,8 @@
 Two things are kept apart. The interval that is *shown* beside a mean is two-sided and as close to its
 nominal coverage as can be had: Wilson's for 0/1 scores, a bootstrap for fractional ones. The bound
 that a cap is *tested* with is one-sided and errs on the safe side at every n: Clopper and Pearson's
-for 0/1 scores, Gaffke's (`bounded.py`) for fractional ones.
+for 0/1 scores, Gaffke's (`bounded.py`) for fractional ones. Scores that come in clusters are first turned
+into the fractional counts of `clusters.py`.
 
 Sources: E. B. Wilson, JASA 22 (1927) 209-212; C. J. Clopper and E. S. Pearson, Biometrika 26 (1934)
 404-413; B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987) 171-185.
@@ -69,9 +70,19 @@ def wilson(successes: int, n: int, confidence: float) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
+def wilson_of_share(mean: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's two-sided score interval for a share of `n` scores, which need not be a whole number."""
+    z = float(stats.norm.ppf(0.5 * (1.0 + confidence)))
+    centre = mean + z**2 / (2.0 * n)
+    half = z * math.sqrt(mean * (1.0 - mean) / n + z**2 / (4.0 * n**2))
+    low, high = ((centre + side * half) / (1.0 + z**2 / n) for side in (-1.0, 1.0))
+    # At a mean of 0 or 1 that end is the mean itself, but for rounding.
+    return max(0.0, min(low, mean)), min(1.0, max(high, mean))
+
+
 @lru_cache(maxsize=4096)
-def clopper_pearson_low(successes: int, n: int, confidence: float) -> float:
-    """One-sided exact lower bound for `successes` of `n`.
+def clopper_pearson_low(successes: float, n: float, confidence: float) -> float:
+    """One-sided exact lower bound for `successes` of `n`; both may be fractions of an effective sample.
 
     It is at least p exactly where the exact one-sided binomial test of "the rate is p or less" has a
     p-value of at most 1 − `confidence`: the bound that is drawn is the test that is made.

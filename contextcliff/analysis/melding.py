@@ -40,8 +40,8 @@ def p_at_most_share(scores: tuple[float, ...], baseline: tuple[float, ...], shar
 
 
 @lru_cache(maxsize=4096)
-def binary_p_at_most_share(successes: int, n: int, base_successes: int, base_n: int, share: float) -> float:
-    """The same for `successes` of `n` against `base_successes` of `base_n`.
+def binary_p_at_most_share(successes: float, n: float, base_successes: float, base_n: float, share: float) -> float:
+    """The same for `successes` of `n` against `base_successes` of `base_n`, in whole numbers or effective ones.
 
     With no success the p-value is 1, whatever the baseline; a baseline of successes only has the upper
     confidence distribution 1, and the test is then the exact binomial one against `share`.
@@ -64,16 +64,21 @@ def p_at_least_share(scores: tuple[float, ...], baseline: tuple[float, ...], sha
     """One-sided p-value of "the mean behind `scores` is at least `share` × that behind `baseline`"."""
     if binary:
         right, base_right = sum(s == 1.0 for s in scores), sum(s == 1.0 for s in baseline)
-        # The upper distribution of the score against the lower one of the baseline, both as quantiles.
-        at = 0.5 * (_NODES + 1.0)
-        base = np.zeros_like(at)
-        if base_right > 0:
-            base = stats.beta.ppf(at, base_right, len(baseline) - base_right + 1)
-        if right == len(scores):
-            return 1.0
-        above = stats.beta(right + 1, len(scores) - right).sf(share * base)
-        return float(above @ (0.5 * _WEIGHTS))
+        return binary_p_at_least_share(right, len(scores), base_right, len(baseline), share)
     return 1.0 - _p_below((*scores, 1.0), (0.0, *baseline), share)
+
+
+def binary_p_at_least_share(successes: float, n: float, base_successes: float, base_n: float, share: float) -> float:
+    """The same for `successes` of `n` against `base_successes` of `base_n`, in whole numbers or effective ones."""
+    if successes == n:
+        return 1.0
+    # The upper distribution of the score against the lower one of the baseline, both as quantiles.
+    at = 0.5 * (_NODES + 1.0)
+    base = np.zeros_like(at)
+    if base_successes > 0:
+        base = stats.beta.ppf(at, base_successes, base_n - base_successes + 1)
+    above = stats.beta(successes + 1, n - successes).sf(share * base)
+    return float(above @ (0.5 * _WEIGHTS))
 
 
 def _p_below(first: tuple[float, ...], second: tuple[float, ...], share: float) -> float:

@@ -6,21 +6,32 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from contextcliff.analysis.bar import Bar, is_degraded
-from contextcliff.analysis.bins import Level
+from contextcliff.analysis.bins import Group, Level
 from contextcliff.analysis.caps import Walk
+from contextcliff.analysis.clusters import design_effect_of
 from contextcliff.analysis.reasons import recovered_beyond
-from contextcliff.records import ScoredSample
+from contextcliff.records import ControlLevel, DepthCell, ScoredSample
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
+FEW_TEXTS = 8
+"""Below so many shared texts the variance between them is hardly known."""
 
 
-def notes_of(scored: Sequence[ScoredSample], walk: Walk, bar: Bar) -> tuple[str, ...]:
-    """A sentence for everything that limits or qualifies the analysis, most important first."""
+def notes_of(
+    groups: Sequence[Group], walk: Walk, bar: Bar, controls: Sequence[ControlLevel], cells: Sequence[DepthCell]
+) -> tuple[str, ...]:
+    """A sentence for everything that limits or qualifies the analysis, most important first.
+
+    `groups` are the samples of the walk's levels, in the same order.
+    """
+    scored = [item for group in groups for item in group.samples]
     return (
         *_unscored(scored, walk),
         *_not_monotone(walk, bar),
-        *_shared_texts(scored),
+        *_uninformative(controls, cells),
+        *_shared_texts(scored, groups, walk.levels),
+        *_clusters(walk.levels),
         *_repeats(scored),
         *_lengths(scored),
         *_blueprint(walk.levels),
@@ -52,21 +63,82 @@ def _not_monotone(walk: Walk, bar: Bar) -> Iterator[str]:
     )
 
 
-def _shared_texts(scored: Sequence[ScoredSample]) -> Iterator[str]:
+def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[str]:
+    void = [level for level in controls if not level.informative]
+    lengths = {level.asked_tokens for level in void}
+    if void:
+        at = ", ".join(f"{level.asked_tokens:,} tokens ({_control_figures(level)})" for level in void)
+        yield f"by the controls no cliff can show at {at}: a score there says nothing about the length"
+    more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)
+    if more:
+        one = "1 cell of the heatmap tells nothing about the length, by its own controls"
+        several = f"{more:,} cells of the heatmap tell nothing about the length, by their own controls"
+        yield ("at other lengths " if void else "") + (one if more == 1 else several)
+
+
+def _control_figures(level: ControlLevel) -> str:
+    figures = ((level.ceiling, "with the evidence alone"), (level.floor, "without it"))
+    return ", ".join(f"{mean:.2f} {how}" for mean, how in figures if mean is not None)
+
+
+def _shared_texts(scored: Sequence[ScoredSample], groups: Sequence[Group], levels: Sequence[Level]) -> Iterator[str]:
     texts = sorted({item.sample.document_id for item in scored})
     if len(texts) == 1 and len(scored) > 1:
         yield f"all samples are cut from one text, “{texts[0]}”: the claim is about that text"
-    elif len(texts) < len(scored) and _texts_recur(scored):
+        return
+    if len(texts) < len(scored) and _texts_recur(groups, levels):
         yield (
             f"the samples are cut from {len(texts)} texts, and those of one text are treated as independent: "
             "where texts differ in difficulty, the intervals are too narrow"
         )
+    single = sum(_share_one(group) for group in groups)
+    if single:
+        yield (
+            f"at {single:,} of {len(groups):,} lengths all samples share one context: the claim there is about "
+            "that context"
+        )
 
 
-def _texts_recur(scored: Sequence[ScoredSample]) -> bool:
-    """Whether some length has more than one sample of the same text."""
-    places = {(item.sample.document_id, item.sample.context_tokens) for item in scored}
-    return len(places) < len(scored)
+def _texts_recur(groups: Sequence[Group], levels: Sequence[Level]) -> bool:
+    """Whether some length has more than one sample of the same text, beyond what the intervals allow for."""
+    units = {
+        (
+            item.sample.document_id,
+            item.sample.context_tokens,
+            item.sample.cluster if level.clusters and item.sample.cluster else (place, number),
+        )
+        for place, (group, level) in enumerate(zip(groups, levels, strict=True))
+        for number, item in enumerate(group.samples)
+    }
+    return len({unit[:2] for unit in units}) < len(units)
+
+
+def _share_one(group: Group) -> bool:
+    named = {item.sample.cluster for item in group.samples}
+    return len(group.samples) > 1 and len(named) == 1 and "" not in named
+
+
+def _clusters(levels: Sequence[Level]) -> Iterator[str]:
+    clustered = [level for level in levels if level.clusters]
+    if not clustered:
+        return
+    counts = [len(level.clusters) for level in clustered]
+    effects = [design_effect_of(level.evidence.clusters or level.if_unscored_wrong.clusters) for level in clustered]
+    yield (
+        f"samples of one length share texts ({_span(counts, 'd')} a length): the intervals and the cap allow for "
+        f"it, with a design effect of {_span(effects, '.1f')}"
+    )
+    few = [count for count in counts if count < FEW_TEXTS]
+    if few:
+        yield (
+            f"with fewer than {FEW_TEXTS} texts at {len(few):,} of {len(levels):,} lengths, how much texts differ is "
+            "hardly known, and the intervals there are wide and rough: more texts help more than more samples of each"
+        )
+
+
+def _span(values: Sequence[float], style: str) -> str:
+    low, high = format(min(values), style), format(max(values), style)
+    return low if low == high else f"{low}–{high}"
 
 
 def _repeats(scored: Sequence[ScoredSample]) -> Iterator[str]:

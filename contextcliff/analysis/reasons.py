@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import math
+from dataclasses import replace
 
 from contextcliff.analysis import sample_size
 from contextcliff.analysis.bar import BASELINE_SAMPLES, Bar, RelativeBar, figure
@@ -92,12 +94,11 @@ def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     here = f"at {_tokens(stop)} the score is {_score(stop, confidence)}"
     if fewest is None:
         return f"{here}, and no number of samples can show a score of {figure(threshold)}"
-    if not bar.could_clear(stop, n, 0):
-        # With a baseline below 1, fewer will do than against a perfect one.
-        enough = next((m for m in range(n + 1, fewest) if bar.could_clear(stop, m, 0)), fewest)
+    if not bar.could_clear(stop, stop.all_right(n)):
+        enough = _fewest_all_right(stop, bar, fewest)
         return (
             f"{here}, but even {n} of {n} right cannot show {bar.words}; "
-            f"at least {enough:,} samples a length are needed"
+            f"at least {enough:,} samples a length{_in_texts(stop, enough)} are needed"
         )
     if not evidence_suffices(stop, bar) or _clears_without_unscored(stop, bar):
         return (
@@ -107,10 +108,31 @@ def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     return here + _advice(stop, bar, confidence)
 
 
+def _fewest_all_right(stop: Level, bar: Bar, fewest: int) -> int:
+    """Fewest samples at `stop` that clear the bar if all are right. `fewest` is that of a fixed bar, independent."""
+    if stop.clusters:
+        size = stop.planned / len(stop.clusters)
+        counts = [round(k * size) for k in range(len(stop.clusters), max(1, int(sample_size.MOST / size)))]
+        at = bisect.bisect_left(counts, True, key=lambda m: bar.could_clear(stop, stop.all_right(m)))
+        return counts[min(at, len(counts) - 1)]
+    # With a baseline below 1, fewer will do than against a perfect one.
+    above = range(stop.bin.n_samples + 1, fewest)
+    return next((m for m in above if bar.could_clear(stop, stop.all_right(m))), fewest)
+
+
+def _in_texts(level: Level, samples: int) -> str:
+    """In how many texts so many samples lie, if in as many a text as now; nothing where they share none."""
+    if not level.clusters:
+        return ""
+    return f" in {max(2, round(samples * len(level.clusters) / level.planned)):,} texts"
+
+
 def _clears_without_unscored(level: Level, bar: Bar) -> bool:
     """Whether the scored samples alone would do, on 0/1 scores."""
-    right = sum(score == 1.0 for score in level.scores)
-    return level.unscored > 0 and bar.could_clear(level, right, len(level.scores) - right)
+    if not level.unscored:
+        return False
+    rounded = tuple(sorted(float(score == 1.0) for score in level.scores))
+    return bar.could_clear(level, replace(level.evidence, scores=rounded))
 
 
 def _advice(stop: Level, bar: Bar, confidence: float) -> str:
@@ -122,21 +144,23 @@ def _advice(stop: Level, bar: Bar, confidence: float) -> str:
         where = "at each of the two lengths" if isinstance(bar, RelativeBar) else "at that length"
         return (
             f", above the threshold, but {stop.bin.n_samples} samples are too few to show it; "
-            f"{_settled_by(needed, where)}"
+            f"{_settled_by(stop, needed, where)}"
         )
     rate = sample_size.cautious_rate(stop.scores, score)
-    needed = sample_size.to_fall(rate, score, confidence)
+    independent = sample_size.to_fall(rate, score, confidence)
+    needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     side = "at" if math.isclose(mean, score) else "below"
     return (
         f", {side} the threshold, but {stop.bin.n_samples} samples do not show that it is degraded; "
-        f"{_settled_by(needed, 'at that length')}"
+        f"{_settled_by(stop, needed, 'at that length')}"
     )
 
 
-def _settled_by(needed: int | None, where: str) -> str:
+def _settled_by(stop: Level, needed: int | None, where: str) -> str:
     if needed is None:
         return f"not even {sample_size.MOST:,} scored samples {where} are likely to settle it"
-    return f"a new run with about {needed:,} scored samples {where} is likely to settle it"
+    samples = f"{needed:,} scored samples{_in_texts(stop, needed)} {where}"
+    return f"a new run with about {samples} is likely to settle it"
 
 
 def recovered_beyond(walk: Walk, bar: Bar) -> Level | None:

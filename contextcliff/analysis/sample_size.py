@@ -3,7 +3,8 @@
 Planned with the same exact binomial test that the cap is made with. A score that is a fraction varies
 less than right-or-wrong with the same mean, so for fractional scores these figures are on the high side.
 They are for a new run: samples added after a look at the result are optional stopping, which the
-test does not allow for.
+test does not allow for. They are counts of independent samples: where samples share texts, more of them are
+worth so many (`clusters.samples_worth`).
 """
 
 from __future__ import annotations

@@ -23,9 +23,13 @@ def test_nothing_planned() -> None:
     assert (found.mean, found.successes) == (None, 0)
 
 
-def test_the_half_life_is_not_estimated_yet() -> None:
+def test_one_length_has_no_half_life() -> None:
     found = analysed(curve({500: (20, 20)})).half_life
-    assert (found.tokens, found.censored, found.reason) == (None, False, "not estimated by this version")
+    assert (found.tokens, found.censored, found.reason) == (
+        None,
+        False,
+        "a decay takes scores at 3 lengths or more, and there are 1",
+    )
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,0 +1,101 @@
+"""Controls: whether a length can show a cliff at all.
+
+A `ceiling` control asks with the evidence alone, a `floor` control with the text but without the evidence. Where
+the first is low, the question is too hard or the answer isn't recognised; where the second is high, it can be
+answered without reading. Neither is the fault of the length, and a score there says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.evidence import Evidence
+from contextcliff.analysis.intervals import is_binary
+from contextcliff.records import ControlLevel, ScoredSample
+
+_FLOOR_SHARE = 0.5
+"""A floor above this share of the threshold is too high: guessing then gets half of the way."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Controls:
+    """The scored controls of some samples, each counted once however many samples name it."""
+
+    ceiling: Evidence | None
+    floor: Evidence | None
+
+    def informative(self, threshold: float | None, confidence: float) -> bool:
+        """Whether neither is shown, one-sided at `confidence`, to be on the wrong side.
+
+        That is, not where the ceiling's upper bound is below the threshold, or the floor's lower bound
+        above half of it. Without a threshold, or without controls, nothing is shown.
+        """
+        if threshold is None:
+            return True
+        low_ceiling = self.ceiling is not None and self.ceiling.upper(confidence) < threshold
+        high_floor = self.floor is not None and self.floor.lower(confidence) > _FLOOR_SHARE * threshold
+        return not low_ceiling and not high_floor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlBook:
+    """All controls of a run by their `sample_id`. `binary` is whether every one of them scored 0 or 1."""
+
+    by_id: Mapping[str, ScoredSample]
+    binary: bool
+
+    def of(self, samples: Iterable[ScoredSample]) -> Controls:
+        """The scored controls that these samples name; names of none are passed over."""
+        named = sorted({name for item in samples for name in item.sample.controls} & self.by_id.keys())
+        found = [self.by_id[name] for name in named]
+        return Controls(ceiling=self._evidence(found, "ceiling"), floor=self._evidence(found, "floor"))
+
+    def _evidence(self, found: Sequence[ScoredSample], kind: str) -> Evidence | None:
+        scores = tuple(sorted(c.score for c in found if c.sample.control == kind and c.score is not None))
+        return Evidence(scores=scores, binary=self.binary) if scores else None
+
+
+def control_book(controls: Iterable[ScoredSample]) -> ControlBook:
+    """The controls of a run, in any order."""
+    by_id = {item.sample.sample_id: item for item in controls}
+    return ControlBook(by_id=by_id, binary=is_binary(c.score for c in by_id.values() if c.score is not None))
+
+
+def control_levels(
+    groups: Sequence[Group], book: ControlBook, *, threshold: float | None, confidence: float
+) -> tuple[ControlLevel, ...]:
+    """The controls of each length, shortest first; none where the run has no controls.
+
+    `threshold` is the bar as a score (None: there is none). Intervals are two-sided at `confidence`.
+    """
+    if not book.by_id:
+        return ()
+    return tuple(_level(group, book.of(group.samples), threshold, confidence) for group in groups)
+
+
+def _level(group: Group, found: Controls, threshold: float | None, confidence: float) -> ControlLevel:
+    ceiling_low, ceiling_high = _interval(found.ceiling, confidence)
+    floor_low, floor_high = _interval(found.floor, confidence)
+    return ControlLevel(
+        asked_tokens=group.asked_tokens,
+        ceiling_n=0 if found.ceiling is None else len(found.ceiling.scores),
+        ceiling=mean(found.ceiling),
+        ceiling_ci_low=ceiling_low,
+        ceiling_ci_high=ceiling_high,
+        floor_n=0 if found.floor is None else len(found.floor.scores),
+        floor=mean(found.floor),
+        floor_ci_low=floor_low,
+        floor_ci_high=floor_high,
+        informative=found.informative(threshold, confidence),
+    )
+
+
+def mean(evidence: Evidence | None) -> float | None:
+    """The mean score; None without one."""
+    return None if evidence is None else mean_of(evidence.scores)
+
+
+def _interval(evidence: Evidence | None, confidence: float) -> tuple[float, float] | tuple[None, None]:
+    return (None, None) if evidence is None else evidence.shown(confidence)

@@ -1,0 +1,129 @@
+"""The scores by what else was varied: hops, distance of the evidence, topic.
+
+Each key of the samples' metadata is a facet. Words, and numbers of few kinds, have a row each; other numbers
+are cut at their quartiles. A facet's safe cap is that of its samples alone: with fewer samples at each length it
+is often lower than the run's, or none, for lack of evidence and not of ability.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from contextcliff.analysis.bar import make_bar
+from contextcliff.analysis.bins import Group, mean_of, summarise
+from contextcliff.analysis.caps import walk_up
+from contextcliff.analysis.pooling import pooled
+from contextcliff.records import FacetRow
+
+Value = str | int | float
+
+FEW_NUMBERS = 6
+"""Up to so many different numbers have a row each; more are cut at their quartiles."""
+MOST_WORDS = 12
+"""Rows of a facet of words; the less frequent words are `other`."""
+OTHER = "other"
+_QUARTERS = 4
+
+
+def facet_rows(
+    groups: Sequence[Group], *, threshold: float, relative: bool, confidence: float, binary: bool
+) -> tuple[FacetRow, ...]:
+    """A row for each value of each key that has more than one, keys in alphabetical order.
+
+    `mean` and its two-sided interval at `confidence` are those of all scored samples with the value, over all
+    lengths; a value without one has no row. `cap_tokens` is found with the same threshold, relative to
+    the shortest length of the same samples where `relative`. `binary` is whether the whole run's scores are 0 or 1.
+    """
+    found: list[FacetRow] = []
+    for key, values in _values(groups).items():
+        for label, members in _classes(values):
+            own = _having(groups, key, members)
+            evidence = pooled([group.samples for group in own], binary=binary)
+            if evidence is None:
+                continue
+            levels = summarise(own, confidence, binary=binary)
+            bar = make_bar(levels, threshold=threshold, relative=relative, confidence=confidence)
+            low, high = evidence.shown(confidence)
+            found.append(
+                FacetRow(
+                    facet=key,
+                    value=label,
+                    n_samples=len(evidence.scores),
+                    mean=mean_of(evidence.scores),
+                    ci_low=low,
+                    ci_high=high,
+                    cap_tokens=walk_up(levels, bar, confidence).cap_tokens,
+                )
+            )
+    return tuple(found)
+
+
+def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
+    """The values of each key, one for each planned sample that has it."""
+    found: defaultdict[str, list[Value]] = defaultdict(list)
+    for group in groups:
+        for item in group.samples:
+            for key, value in item.sample.metadata.items():
+                found[key].append(value)
+    return {key: found[key] for key in sorted(found) if len(set(found[key])) > 1}
+
+
+def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
+    """The rows of a facet: a label each, and the values that belong to it."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) < len(values):
+        yield from _words(values)
+    elif len(set(numbers)) <= FEW_NUMBERS:
+        yield from ((_figure(number), frozenset({number})) for number in sorted(set(numbers)))
+    else:
+        yield from ((_range(found), frozenset(found)) for found in _quartiles(numbers))
+
+
+def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
+    labels: defaultdict[str, set[Value]] = defaultdict(set)
+    for value in set(values):
+        labels[value if isinstance(value, str) else _figure(value)].add(value)
+    counts = Counter(values)
+    names = sorted(labels, key=lambda label: (-sum(counts[v] for v in labels[label]), label))
+    kept = names
+    if len(names) > MOST_WORDS:
+        kept = [name for name in names if name != OTHER][:MOST_WORDS]
+    yield from ((name, frozenset(labels[name])) for name in sorted(kept))
+    rest = [name for name in names if name not in kept]
+    if rest:
+        yield OTHER, frozenset(value for name in rest for value in labels[name])
+
+
+def _quartiles(numbers: Sequence[int | float]) -> Iterator[list[int | float]]:
+    """Distinct numbers in up to four ranges of about equally many samples: each where the middle of its ranks is."""
+    counts = Counter(numbers)
+    found: defaultdict[int, list[int | float]] = defaultdict(list)
+    below = 0
+    for number in sorted(counts):
+        found[(2 * below + counts[number]) * _QUARTERS // (2 * len(numbers))].append(number)
+        below += counts[number]
+    yield from (found[quarter] for quarter in sorted(found))
+
+
+def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
+    """The groups of those samples alone, without the lengths that have none."""
+    found = (
+        Group(
+            asked_tokens=group.asked_tokens,
+            samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members),
+        )
+        for group in groups
+    )
+    return [group for group in found if group.samples]
+
+
+def _range(numbers: Sequence[int | float]) -> str:
+    return _figure(numbers[0]) if len(numbers) == 1 else f"{_figure(numbers[0])}–{_figure(numbers[-1])}"
+
+
+def _figure(number: int | float) -> str:
+    """As it is read: whole numbers whole, thousands apart, else four significant digits."""
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if abs(number) >= 1_000 else f"{number:.4g}"

@@ -1,0 +1,44 @@
+"""Levels straight from counts or scores, for tests that need many of them or nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from contextcliff.analysis.bins import Level, mean_of
+from contextcliff.analysis.intervals import is_binary, shown_interval
+from contextcliff.records import Bin
+
+
+def counted(results: Mapping[int, tuple[int, int]]) -> list[Level]:
+    """`{length: (right, scored)}`."""
+    return [_level(length, (0.0,) * (n - right) + (1.0,) * right) for length, (right, n) in results.items()]
+
+
+def scoring(results: Mapping[int, Sequence[float]]) -> list[Level]:
+    """`{length: scores}`."""
+    return [_level(length, tuple(sorted(scores))) for length, scores in results.items()]
+
+
+@lru_cache(maxsize=4096)
+def _level(length: int, scores: tuple[float, ...]) -> Level:
+    binary = is_binary(scores)
+    low, high = shown_interval(scores, 0.95, binary=binary) if scores else (None, None)
+    found = Bin(
+        asked_tokens=length,
+        min_tokens=length,
+        median_tokens=length,
+        max_tokens=length,
+        n_samples=len(scores),
+        n_unscored=0,
+        mean=mean_of(scores) if scores else None,
+        ci_low=low,
+        ci_high=high,
+        tested_low=None,
+        std=None,
+        failure_rate=None,
+        failures={},
+        ttft_ms_median=None,
+        latency_ms_median=None,
+    )
+    return Level(bin=found, scores=scores, binary=binary)

@@ -1,0 +1,123 @@
+"""The operating guide: what each length is rated, and the advice word for word."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.analysis.guide import operating_guide
+from contextcliff.records import Guide, HalfLife
+from tests.analysis.analysis_samples import analysed, curve, scored_sample
+from tests.analysis.made_levels import counted, scoring
+
+NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="none")
+
+
+def guide(results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_LIFE) -> Guide:
+    return operating_guide(counted(results), half_life)
+
+
+def halving(tokens: int, *, censored: bool = False) -> HalfLife:
+    return HalfLife(tokens=tokens, ci_low=None, ci_high=None, censored=censored, reason="fitted", initial=1.0)
+
+
+@pytest.mark.parametrize(
+    ("right", "rated"),
+    [(100, "safe"), (91, "safe"), (90, "caution"), (50, "caution"), (49, "danger"), (0, "danger")],
+)
+def test_over_090_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
+    (row,) = guide({500: (right, 100)}).rows
+    assert row.level == rated
+
+
+@pytest.mark.parametrize(
+    ("right", "sure"),
+    [(100, True), (95, False), (80, True), (88, False), (52, False), (30, True), (45, False)],
+)
+def test_a_rating_is_sure_where_the_whole_interval_lies_in_its_range(right: int, sure: bool) -> None:
+    """Wilson, n = 100: 95 right give 0.888–0.978, 88 give 0.802–0.930, 80 give 0.711–0.867, 30 give 0.219–0.396."""
+    (row,) = guide({500: (right, 100)}).rows
+    assert row.sure is sure
+
+
+def test_a_row_has_the_figures_of_its_length() -> None:
+    (row,) = guide({500: (19, 20)}).rows
+    assert (row.asked_tokens, row.n_samples, row.mean) == (500, 20, 0.95)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.7639, 0.9911), abs=1e-4)
+
+
+def test_neighbouring_lengths_of_one_rating_share_a_sentence() -> None:
+    found = guide({500: (100, 100), 1_000: (99, 100), 2_000: (95, 100), 4_000: (70, 100), 8_000: (10, 100)})
+    assert found.advice == (
+        "safe from 500 to 2,000 tokens (mean score 0.95–1.00, n = 300): use the text as it is; at 2,000 the interval "
+        "reaches into another range",
+        "caution at 4,000 tokens (mean score 0.70, n = 100): repeat or compress the key facts",
+        "danger at 8,000 tokens (mean score 0.10, n = 100): use retrieval, a summary or chunking instead of the "
+        "whole text",
+    )
+
+
+def test_a_rating_that_comes_back_has_a_sentence_of_its_own() -> None:
+    found = guide({500: (98, 100), 1_000: (70, 100), 2_000: (98, 100)})
+    assert [sentence.split(" (")[0] for sentence in found.advice] == [
+        "safe at 500 tokens",
+        "caution at 1,000 tokens",
+        "safe at 2,000 tokens",
+    ]
+
+
+def test_several_doubtful_lengths_are_listed() -> None:
+    (sentence,) = guide({500: (19, 20), 1_000: (19, 20), 2_000: (19, 20)}).advice
+    assert sentence.endswith("; at 500, 1,000 and 2,000 the interval reaches into another range")
+
+
+def test_advice_is_in_the_tokens_that_were_measured() -> None:
+    found = analysed([scored_sample(500, 1.0, measured=523) for _ in range(20)]).guide
+    assert found.rows[0].asked_tokens == 500
+    assert found.advice[0].startswith("safe at 523 tokens ")
+
+
+def test_a_half_life_of_4000_tokens_or_more_calls_for_nothing() -> None:
+    assert len(guide({500: (98, 100)}, halving(4_000)).advice) == 1
+
+
+def test_a_half_life_under_4000_tokens_calls_for_retrieval() -> None:
+    assert guide({500: (98, 100)}, halving(3_999)).advice[1:] == (
+        "the fitted half-life is 3,999 tokens, under 4,000: retrieval or chunking is advised for anything longer",
+    )
+
+
+def test_a_half_life_under_2000_tokens_calls_for_rotation_too() -> None:
+    assert guide({500: (98, 100)}, halving(1_999)).advice[1:] == (
+        "the fitted half-life is 1,999 tokens, under 4,000: retrieval or chunking is advised for anything longer",
+        "the fitted half-life is 1,999 tokens, under 2,000: rotate the context (split it into short paragraphs, "
+        "analyse each by itself, merge the results)",
+    )
+
+
+def test_a_half_life_beyond_the_longest_test_is_said_to_be() -> None:
+    sentence = guide({500: (98, 100)}, halving(3_000, censored=True)).advice[1]
+    assert sentence.startswith("the fitted half-life is 3,000 tokens, beyond the longest test, under 4,000: ")
+
+
+def test_a_length_without_scores_is_neither_rated_nor_advised_on() -> None:
+    assert operating_guide(scoring({500: []}), NO_HALF_LIFE) == Guide(rows=(), advice=())
+    assert analysed([]).guide == Guide(rows=(), advice=())
+
+
+def test_the_analysis_carries_the_guide() -> None:
+    found = analysed(curve({500: (20, 50), 1_000: (10, 50), 1_500: (5, 50)}))
+    assert [row.level for row in found.guide.rows] == ["danger"] * 3
+    assert found.half_life.tokens == 500
+    assert len(found.guide.advice) == 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)).map(lambda p: (min(p), max(p))), max_size=8))
+def test_every_length_with_scores_is_advised_on_once(results: list[tuple[int, int]]) -> None:
+    found = guide({500 * 2**i: counts for i, counts in enumerate(results)})
+    assert len(found.rows) == len(results)
+    assert sum(int(s.split("n = ")[1].split(")")[0].replace(",", "")) for s in found.advice) == sum(
+        n for _, n in results
+    )

@@ -1,0 +1,265 @@
+"""The half-life of recall: curves worked by hand, what has none, and what no relabelling may change."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from contextcliff.analysis.decay import fit_decay
+from contextcliff.analysis.half_life import half_life, half_life_lsq
+from contextcliff.records import HalfLife
+from tests.analysis.analysis_samples import analysed, curve, right_of
+from tests.analysis.made_levels import counted, scoring
+
+HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
+"""0.4, 0.2, 0.1: from 0.8 at length 0, halved every 1,000 tokens."""
+
+counts = st.integers(min_value=1, max_value=40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+lengths = st.lists(st.integers(min_value=1, max_value=200_000), min_size=3, max_size=6, unique=True)
+curves = lengths.flatmap(
+    lambda found: st.lists(counts, min_size=len(found), max_size=len(found)).map(
+        lambda results: dict(zip(found, results, strict=True))
+    )
+)
+
+
+def ends_of(one: HalfLife, other: HalfLife) -> list[tuple[int | None, int | None]]:
+    return [(one.tokens, other.tokens), (one.ci_low, other.ci_low), (one.ci_high, other.ci_high)]
+
+
+def test_means_that_halve_every_thousand_tokens_have_that_half_life() -> None:
+    found = half_life(counted(HALVING), 0.95)
+    assert (found.tokens, found.censored) == (1_000, False)
+    assert found.initial == pytest.approx(0.8)
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.ci_low < 1_000 < found.ci_high
+    assert found.reason == (
+        f"the score halves every 1,000 tokens (95% CI {found.ci_low:,}–{found.ci_high:,}), from 0.80 at length 0, "
+        "by an exponential decay fitted to 3 lengths, 150 samples"
+    )
+    assert half_life_lsq(counted(HALVING)) == 1_000
+
+
+def test_fractional_scores_count_for_as_much_of_an_answer_as_they_are() -> None:
+    halved = half_life(scoring({1_000: [0.4] * 50, 2_000: [0.2] * 50, 3_000: [0.1] * 50}), 0.95)
+    assert halved == half_life(counted(HALVING), 0.95)
+
+
+def test_the_initial_recall_is_never_above_one() -> None:
+    """Flat at 1 and then steep: without the bound R₀ would be 1.6, and the half-life shorter."""
+    found = half_life(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (10, 40)}), 0.95)
+    assert found.initial == 1.0
+    likeliest = optimize.minimize_scalar(
+        lambda rate: (
+            -sum(
+                float(stats.binom.logpmf(right, 40, math.exp(-rate * length)))
+                for length, right in ((1.0, 40), (2.0, 20), (3.0, 10))
+            )
+        ),
+        bounds=(0.01, 2.0),
+        method="bounded",
+    )
+    assert found.tokens == pytest.approx(1_000 * math.log(2) / likeliest.x, rel=1e-3)
+
+
+def test_the_fit_is_the_likeliest_of_a_fine_grid() -> None:
+    results = {500: (38, 40), 1_000: (36, 40), 2_000: (30, 40), 4_000: (14, 40)}
+    found = half_life(counted(results), 0.95)
+    rates, initials = np.meshgrid(math.log(2) / np.linspace(1_500, 6_000, 901), np.linspace(0.8, 1.0, 201))
+    likelihood = np.zeros_like(rates)
+    for length, (right, n) in results.items():
+        likelihood += stats.binom.logpmf(right, n, initials * np.exp(-rates * length))
+    best = np.unravel_index(likelihood.argmax(), likelihood.shape)
+    assert found.tokens == pytest.approx(math.log(2) / rates[best], abs=5)
+    assert found.initial == pytest.approx(initials[best], abs=1e-3)
+
+
+def test_a_half_life_beyond_the_longest_test_is_censored() -> None:
+    found = half_life(counted({1_000: (48, 50), 2_000: (45, 50), 4_000: (40, 50)}), 0.95)
+    assert found.tokens is not None
+    assert found.tokens > 4_000
+    assert found.censored
+    assert found.reason.endswith("; that is beyond the longest test, 4,000 tokens")
+
+
+@pytest.mark.parametrize(("right", "z"), [((44, 40, 36), 2.0), ((43, 40, 37), 1.5)])
+def test_the_upper_end_is_missing_exactly_where_the_trend_test_finds_nothing(
+    right: tuple[int, int, int], z: float
+) -> None:
+    """Cochran and Armitage: Σ (right − expected)·(2 − i) / √(0.8 · 0.2 · 50 · 2) against 1.96."""
+    assert (right[0] - right[2]) / math.sqrt(0.8 * 0.2 * 50 * 2) == pytest.approx(z)
+    found = half_life(counted({1_000 * i: (k, 50) for i, k in enumerate(right, start=1)}), 0.95)
+    assert (found.ci_high is None) == (z < 1.96)
+    assert ("no upper bound" in found.reason) == (z < 1.96)
+
+
+def test_all_right_leaves_a_lower_bound() -> None:
+    """With nothing wrong R₀ is 1, and the bound is where (Σ n·L)² = z² · Σ n·L² / (e^(λL) − 1)."""
+    found = half_life(counted(dict.fromkeys((1000, 2000, 4000), (50, 50))), 0.95)
+    assert (found.tokens, found.ci_high, found.initial, found.censored) == (None, None, None, True)
+    assert found.ci_low is not None
+    rate, x = math.log(2) / found.ci_low, np.array([1_000.0, 2_000.0, 4_000.0])
+    spread = stats.norm.ppf(0.975) ** 2 * (50 * x**2 / np.expm1(rate * x)).sum()
+    assert (50 * x.sum()) ** 2 == pytest.approx(spread, rel=1e-4)
+    assert found.reason == (
+        "every sample has the full score (3 lengths, 150 samples): an exponential decay would take "
+        f"{found.ci_low:,} tokens or more to halve it, at 95% confidence"
+    )
+
+
+def test_a_lower_bound_within_the_tested_range_is_not_censored() -> None:
+    found = half_life(counted(dict.fromkeys((10, 20, 4000), (3, 3))), 0.95)
+    assert found.tokens is None
+    assert found.ci_low is not None
+    assert found.ci_low < 4_000
+    assert not found.censored
+
+
+def test_a_score_that_stays_level_has_a_lower_bound_and_no_half_life() -> None:
+    found = half_life(counted(dict.fromkeys((1000, 2000, 4000), (40, 50))), 0.95)
+    assert (found.tokens, found.ci_high) == (None, None)
+    assert found.ci_low is not None
+    assert found.reason.startswith("the score does not fall with length (3 lengths, 150 samples): an exponential")
+
+
+def test_a_score_that_is_shown_to_rise_has_no_bound_either() -> None:
+    found = half_life(counted({1_000: (10, 50), 2_000: (30, 50), 4_000: (49, 50)}), 0.95)
+    assert (found.tokens, found.ci_low, found.ci_high, found.censored) == (None, None, None, False)
+    assert found.reason == (
+        "the score does not fall with length (3 lengths, 150 samples) but rises: there is no half-life"
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "reason"),
+    [
+        ({}, "a decay takes scores at 3 lengths or more, and there are 0"),
+        ({500: (20, 20), 1_000: (5, 20)}, "a decay takes scores at 3 lengths or more, and there are 2"),
+        (
+            {500: (20, 20), 1_000: (5, 20), 2_000: (0, 0)},
+            "a decay takes scores at 3 lengths or more, and there are 2",
+        ),
+        (
+            {500: (0, 20), 1_000: (0, 20), 2_000: (0, 20)},
+            "no sample scored above 0 (3 lengths, 60 samples): there is nothing to halve",
+        ),
+    ],
+)
+def test_what_has_no_half_life_says_why(results: dict[int, tuple[int, int]], reason: str) -> None:
+    found = half_life(counted(results), 0.95)
+    assert (found.tokens, found.ci_low, found.ci_high, found.censored) == (None, None, None, False)
+    assert found.reason == reason
+    assert half_life_lsq(counted(results)) is None
+
+
+def test_dispersion_widens_the_interval_and_keeps_the_estimate() -> None:
+    plain, wide = (half_life(counted(HALVING), 0.95, dispersion=d) for d in (1.0, 2.0))
+    assert plain.tokens == wide.tokens == 1_000
+    assert plain.ci_low is not None
+    assert plain.ci_high is not None
+    assert wide.ci_low is not None
+    assert wide.ci_low < plain.ci_low
+    assert wide.ci_high is None or wide.ci_high > plain.ci_high
+
+
+def test_a_dispersion_of_five_is_a_fifth_of_the_samples() -> None:
+    fifth = {length: (right // 5, n // 5) for length, (right, n) in HALVING.items()}
+    wide, thin = half_life(counted(HALVING), 0.8, dispersion=5.0), half_life(counted(fifth), 0.8)
+    assert (wide.ci_low, wide.ci_high) == (thin.ci_low, thin.ci_high)
+
+
+def test_a_dispersion_below_one_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^dispersion is 0\.5: a factor of 1 or more is needed$"):
+        half_life(counted(HALVING), 0.95, dispersion=0.5)
+
+
+def test_least_squares_weighs_every_length_alike_and_knows_no_bound_on_the_initial_recall() -> None:
+    """1.0, 0.5 and 0.25 at 1,000 to 3,000 tokens lie on 2·e^(−λL)."""
+    assert half_life_lsq(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (100, 400)})) == 1_000
+
+
+@pytest.mark.parametrize(
+    "right", [pytest.param((10, 20, 30), id="rises"), pytest.param((20, 20, 20), id="does not vary")]
+)
+def test_least_squares_gives_nothing_where_nothing_falls(right: tuple[int, int, int]) -> None:
+    levels = counted({1_000 * i: (k, 40) for i, k in enumerate(right, start=1)})
+    assert half_life_lsq(levels) is None
+
+
+def test_a_fall_too_small_to_be_one_does_not_overflow() -> None:
+    fit = fit_decay(
+        np.array([1.0, 2.0, 3.0]), np.array([500.0 + 1e-9, 500.0, 500.0]), np.array([500.0, 500.0, 500.0]), z=1.96
+    )
+    assert fit.rate == fit.rate_low == 0.0
+    assert fit.rate_high > 0.0
+
+
+def test_an_unscored_length_is_no_length() -> None:
+    samples = curve(HALVING)
+    alone, beside = analysed(samples).half_life, analysed([*samples, *right_of(9_000, 0, 0, unscored=5)]).half_life
+    assert alone == beside
+
+
+def test_the_analysis_gives_both_half_lives_and_the_cap_of_that_name() -> None:
+    found = analysed(curve(HALVING))
+    assert found.half_life == half_life(counted(HALVING), 0.95)
+    assert found.half_life_lsq == 1_000
+    assert found.caps["half_life"] == 1_000
+
+
+@settings(deadline=None)
+@given(curves, st.sampled_from([0.6, 0.95, 0.999]))
+def test_any_curve_has_a_half_life_within_its_interval_or_a_reason(
+    results: dict[int, tuple[int, int]], confidence: float
+) -> None:
+    found = half_life(counted(results), confidence)
+    assert found.reason
+    assert "nan" not in found.reason
+    assert "None" not in found.reason
+    half_life_lsq(counted(results))
+    if found.tokens is None:
+        assert (found.ci_high, found.initial) == (None, None)
+        return
+    assert found.ci_low is not None
+    assert found.ci_low <= found.tokens <= (found.ci_high or found.tokens)
+    assert found.initial is not None
+    assert 0.0 < found.initial <= 1.0
+    assert found.censored == (found.tokens > max(results))
+
+
+@settings(deadline=None)
+@given(curves, st.integers(min_value=2, max_value=20))
+def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
+    results: dict[int, tuple[int, int]], unit: int
+) -> None:
+    here = half_life(counted(results), 0.95)
+    there = half_life(counted({unit * length: found for length, found in results.items()}), 0.95)
+    for one, other in ends_of(here, there):
+        assert (one is None) == (other is None)
+        if one is not None:
+            assert other == pytest.approx(unit * one, rel=1e-6, abs=unit)
+
+
+@settings(deadline=None)
+@given(curves, st.randoms(use_true_random=False))
+def test_the_order_of_the_lengths_never_matters(results: dict[int, tuple[int, int]], shuffling: random.Random) -> None:
+    items = list(results.items())
+    shuffling.shuffle(items)
+    for one, other in ends_of(half_life(counted(results), 0.95), half_life(counted(dict(items)), 0.95)):
+        assert (one is None) == (other is None)
+        assert one is None or one == pytest.approx(other, rel=1e-6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=1, max_size=8), min_size=3, max_size=5))
+def test_any_fractional_scores_are_fitted_or_have_a_reason(scores: list[list[float]]) -> None:
+    levels = scoring({700 * 3**i: found for i, found in enumerate(scores)})
+    found = half_life(levels, 0.95)
+    assert found.reason
+    assert found.tokens is None or found.tokens >= 0
+    half_life_lsq(levels)

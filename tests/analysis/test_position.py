@@ -1,0 +1,199 @@
+"""The position pattern: what each law is called, what can't be tested, and what may not matter."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.analysis.bins import group
+from contextcliff.analysis.position import position_pattern
+from contextcliff.records import PositionPattern, ScoredSample
+from tests.analysis.analysis_samples import analysed, right_of, scored_sample
+
+DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def pattern(samples: Sequence[ScoredSample], confidence: float = 0.95) -> PositionPattern:
+    return position_pattern(group(samples, designed_lengths=True, bins=10), confidence)
+
+
+def at_depths(right: Mapping[float, int], n: int, length: int = 1_000) -> list[ScoredSample]:
+    """`n` samples at each depth, and how many of them are right."""
+    return [scored_sample(length, float(i < k), depth=depth) for depth, k in right.items() for i in range(n)]
+
+
+def by_law(law: Callable[[float], float]) -> list[ScoredSample]:
+    return [scored_sample(length, law(d), depth=d) for length in (500, 1_000) for d in DEPTHS for _ in range(4)]
+
+
+def in_cluster(samples: Sequence[ScoredSample], name: str) -> list[ScoredSample]:
+    return [replace(item, sample=replace(item.sample, cluster=name)) for item in samples]
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (lambda depth: 0.2 + 0.6 * depth, "recency"),
+        (lambda depth: 0.8 - 0.6 * depth, "primacy"),
+        (lambda depth: 0.2 + 2.4 * (depth - 0.5) ** 2, "middle_collapse"),
+    ],
+)
+def test_each_law_has_its_name(law: Callable[[float], float], expected: str) -> None:
+    found = pattern(by_law(law))
+    assert (found.pattern, found.n_samples) == (expected, 40)
+    assert found.p_value == 1 / 4_000
+
+
+def test_a_middle_that_is_found_more_often_is_no_pattern() -> None:
+    found = pattern(by_law(lambda depth: 1.0 - abs(depth - 0.5)))
+    assert found.pattern == "stable"
+    assert found.p_value is not None
+    assert found.p_value > 0.5
+
+
+def test_the_p_value_is_that_of_all_orders() -> None:
+    """One right answer in six, at the last of three depths with two samples each.
+
+    At either end the line is √1.5 standard deviations away and the edges are √0.5; in the middle the line is 0 and
+    the edges are −√2. So four of the six places are as extreme as the one observed.
+    """
+    found = pattern(at_depths({0.0: 0, 0.5: 0, 1.0: 1}, n=2))
+    assert found.pattern == "stable"
+    assert found.p_value == pytest.approx(4 / 6, abs=0.03)
+
+
+def test_the_reason_has_the_figures() -> None:
+    found = pattern(at_depths({0.0: 0, 0.2: 1, 0.5: 10, 0.8: 20, 1.0: 20}, n=20))
+    assert found.reason == (
+        "the mean score is 0.03 in the first third (n = 40), 0.50 in the middle third (n = 20), 1.00 in the last "
+        "third (n = 40) (late evidence is found more often, p = 0.00025, 100 samples)"
+    )
+
+
+def test_a_third_without_a_depth_is_left_out_of_the_reason() -> None:
+    found = pattern(at_depths({0.7: 1, 0.8: 2, 0.9: 1}, n=4))
+    assert found.reason.startswith("the mean score is 0.33 in the last third (n = 12) (no dependence on depth is shown")
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, 0.5])
+def test_scores_that_never_vary_are_stable_without_a_test(score: float) -> None:
+    found = pattern(by_law(lambda _: score))
+    assert (found.pattern, found.p_value, found.n_samples) == ("stable", None, 40)
+    assert found.reason.startswith("nothing to tell apart: the mean score is ")
+    assert found.reason.endswith(", and at no length do scores differ")
+
+
+def test_a_fall_between_lengths_is_no_variation_to_tell_apart() -> None:
+    samples = at_depths(dict.fromkeys(DEPTHS, 4), 4, 500) + at_depths(dict.fromkeys(DEPTHS, 0), 4, 1_000)
+    assert (pattern(samples).pattern, pattern(samples).p_value) == ("stable", None)
+
+
+@pytest.mark.parametrize(
+    ("samples", "n", "reason"),
+    [
+        ([], 0, "a pattern takes scores at 3 depths, and there are 0"),
+        (right_of(500, 3, 4), 0, "a pattern takes scores at 3 depths, and there are 0"),
+        (at_depths({0.0: 1, 1.0: 3}, 4), 8, "a pattern takes scores at 3 depths, and there are 2"),
+        (
+            [*at_depths({0.0: 1, 1.0: 3}, 4), scored_sample(1_000, None, depth=0.5)],
+            8,
+            "a pattern takes scores at 3 depths, and there are 2",
+        ),
+        (
+            at_depths({0.0: 1}, 4, 500) + at_depths({0.5: 1}, 4, 1_000) + at_depths({1.0: 1}, 4, 2_000),
+            12,
+            "no two depths can be compared at the same length and in the same text",
+        ),
+    ],
+)
+def test_what_can_not_be_tested_has_no_pattern(samples: list[ScoredSample], n: int, reason: str) -> None:
+    assert pattern(samples) == PositionPattern(pattern=None, p_value=None, n_samples=n, reason=reason)
+
+
+def test_a_fall_over_length_is_no_pattern_where_longer_prompts_have_deeper_evidence() -> None:
+    """Over all lengths the score rises from 0.1 to 0.9 with depth; at no length does it."""
+    short = at_depths({0.8: 9, 0.9: 9, 1.0: 9}, 10, 500)
+    long = at_depths({0.0: 1, 0.1: 1, 0.2: 1}, 10, 4_000)
+    assert pattern([*short, *long]).pattern == "stable"
+
+
+def test_a_text_that_is_harder_is_no_pattern() -> None:
+    """Two texts at one length: the easy one was asked late, the hard one early."""
+    easy = in_cluster(at_depths({0.5: 9, 0.75: 9, 1.0: 9}, 10), "easy")
+    hard = in_cluster(at_depths({0.0: 1, 0.25: 1, 0.5: 1}, 10), "hard")
+    assert pattern([*easy, *hard]).pattern == "stable"
+    assert pattern(in_cluster([*easy, *hard], "")).pattern == "recency"
+
+
+def test_where_texts_hold_two_depths_each_a_line_can_still_be_told() -> None:
+    pairs = [(0.0, 0.5), (0.5, 1.0), (0.0, 1.0)] * 6
+    samples = [
+        item
+        for i, (early, late) in enumerate(pairs)
+        for item in in_cluster(
+            [scored_sample(1_000, 0.0, depth=early), scored_sample(1_000, 1.0, depth=late)], f"text {i}"
+        )
+    ]
+    assert pattern(samples).pattern == "recency"
+
+
+def test_one_pair_of_depths_in_every_text_tests_the_line_alone() -> None:
+    """A third depth that is compared with none leaves nothing to say of the middle."""
+    samples = [*at_depths({0.0: 0, 1.0: 10}, 10), *at_depths({0.5: 5}, 10, length=2_000)]
+    assert pattern(samples).pattern == "recency"
+
+
+def test_a_stricter_confidence_asks_for_more() -> None:
+    samples = at_depths({0.0: 4, 0.5: 7, 1.0: 9}, 10)
+    p = pattern(samples).p_value
+    assert p is not None
+    assert 0.001 < p < 0.1
+    assert pattern(samples, confidence=0.9).pattern == "recency"
+    assert pattern(samples, confidence=0.999).pattern == "stable"
+
+
+def test_the_analysis_carries_the_pattern() -> None:
+    samples = at_depths({0.0: 0, 0.5: 5, 1.0: 10}, 10)
+    assert analysed(samples).position == pattern(samples)
+    assert analysed([]).position.pattern is None
+
+
+placed = st.lists(
+    st.tuples(
+        st.sampled_from([500, 1_000]),
+        st.sampled_from(DEPTHS),
+        st.sampled_from([0.0, 0.4, 1.0, None]),
+        st.sampled_from(["", "a", "b"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(placed, st.randoms(use_true_random=False))
+def test_the_order_of_the_samples_never_matters(
+    items: list[tuple[int, float, float | None, str]], shuffling: random.Random
+) -> None:
+    samples = [in_cluster([scored_sample(n, score, depth=d)], c)[0] for n, d, score, c in items]
+    before = pattern(samples)
+    shuffling.shuffle(samples)
+    assert pattern(samples) == before
+
+
+@settings(max_examples=30, deadline=None)
+@given(placed)
+def test_a_text_read_backwards_turns_recency_into_primacy(
+    items: list[tuple[int, float, float | None, str]],
+) -> None:
+    """The p-value stays but for the draw of the permutations."""
+    there, back = (
+        pattern([in_cluster([scored_sample(n, score, depth=d)], c)[0] for n, d, score, c in found])
+        for found in (items, [(n, 1.0 - d, score, c) for n, d, score, c in items])
+    )
+    assert (there.p_value is None) == (back.p_value is None)
+    if there.p_value is not None:
+        assert back.p_value == pytest.approx(there.p_value, abs=0.05)
+    assert "nan" not in there.reason

@@ -1,0 +1,174 @@
+"""Is a planted position pattern recognised, and is a stable model left alone? From fixed seeds.
+
+The planted laws are those of `engine=simulated`: half of the chance is taken off at the start, in the middle or at the
+end.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contextcliff.analysis.bins import group
+from contextcliff.analysis.position import position_pattern
+from contextcliff.engines.simulated import Simulated
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.records import PositionPattern, ScoredSample
+from tests.analysis.analysis_samples import scored_sample
+
+pytestmark = pytest.mark.slow
+
+LENGTHS = (500, 1_000, 2_000, 4_000, 8_000)
+DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+TRIALS = 8
+RUNS = 500
+CONFIDENCE = 0.95
+POLICY = KVPolicy(name="none", key_type="f16", value_type="f16")
+PLANTED = {"start": "recency", "end": "primacy", "middle": "middle_collapse"}
+
+Recorder = Callable[[str, object], None]
+Chance = Callable[[int, float], float]
+
+
+def by(engine: Simulated) -> Chance:
+    return lambda length, depth: engine.chance(tokens=length, depth=depth, kv_policy=POLICY)
+
+
+def samples_of(chance: Chance, rng: np.random.Generator) -> list[ScoredSample]:
+    return [
+        scored_sample(length, float(rng.random() < chance(length, depth)), depth=depth)
+        for length in LENGTHS
+        for depth in DEPTHS
+        for _ in range(TRIALS)
+    ]
+
+
+def pattern_of(samples: Sequence[ScoredSample]) -> PositionPattern:
+    return position_pattern(group(samples, designed_lengths=True, bins=10), CONFIDENCE)
+
+
+def patterns(chance: Chance, *, seed: int, runs: int = RUNS) -> list[PositionPattern]:
+    rng = np.random.default_rng(seed)
+    return [pattern_of(samples_of(chance, rng)) for _ in range(runs)]
+
+
+def named(found: Sequence[PositionPattern], record_property: Recorder) -> Counter[str | None]:
+    counts = Counter(one.pattern for one in found)
+    for name, times in counts.items():
+        record_property(str(name), times)
+    return counts
+
+
+def planted(law: str, *, ceiling: float = 0.98, position: str = "none", strength: float = 0.5) -> Simulated:
+    """The simulated model; its slope ends at the longest length, its cliff lies after the third."""
+    return Simulated(
+        law=law,  # type: ignore[arg-type]
+        cliff_tokens=8_000 if law == "slope" else 3_000,
+        ceiling=ceiling,
+        position=position,  # type: ignore[arg-type]
+        position_strength=strength,
+    )
+
+
+def most(rate: float, runs: int) -> int:
+    """How often something of this rate happens in so many runs at most: a binomial 99% bound."""
+    return int(stats.binom.ppf(0.99, runs, rate))
+
+
+def at_or_below(found: Sequence[PositionPattern], level: float) -> int:
+    return sum(one.p_value is not None and one.p_value <= level for one in found)
+
+
+@pytest.mark.parametrize("position", PLANTED)
+@pytest.mark.parametrize("law", ["flat", "cliff", "slope"])
+def test_a_planted_pattern_is_recognised_in_most_runs(law: str, position: str, record_property: Recorder) -> None:
+    counts = named(patterns(by(planted(law, position=position)), seed=21), record_property)
+    assert counts[PLANTED[position]] >= 0.8 * RUNS
+    wrong = RUNS - counts[PLANTED[position]] - counts["stable"]
+    assert wrong <= 0.05 * RUNS
+
+
+@pytest.mark.parametrize(
+    ("law", "ceiling", "seed"),
+    [
+        pytest.param("flat", 0.7, 31, id="the same at every length"),
+        pytest.param("slope", 0.98, 32, id="decay over length"),
+    ],
+)
+def test_a_stable_model_is_mistaken_for_one_as_often_as_the_level_says(
+    law: str, ceiling: float, seed: int, record_property: Recorder
+) -> None:
+    """Not more often and not needlessly seldom: within binomial 99% bounds around 5%, and around 20%."""
+    runs = 4 * RUNS
+    found = patterns(by(planted(law, ceiling=ceiling)), seed=seed, runs=runs)
+    named(found, record_property)
+    for level in (0.05, 0.2):
+        record_property(f"p at most {level}", at_or_below(found, level))
+        assert at_or_below(found, level) <= most(level, runs)
+        assert at_or_below(found, level) >= runs - most(1.0 - level, runs)
+
+
+@pytest.mark.parametrize(
+    ("law", "seed"), [pytest.param("cliff", 33, id="a cliff"), pytest.param("flat", 34, id="nearly perfect")]
+)
+def test_where_few_answers_vary_a_stable_model_is_mistaken_for_one_no_more_often(
+    law: str, seed: int, record_property: Recorder
+) -> None:
+    """A few wrong answers in two hundred leave few orders, and so few p-values: about 3.5% at a level of 5%."""
+    found = patterns(by(planted(law)), seed=seed)
+    named(found, record_property)
+    assert at_or_below(found, 0.05) <= most(0.05, RUNS)
+
+
+@pytest.mark.parametrize("position", PLANTED)
+@pytest.mark.parametrize("where", [500, 8_000])
+def test_a_pattern_at_one_length_only_is_found_less_often_and_not_taken_for_another(
+    where: int, position: str, record_property: Recorder
+) -> None:
+    there, elsewhere = by(planted("flat", position=position, strength=0.8)), by(planted("flat"))
+    runs = 200
+    found = patterns(lambda length, depth: (there if length == where else elsewhere)(length, depth), seed=24, runs=runs)
+    counts = named(found, record_property)
+    assert counts[PLANTED[position]] >= 0.5 * runs
+    assert runs - counts[PLANTED[position]] - counts["stable"] <= 0.05 * runs
+
+
+def test_deeper_evidence_in_longer_prompts_does_not_turn_decay_into_primacy(record_property: Recorder) -> None:
+    """A steep fall over length, and depths that go along with it: within a length there is no effect."""
+    rng = np.random.default_rng(25)
+    engine = Simulated(law="slope", cliff_tokens=16_000, slope_octaves=5.0)
+    found = []
+    for _ in range(RUNS):
+        samples = []
+        for i, length in enumerate(LENGTHS):
+            depths = np.linspace(0.1 * i, 0.6 + 0.1 * i, 5)
+            right = rng.random((5, TRIALS)) < by(engine)(length, 0.5)
+            samples += [
+                scored_sample(length, float(one), depth=float(d))
+                for d, row in zip(depths, right, strict=True)
+                for one in row
+            ]
+        found.append(pattern_of(samples))
+    named(found, record_property)
+    assert at_or_below(found, 0.05) <= most(0.05, RUNS)
+
+
+def test_fractional_scores_keep_the_level_and_show_the_pattern(record_property: Recorder) -> None:
+    rng = np.random.default_rng(26)
+
+    def run(lost: float) -> PositionPattern:
+        places = [(length, depth) for length in LENGTHS for depth in DEPTHS for _ in range(4)]
+        scores = rng.beta(4.0, 2.0, len(places))
+        return pattern_of(
+            [
+                scored_sample(length, float(score) * (1.0 - lost * 4.0 * depth * (1.0 - depth)), depth=depth)
+                for (length, depth), score in zip(places, scores, strict=True)
+            ]
+        )
+
+    stable = [run(0.0) for _ in range(RUNS)]
+    named(stable, record_property)
+    assert RUNS - most(0.95, RUNS) <= at_or_below(stable, 0.05) <= most(0.05, RUNS)
+    assert sum(run(0.3).pattern == "middle_collapse" for _ in range(100)) >= 80
