@@ -20,6 +20,7 @@ from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
+from contextcliff.execution.judging import Judge
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.reporting.settings import ReportingSettings
@@ -53,8 +54,10 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         raise ConfigError(
             f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
         )
-    if any(item.split("=", 1)[0] == "model.name" for item in overrides) and isinstance(values.get("model"), dict):
+    named = {item.split("=", 1)[0] for item in overrides}
+    if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
+    judge = _take_judge(values, named="task.judge.model.name" in named)
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     tracking = cast(Tracker, groups["tracking"])
     if not _FOLDER.fullmatch(tracking.experiment):
@@ -78,6 +81,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         analysis=cast(AnalysisSettings, groups["analysis"]),
         tracking=tracking,
         reporting=cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting")),
+        judge=judge,
         budget=cast(Budget, build(Budget, values["budget"], group="budget")),
         label=plain.label,
         seed=plain.seed,
@@ -103,10 +107,26 @@ def _resolved(config: DictConfig) -> dict[str, Any]:
         raise ConfigError(f"{error.full_key or 'configuration'}: {' '.join(str(error.msg).split())}") from error
 
 
+def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
+    """The judge of a task, which is no part of the task itself: a model and an engine of its own."""
+    task = values.get("task")
+    if not isinstance(task, dict) or task.get("judge") is None:
+        return None
+    node = task["judge"]
+    if not isinstance(node, dict):
+        raise ConfigError(f"task.judge={node}: is no judge; choose one with task/judge=llm")
+    if named and isinstance(node.get("model"), dict):
+        node["model"]["served"] = {}
+    parts = {part: _build_group(f"task.judge.{part}", node.get(part)) for part in ("model", "engine")}
+    return cast(Judge, _build_group("task.judge", {**node, **parts}))
+
+
 def _build_group(group: str, node: object) -> object:
     if not isinstance(node, dict) or "_target_" not in node:
         raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
     values = {str(key): value for key, value in node.items() if key != "_target_"}
+    if group == "task":
+        values.pop("judge", None)
     return build(_class_at(str(node["_target_"]), group), values, group=group)
 
 

@@ -106,7 +106,9 @@ class Sample:
     seed: int
     cluster: str = ""
     """What it shares with other samples of its length (a haystack, a packed context); empty: nothing."""
-    metadata: Mapping[str, str | int | float] = field(default_factory=dict)
+    distractors: tuple[str, ...] = ()
+    """Values of the same form that stand in the same context and are wrong."""
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
     """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
     answer_tokens: int | None = None
     """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
@@ -509,6 +511,8 @@ class Plan:
     engine: str
     tokenizer: str
     samples: int
+    controls: int
+    """Control prompts that would be sent beside the samples; tokens and dollars count them too."""
     stored: int
     prompt_tokens: int
     cached_prompt_tokens: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 
@@ -25,6 +27,10 @@ class Sampling:
     def generated_tokens(self) -> int:
         """Most tokens that a request generates."""
         return self.max_tokens + self.thinking_tokens
+
+    def for_answer(self, tokens: int | None) -> Sampling:
+        """The same samplers with room for an answer of so many tokens; None: as it is."""
+        return self if tokens is None else replace(self, max_tokens=tokens)
 
     def beyond_openai(self) -> dict[str, float | int]:
         """The samplers that the OpenAI protocol has no field for, by our names."""

@@ -9,6 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# What every call imports, so that a fork has it already.
+import sentencex  # noqa: F401
+
+import contextcliff.analysis.analyse
+import contextcliff.config
+import contextcliff.engines.llamacpp
+import contextcliff.engines.simulated
+import contextcliff.tracking.mlflow
+import contextcliff.tracking.none
+
 QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false")
 SIMULATED = ("engine=simulated", *QUIET)
 

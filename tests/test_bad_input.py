@@ -50,6 +50,33 @@ CASES = {
         "task.needle.text=hello",
         "task.needle.text='hello': {city} and {number} must stand in it",
     ),
+    "an empty needle": ("task.needle.text=''", "task.needle.text: must not be empty"),
+    "a question without its city": (
+        "task.needle.question='Which number?'",
+        "task.needle.question='Which number?': {city} must stand in it",
+    ),
+    "half a grid": (
+        "task.length_grid.min=512",
+        "task.length_grid.max and task.length_grid.count: missing; a grid needs min, max and count",
+    ),
+    "a grid the wrong way round": (
+        "task.depth_grid={min:0.9,max:0.1,count:3}",
+        "task.depth_grid.min=0.9: is above task.depth_grid.max=0.1; exchange them",
+    ),
+    "a fraction above the window": (
+        "task.length_fractions=[0.5,1.5]",
+        "task.length_fractions[1]=1.5: must be less than or equal to 1",
+    ),
+    "a judge as a key": ("task.judge=llm", "task.judge=llm: is no judge; choose one with task/judge=llm"),
+    "no haystack": ("task.haystacks=0", "task.haystacks=0: must be greater than 0"),
+    "a story that is not there": (
+        "dataset.story=moby",
+        "dataset.story=moby: there is none of this name; choose one of shiomachi_no_kirokugakari, the_tide_clerk",
+    ),
+    "a haystack that is not there": (
+        "dataset.path=/nowhere.txt",
+        "dataset.paths: /nowhere.txt can't be read (No such file or directory); give a UTF-8 text file",
+    ),
     "a GGUF that is not there": (
         "model.gguf.path=/nowhere.gguf",
         "model.gguf.path=/nowhere.gguf: no such file; give the path of a .gguf file",
@@ -93,12 +120,89 @@ def test_one_clear_line(tmp_path: Path, override: str, line: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+OF_A_TASK = {
+    "a static needle without its answer": (
+        ("task=niah_static", "task.needle.answer=''"),
+        "task.needle.answer: must not be empty with task.needle.kind=static; say what is right",
+    ),
+    "no keyword": (
+        ("task=niah_static_ja", "task.needle.keywords=[]"),
+        "task.needle.keywords: must not be empty with task.needle.match=keywords; give [WORD,…]",
+    ),
+    "a static needle that the text answers": (
+        ("task=niah_static", "task.needle.answer=harbour", "engine=simulated"),
+        "task.needle: the text holds 'harbour' already, so finding it would show nothing; take another needle, or "
+        "another dataset",
+    ),
+    "more needles than fit": (
+        ("task=niah_multi", "task.count=40", "task.lengths=[256]", "engine=simulated", "task.reserve_tokens=0"),
+        "task.lengths: 256 is too short: template, question and needle alone take 545 tokens; ask for longer ones",
+    ),
+    "more needles than there are cities": (
+        ("task=niah_multi", "task.count=400"),
+        "task.count=400: at most 107 needles can be drawn; lower it",
+    ),
+    "distractors of an isolated needle": (
+        ("task=niah_multikey", "task.layout=isolated", "task.distractors=3"),
+        "task.distractors=3: task.layout=isolated hides one needle a prompt; take task.layout=packed, or no "
+        "distractors",
+    ),
+    "a layout that does not exist": (
+        ("task=niah_multikey", "task.layout=dense"),
+        "task.layout=dense: must be 'packed' or 'isolated'",
+    ),
+    "more distractors than a topic has": (
+        ("task=niah_semantic", "task.distractors=6"),
+        "task.distractors=6: a topic has 6 needles; at most 5 can stand beside the one that is asked for",
+    ),
+    "a chain that is longer than the text": (
+        ("task=tracing", "task.hops=8", "task.distances=[0.2]"),
+        "task.distances: 0.2 of the text between neighbours, 8 times over (task.hops), is more than the whole text; "
+        "0.125 is the most",
+    ),
+    "a chain without links": (("task=tracing", "task.hops=0"), "task.hops=0: must be greater than or equal to 1"),
+    "a template without its word": (
+        ("task=aggregation", "task.template=hello"),
+        "task.template='hello': {word} must stand in it",
+    ),
+    "a list that does not fit": (
+        ("task=repeat", "task.lengths=[60]", "engine=simulated"),
+        "task.lengths: 60 is too short: 1 lines fit beside template and instruction, and 8 are the fewest; ask for "
+        "longer ones",
+    ),
+}
+
+
+@pytest.mark.parametrize(("overrides", "line"), OF_A_TASK.values(), ids=OF_A_TASK.keys())
+def test_one_clear_line_of_every_task(tmp_path: Path, overrides: tuple[str, ...], line: str) -> None:
+    done = contextcliff_here(*overrides, cwd=tmp_path)
+    assert done.stderr == f"error: {line}\n"
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_haystack_that_is_binary_empty_or_a_folder_without_text_is_named(tmp_path: Path) -> None:
+    binary, empty, folder = tmp_path / "binary.txt", tmp_path / "empty.txt", tmp_path / "pictures"
+    binary.write_bytes(b"It rained.\0It rained.")
+    empty.write_text(" \n", encoding="utf-8")
+    folder.mkdir()
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    lines = {
+        binary: f"dataset.paths: {binary} is binary (a zero byte at 10); give a text file",
+        empty: f"dataset.paths: {empty} is empty; give a file with text in it",
+        folder: f"dataset.paths: {folder} holds no .txt or .md file; give a folder that does",
+    }
+    for path, line in lines.items():
+        done = contextcliff_here("engine=simulated", f"dataset.path={path}", cwd=tmp_path)
+        assert (done.stderr, done.returncode) == (f"error: {line}\n", 2)
+
+
 def test_a_text_that_is_too_short_names_both_numbers(tmp_path: Path) -> None:
     short = tmp_path / "short.txt"
     short.write_text("It rained. " * 200, encoding="utf-8")
     done = contextcliff("engine=simulated", f"dataset.paths=[{short}]", "task.lengths=[2000]", cwd=tmp_path)
     assert done.stderr == (
-        "error: task.lengths: 2,000 tokens need 1,940 tokens of text, and the dataset has 601; ask for shorter ones, "
+        "error: task.lengths: 2,000 tokens need 1,941 tokens of text, and the dataset has 601; ask for shorter ones, "
         "give more text (dataset.paths), or take dataset=synthetic\n"
     )
     assert done.returncode == 2

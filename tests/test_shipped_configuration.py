@@ -23,7 +23,9 @@ EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.y
 PINNED = """
     model.name model.context_window model.price.input model.price.cached_input model.price.output model.gguf.path
     model.gguf.repo model.gguf.file engine.concurrency engine.timeout_s engine.max_retries task.lengths task.depths
-    task.trials task.reserve_tokens dataset.paths sampling.temperature sampling.max_tokens sampling.seed kv_policy.name
+    task.trials task.reserve_tokens task.length_grid task.length_fractions task.depth_grid task.haystacks task.controls
+    task.save_contexts task.needle.kind task.needle.value task.judge dataset.path dataset.paths
+    sampling.temperature sampling.max_tokens sampling.seed kv_policy.name
     kv_policy.budget analysis.threshold analysis.relative_to_baseline analysis.confidence analysis.bins tracking.uri
     tracking.experiment output_dir seed label
 """.split()
@@ -47,7 +49,21 @@ def built(*overrides: str) -> Invocation:
 def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_path: Path) -> None:
     config = composed(f"{group}={option}", f"output_dir={tmp_path}")
     node = getattr(build_invocation(config, ()), group)
-    assert set(config[group]) - {"_target_"} == {field.name for field in fields(node)}
+    # A judge is chosen inside a task's options, and is a model and an engine of its own.
+    assert set(config[group]) - {"_target_", "judge"} == {field.name for field in fields(node)}
+
+
+@pytest.mark.parametrize("task", sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml")))
+def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_one(task: str) -> None:
+    if "judge" not in composed(f"task={task}").task:
+        return
+    assert built(f"task={task}").judge is None
+    judge = built(
+        f"task={task}", "task/judge=llm", "engine@task.judge.engine=vllm", "model@task.judge.model=gpt",
+        "task.judge.engine.base_url=http://127.0.0.1:9/v1",
+    ).judge  # fmt: skip
+    assert judge is not None
+    assert (judge.engine.name, judge.model.name) == ("vllm", "gpt-5")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -13,6 +13,7 @@ from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget
+from contextcliff.execution.judging import Judge
 from contextcliff.execution.keys import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -49,6 +50,7 @@ class Invocation:
     kv_policy: KVPolicy
     analysis: AnalysisSettings
     tracking: Tracker
+    judge: Judge | None
     reporting: ReportingSettings
     budget: Budget
     label: str

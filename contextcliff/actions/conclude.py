@@ -6,67 +6,115 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contextcliff import __version__
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.errors import RunError
+from contextcliff.execution.judging import JUDGE_FACT, recall_ratings
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import PlannedSample, Store, StoredRun
 from contextcliff.models import Price
-from contextcliff.records import SCHEMA_VERSION, Analysis, Counts, Outcome, Report, ScoredSample, Usage
+from contextcliff.records import (
+    SCHEMA_VERSION,
+    Analysis,
+    Counts,
+    Document,
+    Outcome,
+    Report,
+    ScoredSample,
+    Usage,
+    render,
+)
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 
-def conclude(invocation: Invocation, identity: Identity, store: Store, *, reused: int | None = None) -> None:
+def conclude(
+    invocation: Invocation,
+    identity: Identity,
+    store: Store,
+    *,
+    reused: int | None = None,
+    documents: Mapping[str, Document] | None = None,
+) -> None:
     """Score, analyse, write, show and track what the store holds of a run.
 
-    `reused` counts the generations that were there before; None: all of them. Local files are complete
+    `reused` counts the generations that were there before; None: all of them. With `documents` at hand the prompts are
+    kept where the task asks for it. Local files are complete
     before tracking starts; a tracker that fails is a warning with the command that tracks later.
     Raises `RunError` where no sample was answered.
     """
     from contextcliff.analysis.analyse import analyse
+    from contextcliff.analysis.judgement import judgement_of
+    from contextcliff.reporting.contexts import write_contexts
     from contextcliff.reporting.files import samples_table, write_report_files
 
     run, planned = store.run(identity.run_id), store.schedule(identity.run_id)
     if run is None:
         raise RunError(f"no answer to {identity.run_id} is stored, so there is nothing to report")
     outcomes = recall(store, identity.run_id, planned)
-    _require_an_answer(outcomes)
-    scored = score_outcomes(invocation.task, outcomes)
+    _require_an_answer([outcome for outcome in outcomes if outcome.sample.control is None])
+    everything = score_outcomes(invocation.task, outcomes)
+    scored = _rated(tuple(item for item in everything if item.sample.control is None), invocation, run, store)
+    controls = tuple(sample for sample in everything if sample.sample.control is not None)
     analysis = analyse(
         scored,
         invocation.analysis,
         max_context_tokens=int(run.facts["window"]),
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
+        controls=controls,
     )
+    if invocation.judge is not None and JUDGE_FACT in run.facts:
+        judged = judgement_of(
+            scored,
+            judge=run.facts[JUDGE_FACT],
+            right_from=invocation.judge.right_from,
+            confidence=invocation.analysis.confidence,
+        )
+        analysis = replace(analysis, judgement=judged)
     completed = sum(1 for sample in scored if sample.score is not None)
     counts = Counts(
         planned=len(scored),
         completed=completed,
         reused=completed if reused is None else min(reused, completed),
         unscored=len(scored) - completed,
-        controls=0,
+        controls=len(controls),
         errors=dict(store.count_faults(identity.run_id)),
     )
-    report = _report(invocation, run, outcomes=outcomes, scored=scored, analysis=analysis, counts=counts)
+    report = _report(invocation, run, outcomes=outcomes, answered=everything, analysis=analysis, counts=counts)
     folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
     write_report_files(
         report,
         scored=scored,
+        controls=controls,
         manifest=_manifest(invocation, run, planned),
         folder=folder,
         dpi=invocation.reporting.dpi,
     )
+    if invocation.task.save_contexts and documents is not None:
+        prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
+        write_contexts(prompts, path=folder / "contexts.jsonl.gz")
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
     _track(
         invocation,
         Tracked(report=report, folder=folder, parameters=invocation.parameters, samples=samples_table(scored)),
     )
+
+
+def _rated(
+    scored: tuple[ScoredSample, ...], invocation: Invocation, run: StoredRun, store: Store
+) -> tuple[ScoredSample, ...]:
+    """With a judge's ratings, where one was asked."""
+    if invocation.judge is None or JUDGE_FACT not in run.facts:
+        return scored
+    served = run.facts.get(f"{JUDGE_FACT}_served") or None
+    ratings = recall_ratings(invocation.judge, scored, store, served=served)
+    return tuple(replace(item, judge_rating=ratings.get(item.sample.sample_id)) for item in scored)
 
 
 def command_line(overrides: Sequence[str]) -> str:
@@ -88,7 +136,7 @@ def _report(
     run: StoredRun,
     *,
     outcomes: Sequence[Outcome],
-    scored: Sequence[ScoredSample],
+    answered: Sequence[ScoredSample],
     analysis: Analysis,
     counts: Counts,
 ) -> Report:
@@ -97,7 +145,7 @@ def _report(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
-        partial=any(sample.failure == NOT_SENT for sample in scored),
+        partial=any(sample.failure == NOT_SENT for sample in answered),
         model=run.facts["model"],
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
@@ -120,9 +168,9 @@ def _report(
         judgement=analysis.judgement,
         mean=analysis.mean,
         successes=analysis.successes,
-        usage=_usage(scored, invocation.model.price, wall_s=run.wall_s),
+        usage=_usage(answered, invocation.model.price, wall_s=run.wall_s),
         counts=counts,
-        notes=(*_truncations(outcomes), *analysis.notes),
+        notes=(*_truncations(outcomes), *run.facts["notes"].splitlines(), *analysis.notes),
         server=tuple(run.facts["server"].splitlines()),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),
@@ -171,6 +219,7 @@ def _manifest(invocation: Invocation, run: StoredRun, planned: Sequence[PlannedS
                 "built_tokens": item.sample.built_tokens,
                 "depth": item.sample.depth,
                 "trial": item.sample.trial,
+                "control": item.sample.control,
                 "document_id": item.sample.document_id,
                 "seed": item.sample.seed,
                 "prompt_sha256": item.prompt_sha256,

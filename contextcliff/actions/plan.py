@@ -10,7 +10,7 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.preparation import Prepared, deployment, prepare
 from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.execution.budget import Meter
+from contextcliff.execution.budget import Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
@@ -68,9 +68,10 @@ def _plan(
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)
     cached = shared_tokens(samples)
-    completion = len(samples) * invocation.sampling.generated_tokens
-    per_length = Counter(item.sample.context_tokens for item in prepared.planned)
-    to_send = Counter(sample.context_tokens for sample in samples)
+    completion = answer_tokens(samples, invocation.sampling)
+    ordinary = [item.sample for item in prepared.planned if item.sample.control is None]
+    per_length = Counter(sample.context_tokens for sample in ordinary)
+    to_send = Counter(sample.context_tokens for sample in samples if sample.control is None)
     architecture = _architecture(invocation)
     answer = invocation.sampling.generated_tokens
     return Plan(
@@ -78,8 +79,9 @@ def _plan(
         model=prepared.run.facts["model"],
         engine=prepared.run.facts["engine"],
         tokenizer=prepared.run.facts["tokenizer"],
-        samples=len(samples),
-        stored=len(prepared.planned) - len(samples),
+        samples=to_send.total(),
+        controls=len(samples) - to_send.total(),
+        stored=len(ordinary) - to_send.total(),
         prompt_tokens=prompt,
         cached_prompt_tokens=cached,
         completion_tokens=completion,
@@ -131,7 +133,7 @@ def _notes(
             "no rate is known: give action.prefill_tokens_per_s (and action.decode_tokens_per_s), or run a few samples"
         )
     if invocation.budget.is_set:
-        meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)
+        meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
         try:
             meter.refuse_beyond(missing)
         except RunError as error:

@@ -20,7 +20,7 @@ _TEMPLATE_SLACK_TOKENS = 64
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
-    """A run that is ready to be sent, or to be counted."""
+    """A run that is ready to be sent, or to be counted; controls are among `planned`, marked as such."""
 
     run: StoredRun
     planned: tuple[PlannedSample, ...]
@@ -32,8 +32,8 @@ def deployment(invocation: Invocation) -> Deployment:
     room = invocation.room()
     context_tokens = None
     if room is not None:
-        longest = invocation.task.longest_context(room)
-        context_tokens = longest + room.answer_tokens + _TEMPLATE_SLACK_TOKENS
+        longest, answer = invocation.task.longest_context(room), invocation.task.longest_answer(room)
+        context_tokens = longest + max(answer, room.answer_tokens) + _TEMPLATE_SLACK_TOKENS
     return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
 
 
@@ -42,7 +42,9 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
     room = invocation.room(detected=served.window)
     if room is None:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
-    texts = invocation.dataset.documents(tokens=invocation.task.longest_context(room), seed=invocation.seed)
+    texts = invocation.dataset.documents(
+        tokens=invocation.task.longest_context(room), seed=invocation.seed, count=invocation.task.texts
+    )
     documents = {document.document_id: document for document in texts}
     tokenizer = invocation.tokenizer.choose(
         Offer(
@@ -55,9 +57,10 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
     materials = Materials(
         documents=texts, tokenizer=tokenizer, room=room, seed=invocation.seed, text_identity=identity.text_identity
     )
+    built = invocation.task.build(materials)
     planned = tuple(
         PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
-        for sample in in_prefix_order(invocation.task.build(materials))
+        for sample in in_prefix_order((*built.controls, *built.samples))
         for sha256 in [render(sample.recipe, documents).sha256]
         for key in [identity.respondent.key(sample, sha256, served=served.model)]
     )
@@ -70,7 +73,8 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             "engine": invocation.engine.name,
             "window": str(room.context_window),
             "tokenizer": tokenizer.name,
-            "dataset": ", ".join(document.title for document in texts),
+            "dataset": ", ".join(dict.fromkeys(document.title for document in texts)),
+            "notes": "\n".join(built.notes),
             "server": "\n".join(served.told),
         },
     )

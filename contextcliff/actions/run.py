@@ -11,13 +11,15 @@ from typing import Literal
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
+from contextcliff.actions.judging import ask_judge
 from contextcliff.actions.preparation import deployment, prepare
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
-from contextcliff.execution.budget import Cost, Meter
+from contextcliff.execution.budget import Budget, Cost, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.store import PlannedSample, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
+from contextcliff.records import Document
 from contextcliff.reporting.progress import progress_bar
 from contextcliff.settings import settings
 
@@ -43,6 +45,8 @@ _STOPS: Mapping[Stop, _Ending] = {
 class _Sent:
     reused: int
     stop: Stop | None
+    left: Budget
+    documents: Mapping[str, Document]
 
 
 @settings
@@ -63,23 +67,25 @@ class Run:
             ):
                 started = time.monotonic()
                 sent = asyncio.run(_send(invocation, identity, wanted, store))
+                if sent.stop is None and invocation.judge is not None:
+                    asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
                 store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
                 if store.run(identity.run_id) is None or sent.stop == "declined":
                     return _STOPS[sent.stop].code
-            conclude(invocation, identity, store, reused=sent.reused)
+            conclude(invocation, identity, store, reused=sent.reused, documents=sent.documents)
         return ExitCode.DONE if sent.stop is None else _STOPS[sent.stop].code
 
 
 async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, store: Store) -> _Sent:
-    meter = Meter(invocation.budget, invocation.model.price, generated_tokens=invocation.sampling.generated_tokens)
+    meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(wanted) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
         missing = store.missing(prepared.planned)
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
-            return _Sent(reused=0, stop="declined")
+            return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         store.begin(prepared.run, prepared.planned)
         runner = Runner(
             session=session,
@@ -92,9 +98,19 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         )
         interrupted = await _execute(runner, missing, meter, invocation)
         # What the server would not take is known only now.
-        store.record_facts(identity.run_id, {**prepared.run.facts, "server": "\n".join(session.served.told)})
+        store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
     stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
-    return _Sent(reused=len(prepared.planned) - len(missing), stop=stop)
+    return _Sent(
+        reused=_ordinary(prepared.planned) - _ordinary(missing),
+        stop=stop,
+        left=meter.remaining(),
+        documents=prepared.documents,
+    )
+
+
+def _ordinary(planned: Sequence[PlannedSample]) -> int:
+    """Samples that are no controls."""
+    return sum(item.sample.control is None for item in planned)
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

@@ -94,7 +94,7 @@ class SimulatedSession:
         """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # by this very tokenizer: counting again would cost more than all the rest
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
-        chance = self.engine.chance(tokens=tokens, depth=sample.depth, kv_policy=self.deployment.kv_policy)
+        chance = self._chance(sample)
         if not sample.answers:
             text = _writing(sample.seed, health=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
@@ -112,6 +112,12 @@ class SimulatedSession:
             latency_ms=tokens * 0.25 + completion * 10.0,
             served_model=f"simulated:{self.deployment.model.name}",
         )
+
+    def _chance(self, sample: Sample) -> float:
+        """The planted chance; a control has the ceiling, or without evidence none at all."""
+        if sample.control is not None:
+            return self.engine.ceiling if sample.control == "ceiling" else 0.0
+        return self.engine.chance(tokens=sample.built_tokens, depth=sample.depth, kv_policy=self.deployment.kv_policy)
 
 
 def _halvings(policy: KVPolicy) -> float:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
 from contextcliff.models import Price
-from contextcliff.records import Generation
+from contextcliff.records import Generation, Sample
+from contextcliff.sampling import Sampling
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
 
 
@@ -39,10 +40,15 @@ class Cost:
     usd: float | None
 
 
+def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
+    """Most tokens that the answers to all of them can take."""
+    return sum(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in samples)
+
+
 class Meter:
     """Counts what was spent and what is in flight at its worst: no cache, and every answer as long as it may be."""
 
-    def __init__(self, budget: Budget, price: Price, *, generated_tokens: int) -> None:
+    def __init__(self, budget: Budget, price: Price, *, sampling: Sampling) -> None:
         if budget.usd is not None and price.of(computed_tokens=1, cached_tokens=0, completion_tokens=1) is None:
             raise ConfigError(
                 f"budget.usd={budget.usd:g}: this model has no price; give model.price.input and model.price.output, "
@@ -50,16 +56,22 @@ class Meter:
             )
         self._budget = budget
         self._price = price
-        self._generated_tokens = generated_tokens
+        self._sampling = sampling
         self._spent_tokens = 0
         self._spent_usd = 0.0
         self.ran_out = False
+
+    def remaining(self) -> Budget:
+        """What is left of the limits; at least a token and a hundredth of a cent, which a `Budget` has to be."""
+        tokens = None if self._budget.tokens is None else max(1, self._budget.tokens - self._spent_tokens)
+        usd = None if self._budget.usd is None else max(1e-4, self._budget.usd - self._spent_usd)
+        return Budget(usd=usd, tokens=tokens)
 
     def worst(self, planned: Iterable[PlannedSample]) -> Cost:
         """Most that samples can cost."""
         items = list(planned)
         prompt = sum(item.sample.built_tokens for item in items)
-        completion = len(items) * self._generated_tokens
+        completion = answer_tokens((item.sample for item in items), self._sampling)
         usd = self._price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion)
         return Cost(tokens=prompt + completion, usd=usd)
 

@@ -26,5 +26,9 @@ class Respondent:
         """
         drawn = self.sampling.temperature > 0.0
         seed = (sample.seed if self.sampling.seed is None else self.sampling.seed) if drawn else None
-        samplers = {name: value for name, value in asdict(self.sampling).items() if name != "seed"}
+        samplers = {
+            name: value
+            for name, value in asdict(self.sampling.for_answer(sample.answer_tokens)).items()
+            if name != "seed"
+        }
         return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed)

@@ -83,9 +83,10 @@ class Runner:
 
     async def _attempt(self, planned: PlannedSample, health: Health) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
+        sample = planned.sample
         try:
             generation = await self.session.generate(
-                planned.sample, render(planned.sample.recipe, self.documents), self.sampling
+                sample, render(sample.recipe, self.documents), self.sampling.for_answer(sample.answer_tokens)
             )
         except EngineFault as fault:
             self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))

@@ -140,8 +140,10 @@ class Store:
         )
 
     def record_facts(self, run_id: str, facts: Mapping[str, str]) -> None:
-        """Replace a run's facts."""
-        self._write("UPDATE runs SET facts = ? WHERE run_id = ?", [(json.dumps(dict(facts)), run_id)])
+        """Add to a run's facts, or replace those of the same name."""
+        self._write(
+            "UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(dict(facts)), run_id)]
+        )
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add an invocation's seconds to the run's."""

@@ -40,12 +40,19 @@ class SampleLine:
     cached_tokens: int | None
     prompt_sha256: str
     seed: int
+    cluster: str
+    """What it shares with other samples of its length; empty: nothing."""
+    evidence_distance_tokens: int | None
+    """Tokens between neighbouring pieces of evidence, where there are several."""
+    metadata: Mapping[str, str | int | float]
+    judge_rating: int | None
 
 
 def write_report_files(
     report: Report,
     *,
     scored: Sequence[ScoredSample],
+    controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
     dpi: int,
@@ -57,12 +64,22 @@ def write_report_files(
     """
     figures = draw_figures(report, folder=folder / "figures", dpi=dpi)
     links = [path.relative_to(folder).as_posix() for path in figures]
-    lines = "".join(f"{_json(row).translate(_LINE_ENDS)}\n" for row in samples_table(scored))
+    told = [(row, item.sample.control) for row, item in zip(samples_table(controls), controls, strict=True)]
+    extra = (
+        ()
+        if not controls
+        else (
+            write_text(
+                path=folder / "controls.jsonl", text=_lines({**row, "control": control} for row, control in told)
+            ),
+        )
+    )
     return (
         write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
-        write_text(path=folder / "samples.jsonl", text=lines),
+        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
         write_text(path=folder / "manifest.json", text=_json(dict(manifest), indent=2) + "\n"),
+        *extra,
         *figures,
     )
 
@@ -76,6 +93,7 @@ def samples_table(scored: Iterable[ScoredSample]) -> list[dict[str, object]]:
 def sample_line(scored: ScoredSample) -> SampleLine:
     """What `samples.jsonl` says of one sample."""
     sample, generation = scored.sample, scored.generation
+    distance = sample.metadata.get("evidence_distance_tokens")
     return SampleLine(
         sample_id=sample.sample_id,
         task=sample.task,
@@ -95,7 +113,15 @@ def sample_line(scored: ScoredSample) -> SampleLine:
         cached_tokens=generation.cached_tokens if generation else None,
         prompt_sha256=scored.prompt_sha256,
         seed=sample.seed,
+        cluster=sample.cluster,
+        evidence_distance_tokens=distance if isinstance(distance, int) else None,
+        metadata=dict(sample.metadata),
+        judge_rating=scored.judge_rating,
     )
+
+
+def _lines(rows: Iterable[Mapping[str, object]]) -> str:
+    return "".join(f"{_json(dict(row)).translate(_LINE_ENDS)}\n" for row in rows)
 
 
 def _json(value: object, *, indent: int | None = None) -> str:

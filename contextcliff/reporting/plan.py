@@ -52,6 +52,7 @@ def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
         ("Model", f"{plan.model} on {plan.engine}"),
         ("Tokenizer", plan.tokenizer),
         ("Samples", f"{plan.samples:,} to send, {plan.stored:,} stored already"),
+        *([("Controls", f"{plan.controls:,} to send")] if plan.controls else []),
         (
             "Prompt tokens",
             f"{plan.prompt_tokens:,}, of which a prefix cache can save {plan.cached_prompt_tokens:,} ({share:.0%})",

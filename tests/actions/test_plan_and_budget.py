@@ -16,6 +16,7 @@ from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Gguf, Price
 from contextcliff.records import Generation
+from contextcliff.sampling import Sampling
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
 from tests.tasks.needles import build, niah, prompt, said
 
@@ -137,7 +138,7 @@ def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
 
 
 def meter(**limits: float) -> Meter:
-    return Meter(Budget(**limits), Price(input=1e6, output=1e6), generated_tokens=10)  # type: ignore[arg-type]
+    return Meter(Budget(**limits), Price(input=1e6, output=1e6), sampling=Sampling(max_tokens=10))  # type: ignore[arg-type]
 
 
 def costing(tokens: int) -> Generation:
