@@ -28,6 +28,44 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """A stretch of a document, in characters."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """A question on one document as its dataset has it.
+
+    `answers` are accepted phrasings, the best first. `kind` says how an answer is compared: `short` (a phrase),
+    `choice` (one of `choices`, by letter; `answers` holds the right one's text) or `summary` (a longer text).
+    """
+
+    question_id: str
+    document_id: str
+    text: str
+    answers: tuple[str, ...]
+    kind: str = "short"
+    choices: tuple[str, ...] = ()
+    evidence: tuple[Span, ...] = ()
+    """Where in the document the answer's evidence stands; empty where the dataset doesn't tell."""
+    level: int = 1
+    """1: one piece of evidence; 2: several from different places."""
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Corpus:
+    """What a dataset gives: texts, questions on them (none for a haystack), and what was left out, a sentence each."""
+
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Words:
     """A literal piece of a prompt: instruction, needle, question."""
 
