@@ -10,7 +10,7 @@ from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.records import Document, render
+from contextcliff.records import Corpus, Document, render
 from contextcliff.tasks.task import Materials
 from contextcliff.text.choice import Offer
 from contextcliff.text.tokens import Tokenizer
@@ -42,10 +42,10 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
     room = invocation.room(detected=served.window)
     if room is None:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
-    texts = invocation.dataset.documents(
+    corpus = invocation.dataset.corpus(
         tokens=invocation.task.longest_context(room), seed=invocation.seed, count=invocation.task.texts
     )
-    documents = {document.document_id: document for document in texts}
+    documents = {document.document_id: document for document in corpus.documents}
     tokenizer = invocation.tokenizer.choose(
         Offer(
             own=own,
@@ -55,7 +55,13 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
         )
     )
     materials = Materials(
-        documents=texts, tokenizer=tokenizer, room=room, seed=invocation.seed, text_identity=identity.text_identity
+        corpus=corpus,
+        tokenizer=tokenizer,
+        room=room,
+        seed=invocation.seed,
+        text_identity=identity.text_identity,
+        binning=invocation.analysis.binning,
+        bins=invocation.analysis.bins,
     )
     built = invocation.task.build(materials)
     planned = tuple(
@@ -73,9 +79,16 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             "engine": invocation.engine.name,
             "window": str(room.context_window),
             "tokenizer": tokenizer.name,
-            "dataset": ", ".join(dict.fromkeys(document.title for document in texts)),
-            "notes": "\n".join(built.notes),
+            "dataset": _named(invocation.dataset.name, corpus),
+            "notes": "\n".join((*corpus.notes, *built.notes)),
             "server": "\n".join(served.told),
         },
     )
     return Prepared(run=run, planned=planned, documents=documents)
+
+
+def _named(name: str, corpus: Corpus) -> str:
+    """The titles of a haystack's texts; the name of a question set and its size."""
+    if not corpus.questions:
+        return ", ".join(dict.fromkeys(document.title for document in corpus.documents))
+    return f"{name}: {len(corpus.documents):,} documents, {len(corpus.questions):,} questions"

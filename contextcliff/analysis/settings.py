@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,4 +20,8 @@ class AnalysisSettings:
     confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = 0.95
     """Of the cap (one-sided) and of every interval that is shown (two-sided)."""
     bins: PositiveInt = 10
-    """Quantile bins, where documents have their natural length; designed lengths are bins of their own."""
+    """Bins, where documents have their natural length; designed lengths are bins of their own."""
+    binning: Literal["quantile", "fixed"] = "quantile"
+    """About as many documents in each bin, or equal widths in tokens."""
+    baseline_tokens: PositiveInt | None = None
+    """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""

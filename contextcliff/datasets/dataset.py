@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from contextcliff.records import Document
+from contextcliff.records import Corpus
 
 
 class Dataset(Protocol):
@@ -20,9 +20,9 @@ class Dataset(Protocol):
         """What determines the texts, for the run's fingerprint. Raises `ConfigError` for absent files."""
         ...
 
-    def documents(self, *, tokens: int, seed: int, count: int = 1) -> tuple[Document, ...]:
-        """`count` different texts, or stretches of one.
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
+        """A source of prose gives `count` different texts, or stretches of one; a question set all it has.
 
-        A source without end gives at least `tokens` tokens each; a finite one gives what it has.
+        A source without end gives at least `tokens` tokens a text; a finite one gives what it has.
         """
         ...

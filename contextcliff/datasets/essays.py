@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Document
+from contextcliff.records import Corpus, Document
 from contextcliff.settings import settings
 from contextcliff.text.sentences import nearest_start, sentence_starts
 
@@ -42,7 +42,7 @@ class Essays:
         """The text by its digest, wherever the files lie."""
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
-    def documents(self, *, tokens: int, seed: int, count: int = 1) -> tuple[Document, ...]:  # noqa: ARG002 - a finite text
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text
         """The text; or `count` turns of it, each from another sentence on to the end and round to that sentence.
 
         The starts lie evenly over the text, so that no length that is asked for moves them. Turns shorter than
@@ -50,8 +50,8 @@ class Essays:
         """
         whole = self._document()
         if count == 1:
-            return (whole,)
-        return tuple(_turned(whole, position, count) for position in range(count))
+            return Corpus(documents=(whole,))
+        return Corpus(documents=tuple(_turned(whole, position, count) for position in range(count)))
 
     def _document(self) -> Document:
         given = [*([self.path] if self.path else []), *self.paths]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.records import Document
+from contextcliff.records import Corpus, Document
 from contextcliff.seeding import seed_of
 from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.text.prose import prose
@@ -28,11 +28,10 @@ class Synthetic:
         """The variant; the run's seed is in the fingerprint already."""
         return {"dataset": self.name, "variant": self.variant}
 
-    def documents(self, *, tokens: int, seed: int, count: int = 1) -> tuple[Document, ...]:
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
         """So many documents, of each of which a longer run's is a continuation."""
-        return tuple(
-            self._document(position, characters=tokens * _CHARACTERS_A_TOKEN, seed=seed) for position in range(count)
-        )
+        characters = tokens * _CHARACTERS_A_TOKEN
+        return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
 
     def _document(self, position: int, *, characters: int, seed: int) -> Document:
         coordinates = ("synthetic", seed, self.variant, *((position,) if position else ()))

@@ -115,7 +115,7 @@ class PlantingTask(DesignedLengths):
         lengths = self.lengths_in(materials.room)
         haystacks = [
             prepare(document, tokens=max(lengths), tokenizer=materials.tokenizer)
-            for document in materials.documents[: self.haystacks]
+            for document in materials.corpus.documents[: self.haystacks]
         ]
         for haystack in haystacks:
             self.check_text(haystack.text.text[: haystack.end_for(max(lengths))])

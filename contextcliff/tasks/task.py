@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextcliff.records import Document, Generation, Sample, Score
+from contextcliff.records import Corpus, Generation, Sample, Score
 from contextcliff.text.tokens import Tokenizer
 
 
@@ -22,11 +22,14 @@ class Room:
 class Materials:
     """What samples are built from. `text_identity` tells the dataset's texts apart in sample ids."""
 
-    documents: Sequence[Document]
+    corpus: Corpus
     tokenizer: Tokenizer
     room: Room
     seed: int
     text_identity: str
+    bins: int = 1
+    """Bins that documents of natural length are drawn for, by `binning`: `quantile` or `fixed` widths."""
+    binning: str = "quantile"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

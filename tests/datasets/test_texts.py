@@ -12,7 +12,7 @@ from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.text.words import WordTokenizer
 
-STORY = Essays().documents(tokens=1, seed=0)[0].text
+STORY = Essays().corpus(tokens=1, seed=0).documents[0].text
 PARAGRAPHS = STORY.strip().split("\n\n")
 HEADINGS = [paragraph for paragraph in PARAGRAPHS if re.fullmatch(r"[IVXL]+\. .+", paragraph)]
 
@@ -41,7 +41,7 @@ def test_own_files_are_joined_in_the_order_given(tmp_path: Path) -> None:
     for name, text in (("one.txt", "\ufeffFirst.\r\n\r\nStill.\r\n"), ("two.txt", "Second.")):
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
     essays = Essays(paths=(str(tmp_path / "one.txt"), str(tmp_path / "two.txt")))
-    (document,) = essays.documents(tokens=1, seed=0)
+    (document,) = essays.corpus(tokens=1, seed=0).documents
     assert document.text == "First.\n\nStill.\n\nSecond.\n"
     assert document.title == "one, two"
 
@@ -60,17 +60,19 @@ def test_the_same_text_is_the_same_dataset_wherever_it_lies(tmp_path: Path) -> N
 
 
 def test_synthetic_prose_never_runs_short() -> None:
-    (document,) = Synthetic().documents(tokens=1_000_000, seed=0)
+    (document,) = Synthetic().corpus(tokens=1_000_000, seed=0).documents
     assert len(WordTokenizer().starts(document.text)) >= 1_000_000
 
 
 def test_synthetic_prose_follows_the_seed_and_the_variant() -> None:
     texts = {
-        Synthetic(variant=variant).documents(tokens=100, seed=seed)[0].text for variant in (0, 1) for seed in (0, 1)
+        Synthetic(variant=variant).corpus(tokens=100, seed=seed).documents[0].text
+        for variant in (0, 1)
+        for seed in (0, 1)
     }
     assert len(texts) == 4
 
 
 def test_a_longer_run_reads_on_in_the_same_synthetic_text() -> None:
-    short, long = (Synthetic().documents(tokens=tokens, seed=3)[0].text for tokens in (200, 2_000))
+    short, long = (Synthetic().corpus(tokens=tokens, seed=3).documents[0].text for tokens in (200, 2_000))
     assert long.startswith(short.rstrip())

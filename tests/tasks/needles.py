@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.records import Document, Generation, Passage, Prompt, Sample, render
+from contextcliff.records import Corpus, Document, Generation, Passage, Prompt, Sample, render
 from contextcliff.tasks.aggregation import Aggregation
 from contextcliff.tasks.niah import Niah
 from contextcliff.tasks.niah_multi import NiahMulti
@@ -22,7 +22,7 @@ from contextcliff.text.tokens import Tokenizer
 from contextcliff.text.words import WordTokenizer
 
 ROOM = Room(context_window=8192, answer_tokens=48)
-TEXTS = Synthetic().documents(tokens=3_000, seed=1, count=8)
+TEXTS = Synthetic().corpus(tokens=3_000, seed=1, count=8).documents
 TEXT = TEXTS[0]
 FAMILY: dict[str, type] = {
     "niah": Niah,
@@ -64,7 +64,7 @@ def built(
     task: Task, *documents: Document, seed: int = 0, room: Room = ROOM, tokenizer: Tokenizer | None = None
 ) -> Built:
     materials = Materials(
-        documents=documents or TEXTS,
+        corpus=Corpus(documents=documents or TEXTS),
         tokenizer=tokenizer or WordTokenizer(),
         room=room,
         seed=seed,

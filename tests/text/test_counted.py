@@ -30,7 +30,7 @@ def test_offsets_ascend_and_add_up_block_by_block(text: str) -> None:
 
 
 def test_offsets_of_prose_are_within_a_few_tokens_of_the_true_ones() -> None:
-    text = Synthetic().documents(tokens=2_000, seed=4)[0].text
+    text = Synthetic().corpus(tokens=2_000, seed=4).documents[0].text
     true, counted = list(WORDS.starts(text)), list(counted_starts(text, count))
     assert abs(len(true) - len(counted)) <= len(true) // 100
     for index in range(0, min(len(true), len(counted)), 97):
