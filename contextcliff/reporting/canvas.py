@@ -58,6 +58,16 @@ def drawable(text: str) -> str:
     return "".join(char if char.isprintable() and font.get_char_index(ord(char)) else "?" for char in text)
 
 
+def width_of(text: str) -> float:
+    """Width in inches of drawable text at `SMALL`."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties()))
+    font.set_size(SMALL, 72)
+    font.set_text(text, 0)
+    return float(font.get_width_height()[0]) / 64 / 72
+
+
 def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: float) -> None:
     """Title and subtitle at the left, `above` points over the axes, wrapped to its width."""
     from matplotlib.text import Text

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from contextcliff.records import Bin, Report
-from contextcliff.reporting import phrases
+from contextcliff.reporting import findings, phrases
 
 _ZONE_STYLES = {"stable": "green", "transition": "yellow", "degraded": "red"}
+_LEVEL_STYLES = {"safe": "green", "caution": "yellow", "danger": "red"}
 _INDENT = 2
 _NARROWEST_FAILURE = 8
 _PLAIN_SIGNS = str.maketrans({"–": "-", "—": "-", "−": "-", "…": "...", "“": '"', "”": '"', "‘": "'", "’": "'"})
@@ -51,6 +52,16 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
         _line(console, "ZONES", style="bold")
         for zone in report.zones:
             _line(console, "  " + phrases.zone_line(zone), style=_ZONE_STYLES.get(zone.name, ""))
+        console.print()
+    if report.guide.rows:
+        _line(console, "OPERATING GUIDE (by mean score; lengths as asked)", style="bold")
+        for level, text in findings.guide_lines(report.guide):
+            _line(console, f"  {text}", style=_LEVEL_STYLES.get(level, ""))
+        console.print()
+    beside = findings.summary(report)
+    if beside:
+        _line(console, "BESIDE THE CAP", style="bold")
+        _pairs(console, beside)
         console.print()
     if report.bins:
         _line(console, "SCORE BY LENGTH (tokens)", style="bold")

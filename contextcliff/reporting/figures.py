@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records import Report
 from contextcliff.reporting.atomic import write_bytes
+from contextcliff.reporting.decay_figure import decay_figure, has_decay
+from contextcliff.reporting.facets_figure import facets_figure
 from contextcliff.reporting.heatmap_figure import heatmap_figure
 from contextcliff.reporting.latency_figure import has_latency, latency_figure
+from contextcliff.reporting.profile_figure import profile_figure
 from contextcliff.reporting.score_figure import score_figure
 
 if TYPE_CHECKING:
@@ -20,18 +23,26 @@ if TYPE_CHECKING:
 def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
     """Draw what the report has data for into `folder`, at `dpi` dots an inch; return the paths.
 
-    `score_by_length.png` needs bins, `heatmap.png` cells, `latency_by_length.png` a measured time.
+    `score_by_length.png` needs bins, `heatmap.png` cells, `decay_curve.png` cells and two lengths with scores
+    (or a half-life), `depth_profile.png` two depths, `facets.png` facets, `latency_by_length.png` a measured
+    time. One that an earlier analysis of the same run left and that has no data any more is removed.
     """
     wanted: list[tuple[str, bool, Callable[[Report], Figure]]] = [
         ("score_by_length", bool(report.bins), score_figure),
         ("heatmap", bool(report.cells), heatmap_figure),
+        ("decay_curve", has_decay(report), decay_figure),
+        ("depth_profile", len(report.profile) >= 2, profile_figure),
+        ("facets", bool(report.facets), facets_figure),
         ("latency_by_length", has_latency(report), latency_figure),
     ]
-    return tuple(
-        write_bytes(path=folder / f"{name}.png", data=_png(draw(report), dpi=dpi))
-        for name, has_data, draw in wanted
-        if has_data
-    )
+    drawn = []
+    for name, has_data, draw in wanted:
+        path = folder / f"{name}.png"
+        if has_data:
+            drawn.append(write_bytes(path=path, data=_png(draw(report), dpi=dpi)))
+        else:
+            path.unlink(missing_ok=True)
+    return tuple(drawn)
 
 
 def _png(figure: Figure, *, dpi: int) -> bytes:

@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from contextcliff.records import Report, ScoredSample
-from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.atomic import LINE_ENDS, write_text
 from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
 
-# Some readers end a line at these too; inside JSON they only occur in strings, where an escape is the same.
-_LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+CONTROLS_NAME = "controls.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,29 +58,29 @@ def write_report_files(
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
+    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
     figures = draw_figures(report, folder=folder / "figures", dpi=dpi)
     links = [path.relative_to(folder).as_posix() for path in figures]
-    told = [(row, item.sample.control) for row, item in zip(samples_table(controls), controls, strict=True)]
-    extra = (
-        ()
-        if not controls
-        else (
-            write_text(
-                path=folder / "controls.jsonl", text=_lines({**row, "control": control} for row, control in told)
-            ),
-        )
-    )
     return (
         write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
         write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
         write_text(path=folder / "manifest.json", text=_json(dict(manifest), indent=2) + "\n"),
-        *extra,
+        *_controls(controls, path=folder / CONTROLS_NAME),
         *figures,
     )
+
+
+def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
+    if not controls:
+        # What an earlier analysis of the same run left would be taken for this one's.
+        path.unlink(missing_ok=True)
+        return ()
+    rows = zip(samples_table(controls), controls, strict=True)
+    return (write_text(path=path, text=_lines({**row, "control": item.sample.control} for row, item in rows)),)
 
 
 def samples_table(scored: Iterable[ScoredSample]) -> list[dict[str, object]]:
@@ -121,7 +120,7 @@ def sample_line(scored: ScoredSample) -> SampleLine:
 
 
 def _lines(rows: Iterable[Mapping[str, object]]) -> str:
-    return "".join(f"{_json(dict(row)).translate(_LINE_ENDS)}\n" for row in rows)
+    return "".join(f"{_json(dict(row)).translate(LINE_ENDS)}\n" for row in rows)
 
 
 def _json(value: object, *, indent: int | None = None) -> str:

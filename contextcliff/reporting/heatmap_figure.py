@@ -12,14 +12,17 @@ from contextcliff.reporting.canvas import DIGIT, SMALL, blank, heading
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
 _CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.42
+_DULL = "0.85"
 
 
 def heatmap_figure(report: Report) -> Figure:
     """Draw a report that has cells: depth downwards from the start of the text, length to the right.
 
-    Cells are equally wide and high whatever their lengths and depths; one without data is grey.
+    Cells are equally wide and high whatever their lengths and depths; one without data is grey, and one that
+    its controls say can't show a cliff is hatched grey, with its figures.
     """
     import matplotlib as mpl
     import numpy as np
@@ -32,7 +35,7 @@ def heatmap_figure(report: Report) -> Figure:
     for cell in report.cells:
         grid[depths.index(cell.depth), lengths.index(cell.asked_tokens)] = math.nan if cell.mean is None else cell.mean
 
-    colours = mpl.colormaps["RdYlGn"].with_extremes(bad="0.85")
+    colours = mpl.colormaps["RdYlGn"].with_extremes(bad=_DULL)
     figure, axes = blank(width=width, height=height)
     image = axes.imshow(np.ma.masked_invalid(grid), cmap=colours, vmin=0, vmax=1, aspect="auto")
     axes.set_yticks(range(len(depths)), labels=depth_labels(depths), fontsize=SMALL)
@@ -49,24 +52,32 @@ def heatmap_figure(report: Report) -> Figure:
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0)
     for cell in report.cells:
+        column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
+        if not cell.informative:
+            axes.add_patch(_hatching(column, row))
         axes.text(
-            lengths.index(cell.asked_tokens),
-            depths.index(cell.depth),
+            column,
+            row,
             _words(cell),
             ha="center",
             va="center",
             fontsize=7,
             linespacing=1.15,
-            color=_ink(cell.mean, colours=colours),
+            color=_ink(cell.mean, colours=colours) if cell.informative else "black",
+            # The strokes of the hatching would run through the figures.
+            bbox=None if cell.informative else {"boxstyle": "round,pad=0.15", "facecolor": _DULL, "edgecolor": "none"},
         )
     scale = figure.add_axes((1 + 0.15 / width, 0.0, 0.16 / width, 1.0))
     figure.colorbar(image, cax=scale, ticks=[0, 1] if height < 1.2 else [0, 0.2, 0.4, 0.6, 0.8, 1])
     scale.tick_params(labelsize=SMALL)
     scale.set_title("score", fontsize=SMALL)
+    blind = any(not cell.informative for cell in report.cells)
+    hatched = "; hatched grey can't show a cliff, by its controls (low ceiling or high floor)" if blind else ""
     heading(
         axes,
         title=f"Score by depth and length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. Depth 0 is the start of the text; grey is no data",
+        subtitle=f"{report.task}, KV policy {report.kv_policy}. Depth 0 is the start of the text; grey is no data"
+        f"{hatched}",
         inches=width,
         above=18,
     )
@@ -81,6 +92,13 @@ def depth_labels(depths: Sequence[float]) -> list[str]:
         if close and len(set(labels)) == len(labels):
             return labels
     return [f"{depth:g}" for depth in depths]
+
+
+def _hatching(column: int, row: int) -> Rectangle:
+    """Covers the colour of a cell that can't show a cliff, under the grid."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_DULL, edgecolor="0.6", hatch="////", linewidth=0)
 
 
 def _words(cell: DepthCell) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from urllib.parse import quote
+from collections.abc import Sequence
 
 from contextcliff.records import Report
 from contextcliff.reporting import phrases
+from contextcliff.reporting.markdown_findings import findings
+from contextcliff.reporting.markup import bullets, code, escape, image, inline, pairs, table
 
 _CAPTIONS = {
     "score_by_length": "Score by length",
     "heatmap": "Score by depth and length",
+    "decay_curve": "Decay by length",
+    "depth_profile": "Score by depth",
+    "facets": "Score by facet",
     "latency_by_length": "Latency by length",
 }
 
@@ -22,7 +25,7 @@ _RULES = {
     "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
     "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
     ' "effective length" of other benchmarks; no test',
-    "half_life": "length at which the score has halved, by a fitted exponential decay",
+    "half_life": "length over which the score halves, by a fitted exponential decay",
     "writing": "where the text that the model itself writes degrades",
     "memory": "what the KV cache leaves room for",
     "latency": "what a limit on latency admits",
@@ -31,27 +34,31 @@ _RULES = {
 
 def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
     """The whole page. `figures` are paths of images relative to it, as in `figures/heatmap.png`."""
+    images = {_stem(path): image(path, caption=_CAPTIONS.get(_stem(path), _stem(path))) for path in figures}
+    sections = findings(report, images=images)
+    placed = {block for block in sections if block}
     blocks = [
-        f"# Failure risk report: {_inline(report.model)}",
+        f"# Failure risk report: {inline(report.model)}",
         *_partial(report),
-        f"**Safe cap: {_inline(phrases.headline(report))}**",
-        _bullets(f"{name}: {escape(value)}" for name, value in phrases.cap_details(report)),
-        _pairs(phrases.identity(report)),
+        f"**Safe cap: {inline(phrases.headline(report))}**",
+        bullets(f"{name}: {escape(value)}" for name, value in phrases.cap_details(report)),
+        pairs(phrases.identity(report)),
         *_zones(report),
         "## Score by length",
         *_scores(report),
         escape(f"Overall: {phrases.overall(report)}."),
-        *(_image(path) for path in figures),
+        *(shown for shown in images.values() if shown not in placed),
+        *sections,
         *_failures(report),
         "## What it took",
-        _pairs(phrases.took(report)),
+        pairs(phrases.took(report)),
         *_notes(report),
         "## Method",
         *_method(report),
         "## Appendix: every cap rule",
         *_caps(report),
         "## This run",
-        _pairs(
+        pairs(
             (
                 ("Run", report.run_id),
                 ("Fingerprint", report.fingerprint),
@@ -59,29 +66,9 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
                 ("Report schema", str(report.schema_version)),
             )
         ),
-        _code(report.command),
+        code(report.command),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def escape(text: str) -> str:
-    """Text from outside (names, tags, notes) as a line of Markdown that shows it as it is.
-
-    Nothing in it can start HTML, a link, an image, code, emphasis, a formula, a heading, a list or a
-    table cell.
-    """
-    line = _inline(text)
-    line = re.sub(r"^(?=[-+=#])", r"\\", line)
-    return re.sub(r"^(\d+)(?=[.)](\s|$))", r"\1\\", line)
-
-
-def _inline(text: str) -> str:
-    """As `escape`, for text that doesn't begin a line."""
-    flat = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    flat = re.sub(r"([\\`*\[\]|~$])", r"\\\1", flat)
-    # An underscore inside a word is no emphasis, and names are full of them: those stay readable.
-    return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", flat)
 
 
 def _partial(report: Report) -> list[str]:
@@ -95,18 +82,24 @@ def _zones(report: Report) -> list[str]:
         (phrases.ZONE_MARKS.get(zone.name, "[??]"), zone.name, f"{zone.min_tokens:,}", f"{zone.max_tokens:,}")
         for zone in report.zones
     ]
-    return ["## Zones", _table(("", "zone", "from tokens", "to tokens"), rows, words=2)]
+    return ["## Zones", table(("", "zone", "from tokens", "to tokens"), rows, words=2)]
 
 
 def _scores(report: Report) -> list[str]:
     if not report.bins:
         return ["No length was tested."]
-    head = ("asked tokens", "measured (median)", "n", "unscored", "score", "interval")
+    # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
+    shared = any(b.n_clusters is not None for b in report.bins)
+    head = (
+        *("asked tokens", "measured (median)", "n", *(("shared texts",) if shared else ()), "unscored", "score"),
+        *("interval", phrases.bound_name(report.safe_cap), "commonest failure", "median TTFT", "median latency"),
+    )
     rows = [
         (
             phrases.whole(b.asked_tokens),
             phrases.whole(b.median_tokens),
             phrases.whole(b.n_samples),
+            *((phrases.whole(b.n_clusters),) if shared else ()),
             phrases.whole(b.n_unscored),
             phrases.score(b.mean),
             phrases.interval(b.ci_low, b.ci_high),
@@ -117,18 +110,7 @@ def _scores(report: Report) -> list[str]:
         )
         for b in report.bins
     ]
-    return [
-        _table(
-            (
-                *head,
-                phrases.bound_name(report.safe_cap),
-                "commonest failure",
-                "median TTFT",
-                "median latency",
-            ),
-            rows,
-        )
-    ]
+    return [table(head, rows)]
 
 
 def _failures(report: Report) -> list[str]:
@@ -143,11 +125,11 @@ def _failures(report: Report) -> list[str]:
         )
         for b in report.bins
     ]
-    return ["## Failures by length", _table(("asked tokens", "failure rate", *tags), rows)]
+    return ["## Failures by length", table(("asked tokens", "failure rate", *tags), rows)]
 
 
 def _notes(report: Report) -> list[str]:
-    return ["## Notes", _bullets(escape(note) for note in report.notes)] if report.notes else []
+    return ["## Notes", bullets(escape(note) for note in report.notes)] if report.notes else []
 
 
 def _method(report: Report) -> list[str]:
@@ -182,52 +164,20 @@ def _method(report: Report) -> list[str]:
         f" bootstrap. The {bound} is one-sided at {confidence} and exact for 0/1 scores. {use}. Unscored"
         " samples are left out of the mean and count as wrong in the bound."
     )
+    if any(b.n_clusters is not None for b in report.bins):
+        shown += (
+            " Samples of one length that share a text are right and wrong together: interval and bound there are"
+            " those of the effective number of samples, which is smaller (Korn and Graubard 1998)."
+        )
     return [tested, claim, shown]
 
 
 def _caps(report: Report) -> list[str]:
-    half = report.half_life
     rows = [(rule, phrases.whole(tokens), _RULES.get(rule, "")) for rule, tokens in report.caps.items()]
-    table = _table(("rule", "cap in tokens", "what it is"), rows, words=1, wordy_end=True) if rows else ""
-    if half.tokens is None:
-        fitted = f"Half-life: none ({half.reason})."
-    else:
-        low, high = half.ci_low, half.ci_high
-        ends = "" if low is None else f" from {low:,}", "" if high is None else f" up to {high:,}"
-        range_ = f" (interval{ends[0]}{ends[1]})" if any(ends) else ""
-        beyond = ", beyond the longest test" if half.censored else ""
-        fitted = f"Half-life: {half.tokens:,} tokens{range_}{beyond} ({half.reason})."
-    chosen = f"The report stands on {_inline(report.safe_cap.rule)}; the others are for comparison."
-    return [chosen, table, escape(fitted)]
+    chosen = f"The report stands on {inline(report.safe_cap.rule)}; the others are for comparison."
+    every = table(("rule", "cap in tokens", "what it is"), rows, words=1, wordy_end=True) if rows else ""
+    return [chosen, every]
 
 
-def _image(path: str) -> str:
-    stem = path.rsplit("/", 1)[-1].removesuffix(".png")
-    return f"![{_inline(_CAPTIONS.get(stem, stem))}]({quote(path)})"
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
-
-
-def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
-    return _table(("", ""), pairs, words=2)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, wordy_end: bool = False) -> str:
-    """A table whose first `words` columns, and the last with `wordy_end`, are text; the rest are numbers."""
-    last = len(head) - 1
-    rule = (":--" if i < words or (wordy_end and i == last) else "--:" for i in range(len(head)))
-    lines = [_row(map(_inline, head)), _row(rule), *(_row(map(_inline, row)) for row in rows)]
-    return "\n".join(lines)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _code(text: str) -> str:
-    """A block of code that `text` can't end: its fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}sh\n{text}\n{fence}" if text else ""
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".png")

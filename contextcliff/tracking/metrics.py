@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
-from contextcliff.records import Bin, Report
+from contextcliff.records import Bin, ControlLevel, Report
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -29,6 +29,7 @@ def measurements(report: Report) -> list[Measurement]:
     """Every figure of a report that is a number: a point for each length, then the run's own figures."""
     tags = sorted({tag for each in report.bins for tag in each.failures})
     points = [(key, value, each.asked_tokens) for each in report.bins for key, value in _length_figures(each, tags)]
+    points += [(key, value, each.asked_tokens) for each in report.controls for key, value in _control_figures(each)]
     points += [(key, value, 0) for key, value in _run_figures(report)]
     return [
         Measurement(key=valid_key(key), value=float(value), step=step)
@@ -54,12 +55,26 @@ def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | N
         yield f"failure.{tag}", each.failures.get(tag, 0)
 
 
+def _control_figures(each: ControlLevel) -> Iterator[tuple[str, float | None]]:
+    yield "control_ceiling", each.ceiling
+    yield "control_floor", each.floor
+
+
 def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
     cap, counts, usage = report.safe_cap, report.counts, report.usage
+    half, judged = report.half_life, report.judgement
     yield "safe_cap_tokens", cap.tokens
     yield "safe_cap_fraction", cap.fraction_of_max
     yield "safe_cap_ci_low", cap.ci_low
     yield "safe_cap_ci_high", cap.ci_high
+    yield "half_life_tokens", half.tokens
+    yield "half_life_ci_low", half.ci_low
+    yield "half_life_ci_high", half.ci_high
+    yield "half_life_lsq", report.half_life_lsq
+    yield "position_p_value", report.position.p_value
+    if judged is not None:
+        yield "judge_disagreement", judged.share
+        yield "judge_mean_rating", judged.mean_rating
     yield "mean_score", report.mean
     yield "successes", report.successes
     yield "planned", counts.planned
@@ -91,6 +106,8 @@ def tags(report: Report) -> dict[str, str]:
         "verdict": report.safe_cap.verdict,
         "partial": str(report.partial).lower(),
     }
+    if report.position.pattern is not None:
+        named["position_pattern"] = report.position.pattern
     return {key: value[:MAX_TAG] for key, value in named.items()}
 
 
@@ -121,6 +138,14 @@ def digest(report: Report) -> str:
         "zones": report.zones,
         "partial": report.partial,
         "successes": report.successes,
+        "half_life": report.half_life,
+        "half_life_lsq": report.half_life_lsq,
+        "profile": report.profile,
+        "position": report.position,
+        "guide": report.guide,
+        "facets": report.facets,
+        "controls": report.controls,
+        "judgement": report.judgement,
     }
     return hashlib.sha256(json.dumps(_plain(said), sort_keys=True).encode()).hexdigest()
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
 from contextcliff.records import (
     SCHEMA_VERSION,
     Bin,
+    ControlLevel,
     Counts,
     DepthCell,
+    DepthPoint,
+    FacetRow,
     Generation,
     Guide,
+    GuideRow,
     HalfLife,
+    Judgement,
     PositionPattern,
     Recipe,
     Report,
@@ -156,10 +162,127 @@ def make_report(
     )
 
 
+def with_findings(report: Report, *, facets: Sequence[FacetRow] | None = None) -> Report:
+    """The same report with everything that an analysis can say beside the cap; its first length can't show a cliff."""
+    first = report.bins[0].asked_tokens
+    depths = sorted({cell.depth for cell in report.cells})
+    return replace(
+        report,
+        bins=tuple(replace(b, n_clusters=4) for b in report.bins),
+        cells=tuple(
+            replace(cell, ceiling=0.4 if cell.asked_tokens == first else 1.0, floor=0.0, informative=False)
+            if cell.asked_tokens == first
+            else replace(cell, ceiling=1.0, floor=0.0)
+            for cell in report.cells
+        ),
+        half_life=HalfLife(
+            tokens=6500,
+            ci_low=4900,
+            ci_high=9800,
+            censored=False,
+            reason="the score halves every 6,500 tokens (95% CI 4,900–9,800), by a decay fitted to 5 lengths",
+            initial=0.98,
+        ),
+        half_life_lsq=7100,
+        profile=tuple(
+            DepthPoint(
+                depth=depth,
+                n_samples=20,
+                mean=0.95 - 0.3 * math.sin(math.pi * depth),
+                ci_low=0.75 - 0.3 * math.sin(math.pi * depth),
+                ci_high=1.0 - 0.3 * math.sin(math.pi * depth),
+            )
+            for depth in depths
+        ),
+        position=PositionPattern(
+            pattern="middle_collapse",
+            p_value=0.0031,
+            n_samples=100,
+            reason="the mean score is 0.93 in the first third (n = 40), 0.65 in the middle third (n = 20)",
+        ),
+        guide=Guide(
+            rows=tuple(map(_guide_row, report.bins)), advice=("safe from 500 to 4,084 tokens: use it as it is",)
+        ),
+        facets=tuple(make_facets() if facets is None else facets),
+        controls=tuple(_control_level(b, informative=b.asked_tokens != first) for b in report.bins),
+        judgement=Judgement(
+            judge="qwen3-4b",
+            n_judged=98,
+            n_unjudged=2,
+            mean_rating=7.94,
+            right_from=7,
+            disagreements=6,
+            judge_only=4,
+            exact_only=2,
+            share=6 / 98,
+            ci_low=0.028,
+            ci_high=0.127,
+        ),
+    )
+
+
+def make_facets(*, facets: int = 2, values: int = 3, name: str = "hops", value: str = "value") -> list[FacetRow]:
+    """Rows of some facets, their scores spread over the whole range."""
+    return [
+        FacetRow(
+            facet=name if i == 0 else f"{name}_{i}",
+            value=f"{value} {j + 1}",
+            n_samples=10 * (j + 1),
+            mean=1 - j / values,
+            ci_low=max(0.0, 0.8 - j / values),
+            ci_high=min(1.0, 1.1 - j / values),
+            cap_tokens=4096 if j == 0 else None,
+        )
+        for i in range(facets)
+        for j in range(values)
+    ]
+
+
+def _guide_row(b: Bin) -> GuideRow:
+    mean, low, high = b.mean or 0.0, b.ci_low or 0.0, b.ci_high or 0.0
+    level = "safe" if mean > 0.9 else "danger" if mean < 0.5 else "caution"
+    return GuideRow(
+        asked_tokens=b.asked_tokens,
+        n_samples=b.n_samples,
+        mean=mean,
+        ci_low=low,
+        ci_high=high,
+        level=level,
+        sure=mean == 1.0,
+    )
+
+
+def _control_level(b: Bin, *, informative: bool) -> ControlLevel:
+    return ControlLevel(
+        asked_tokens=b.asked_tokens,
+        ceiling_n=8,
+        ceiling=1.0 if informative else 0.4,
+        ceiling_ci_low=0.68 if informative else 0.17,
+        ceiling_ci_high=1.0 if informative else 0.69,
+        floor_n=6,
+        floor=0.0,
+        floor_ci_low=0.0,
+        floor_ci_high=0.39,
+        informative=informative,
+    )
+
+
 @pytest.fixture(scope="session")
 def build() -> MakeReport:
     """Builds a report from what a test wants to be special about it."""
     return make_report
+
+
+@pytest.fixture(scope="session")
+def add_findings() -> MakeReport:
+    """Adds to a report everything that can be said beside the cap."""
+    return with_findings
+
+
+@pytest.fixture(scope="session")
+def facet_rows() -> Callable[..., list[FacetRow]]:
+    """Builds rows of as many facets and values as a test wants."""
+    return make_facets
 
 
 @pytest.fixture(scope="session")
@@ -206,7 +329,7 @@ def nothing_scored() -> Report:
 
 @pytest.fixture(scope="session")
 def one_length() -> Report:
-    return make_report(
+    report = make_report(
         lengths=(2048,),
         successes=(20,),
         cap=2048,
@@ -215,9 +338,19 @@ def one_length() -> Report:
         reason="one length",
         depths=(0.5,),
     )
+    reason = "a decay takes scores at 3 lengths or more, and there are 1"
+    return replace(report, half_life=replace(report.half_life, tokens=None, ci_low=None, censored=False, reason=reason))
 
 
-@pytest.fixture(params=["cliff", "flat", "without_cap", "partial", "nothing_scored", "one_length"], scope="session")
+@pytest.fixture(scope="session")
+def full() -> Report:
+    """A report with every finding that there is."""
+    return with_findings(make_report())
+
+
+@pytest.fixture(
+    params=["full", "cliff", "flat", "without_cap", "partial", "nothing_scored", "one_length"], scope="session"
+)
 def any_report(request: pytest.FixtureRequest) -> Report:
     """Every one of the reports above, in turn."""
     report: Report = request.getfixturevalue(request.param)
@@ -228,7 +361,15 @@ def any_report(request: pytest.FixtureRequest) -> Report:
 def make_scored() -> Callable[..., ScoredSample]:
     """Builds a scored sample; `answered=False` leaves out the generation."""
 
-    def make(*, trial: int = 0, prediction: str = "481516", question: str = "?", answered: bool = True) -> ScoredSample:
+    def make(
+        *,
+        trial: int = 0,
+        prediction: str = "481516",
+        question: str = "?",
+        answered: bool = True,
+        control: str | None = None,
+        metadata: Mapping[str, str | int | float] | None = None,
+    ) -> ScoredSample:
         sample = Sample(
             sample_id=f"niah-2048-0.5-{trial}",
             task="niah",
@@ -241,6 +382,10 @@ def make_scored() -> Callable[..., ScoredSample]:
             answers=("481516",),
             recipe=Recipe(user=(Words(text="a prompt"),)),
             seed=7,
+            cluster="essays#2",
+            # As a dataset may hand it over: read-only, which can't be copied.
+            metadata=MappingProxyType(metadata or {}),
+            control=control,
         )
         generation = Generation(
             text=prediction,
@@ -258,6 +403,7 @@ def make_scored() -> Callable[..., ScoredSample]:
             failure=None if answered else "timeout",
             prediction=prediction if answered else "",
             generation=generation if answered else None,
+            judge_rating=9 if answered else None,
         )
 
     return make

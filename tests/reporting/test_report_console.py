@@ -169,3 +169,72 @@ def test_a_colour_terminal_gets_the_same_words(any_report: Report) -> None:
 def test_usd_is_left_out_where_there_is_no_price(cliff: Report) -> None:
     assert "USD" in printed(cliff)
     assert "USD" not in printed(replace(cliff, usage=replace(cliff.usage, usd=None)))
+
+
+def test_the_guide_has_one_line_a_range_and_says_how_sure_it_is(full: Report) -> None:
+    text = printed(full)
+    guide = text[text.index("OPERATING GUIDE") : text.index("BESIDE THE CAP")].strip().splitlines()[1:]
+    assert guide == [
+        "  [OK] safe       512 - 4,096 tokens, sure at 2 of 4 lengths",
+        "  [XX] danger     8,192 tokens, not sure",
+    ]
+
+
+def test_a_range_whose_every_length_is_sure_says_nothing_of_it(full: Report) -> None:
+    rows = tuple(replace(row, sure=True) for row in full.guide.rows)
+    assert "  [OK] safe       512 - 4,096 tokens\n" in printed(replace(full, guide=replace(full.guide, rows=rows)))
+
+
+def test_half_life_position_controls_and_judge_have_a_line_each(full: Report) -> None:
+    text = printed(full)
+    for line in (
+        "  Half-life: 6,500 tokens (4,900-9,800)",
+        "  Position:  middle collapse (p = 0.003)",
+        "  Controls:  no cliff can show at 512 tokens (low ceiling or high floor)",
+        "  Judge:     qwen3-4b disagrees in 6.1% (2.8%-12.7%) of 98; mean rating 7.9",
+    ):
+        assert f"{line}\n" in text
+
+
+def test_without_a_half_life_the_reason_is_given(full: Report) -> None:
+    found = replace(full.half_life, tokens=None, ci_high=None, reason="the score does not fall")
+    assert "Half-life: none: the score does not fall\n" in printed(replace(full, half_life=found))
+
+
+def test_controls_are_no_topic_where_every_length_is_informative(full: Report) -> None:
+    fine = tuple(replace(level, informative=True) for level in full.controls)
+    assert "Controls:" not in printed(replace(full, controls=fine))
+
+
+def test_of_many_uninformative_lengths_only_some_are_named(full: Report) -> None:
+    blind = [replace(full.controls[0], asked_tokens=1000 * i, informative=i == 9) for i in range(1, 10)]
+    assert "at 1,000, 2,000, 3,000, 4,000 and 4 more tokens" in " ".join(
+        printed(replace(full, controls=tuple(blind))).split()
+    )
+    assert "no length can show a cliff" in printed(replace(full, controls=tuple(blind[:8])))
+
+
+def test_a_judge_that_rated_nothing_is_told(full: Report) -> None:
+    assert full.judgement is not None
+    silent = replace(full.judgement, n_judged=0, n_unjudged=100, share=None)
+    assert "qwen3-4b rated none of 100 answers" in printed(replace(full, judgement=silent))
+
+
+def test_without_findings_there_is_no_line_of_them(nothing_scored: Report) -> None:
+    text = printed(replace(nothing_scored, bins=()))
+    assert "OPERATING GUIDE" not in text
+    assert "BESIDE THE CAP" not in text
+
+
+def test_nothing_that_a_judge_or_a_reason_brings_reaches_the_terminal_raw(full: Report) -> None:
+    assert full.judgement is not None
+    hostile = "[red]x[/] \x1b[2J"
+    report = replace(
+        full,
+        judgement=replace(full.judgement, judge=hostile),
+        half_life=replace(full.half_life, tokens=None, reason=hostile),
+        guide=replace(full.guide, rows=(replace(full.guide.rows[0], level=hostile),)),
+    )
+    text = printed(report)
+    assert "\x1b" not in text
+    assert text.count("[red]x[/] \\x1b[2J") == 3

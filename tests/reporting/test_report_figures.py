@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import subprocess
 import sys
@@ -14,8 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from contextcliff.records import DepthCell, Report
 from contextcliff.reporting.canvas import legible
@@ -23,30 +20,13 @@ from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.heatmap_figure import depth_labels, heatmap_figure
 from contextcliff.reporting.latency_figure import latency_figure
 from contextcliff.reporting.score_figure import score_figure
+from tests.reporting.figure_texts import overlaps, words
 
 PNG = b"\x89PNG\r\n\x1a\n"
-ALL = ["score_by_length.png", "heatmap.png", "latency_by_length.png"]
-
-
-def words(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
-
-
-def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of texts that cover each other. Tilted ones lie side by side in boxes that overlap: left out."""
-    figure.canvas.draw()
-    texts = [
-        text
-        for text in figure.findobj(Text)
-        if isinstance(text, Text) and text.get_text().strip() and text.get_visible() and text.get_rotation() % 90 == 0
-    ]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    # A shrunk box forgives a pixel of rounding.
-    return [
-        (one, other)
-        for (one, a), (other, b) in itertools.combinations(boxes, 2)
-        if a.x0 + 1 < b.x1 - 1 and b.x0 + 1 < a.x1 - 1 and a.y0 + 1 < b.y1 - 1 and b.y0 + 1 < a.y1 - 1
-    ]
+ALL = [
+    *("score_by_length.png", "heatmap.png", "decay_curve.png", "depth_profile.png", "facets.png"),
+    "latency_by_length.png",
+]
 
 
 def a_run(build: Callable[..., Report], *, lengths: Sequence[int], depths: int) -> Report:
@@ -81,16 +61,21 @@ def test_no_text_covers_another(build: Callable[..., Report], lengths: list[int]
 
 def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, tmp_path: Path) -> None:
     paths = draw_figures(any_report, folder=tmp_path / "new" / "figures", dpi=40)
-    timed = any(b.latency_ms_median is not None for b in any_report.bins)
-    assert [path.name for path in paths] == (ALL if timed else ALL[:2])
+    has = {
+        "decay_curve.png": sum(b.mean is not None for b in any_report.bins) >= 2,
+        "depth_profile.png": bool(any_report.profile),
+        "facets.png": bool(any_report.facets),
+        "latency_by_length.png": any(b.latency_ms_median is not None for b in any_report.bins),
+    }
+    assert [path.name for path in paths] == [name for name in ALL if has.get(name, True)]
     assert all(path.read_bytes().startswith(PNG) for path in paths)
     assert sorted(path.name for path in paths[0].parent.iterdir()) == sorted(path.name for path in paths)
 
 
 def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
     assert [p.name for p in draw_figures(replace(cliff, cells=()), folder=tmp_path, dpi=40)] == [
-        ALL[0],
-        ALL[2],
+        "score_by_length.png",
+        "latency_by_length.png",
     ]
     assert draw_figures(replace(cliff, bins=(), cells=()), folder=tmp_path / "none", dpi=40) == ()
     assert not (tmp_path / "none").exists()
@@ -138,13 +123,35 @@ def test_a_cell_says_its_mean_and_its_n(cliff: Report) -> None:
     assert "0.88\nn=1,234" in words(heatmap_figure(replace(cliff, cells=cells)))
 
 
-@pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
-def test_no_model_name_breaks_or_warns(
-    cliff: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_removed(
+    full: Report, tmp_path: Path
 ) -> None:
+    draw_figures(full, folder=tmp_path, dpi=30)
+    draw_figures(replace(full, facets=()), folder=tmp_path, dpi=30)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(ALL) - {"facets.png"})
+
+
+def test_a_cell_that_cannot_show_a_cliff_is_hatched_and_keeps_its_figures(full: Report) -> None:
+    figure = heatmap_figure(full)
+    hatched = [patch for patch in figure.axes[0].patches if patch.get_hatch()]
+    assert len(hatched) == sum(not cell.informative for cell in full.cells) == 5
+    assert words(figure).count("1.00\nn=4") == 10
+    assert any("hatched grey can't show a cliff" in " ".join(text.split()) for text in words(figure))
+
+
+def test_hatching_is_explained_only_where_there_is_some(cliff: Report) -> None:
+    assert not any("hatched" in text for text in words(heatmap_figure(cliff)))
+
+
+@pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
+def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in full.facets)
+    position = replace(full.position, pattern=None, reason=name)
+    half_life = replace(full.half_life, tokens=None, reason=name)
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
-        draw_figures(replace(cliff, model=name, task=name), folder=tmp_path, dpi=40)
+        hostile = replace(full, model=name, task=name, facets=facets, position=position, half_life=half_life)
+        draw_figures(hostile, folder=tmp_path, dpi=30)
     assert not caplog.records
 
 

@@ -38,6 +38,10 @@ KEYS = [
     "cached_tokens",
     "prompt_sha256",
     "seed",
+    "cluster",
+    "evidence_distance_tokens",
+    "metadata",
+    "judge_rating",
 ]
 
 
@@ -85,8 +89,35 @@ def test_context_tokens_is_what_was_asked_and_prompt_tokens_what_the_server_coun
 def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeScored) -> None:
     row = samples_table([make_scored(answered=False)])[0]
     nulls = {key for key, value in row.items() if value is None}
-    assert nulls == {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
+    of_generation = {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
+    assert nulls == of_generation | {"judge_rating", "evidence_distance_tokens"}
     assert row["failure"] == "timeout"
+
+
+def test_a_line_tells_what_a_score_can_be_read_against(make_scored: MakeScored, cliff: Report, tmp_path: Path) -> None:
+    metadata = {"evidence_distance_tokens": 640, "hops": 2, "topic": "a\u2028b"}
+    write(replace(cliff, bins=(), cells=()), tmp_path, scored=[make_scored(metadata=metadata)])
+    (line,) = (tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    row = json.loads(line)
+    assert row["metadata"] == metadata
+    assert (row["cluster"], row["evidence_distance_tokens"], row["judge_rating"]) == ("essays#2", 640, 9)
+
+
+def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_are(
+    make_scored: MakeScored, cliff: Report, tmp_path: Path
+) -> None:
+    bare = replace(cliff, bins=(), cells=())
+    scored, controls = [make_scored()], [make_scored(control="ceiling"), make_scored(trial=1, control="floor")]
+    manifest: dict[str, object] = {}
+    paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, dpi=30)
+    assert tmp_path / "controls.jsonl" in paths
+    rows = [json.loads(line) for line in (tmp_path / "controls.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [list(row) for row in rows] == [[*KEYS, "control"]] * 2
+    assert [row["control"] for row in rows] == ["ceiling", "floor"]
+    assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+    # An analysis of the same run without controls leaves none of an earlier one's behind.
+    assert tmp_path / "controls.jsonl" not in write(bare, tmp_path, scored=scored)
+    assert not (tmp_path / "controls.jsonl").exists()
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from contextcliff.records import Report
-from contextcliff.reporting.markdown import escape, render_markdown
+from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.markup import escape
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\"

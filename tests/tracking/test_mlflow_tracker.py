@@ -118,8 +118,11 @@ def test_the_samples_are_a_table_that_the_ui_shows(tracker: MLflowTracker, tmp_p
     assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "samples_table.json", "type": "table"}]
     local = client_of(tracker).download_artifacts(run.info.run_id, "samples_table.json", str(tmp_path))
     table = json.loads(Path(local).read_text())
-    assert table["columns"] == ["sample_id", "context_tokens", "score", "cached_tokens", "answers"]
-    assert table["data"][1] == ["s2", 1024, None, 8, ["9"]]
+    assert table["columns"] == ["sample_id", "context_tokens", "score", "cached_tokens", "answers", "metadata"]
+    assert table["data"] == [
+        ["s1", 512, 1.0, None, ["7"], {"hops": 2, "topic": "a city"}],
+        ["s2", 1024, None, 8, ["9"], {}],
+    ]
 
 
 def test_a_run_without_samples_has_no_table(tracker: MLflowTracker, tmp_path: Path) -> None:

@@ -46,9 +46,40 @@ def test_a_run_figure_has_one_point() -> None:
     assert points(report(), "caps.writing") == [(0, 512)]
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("half_life_tokens", 3000),
+        ("half_life_ci_low", 2100),
+        ("half_life_ci_high", 5200),
+        ("half_life_lsq", 3300),
+        ("position_p_value", 0.004),
+        ("judge_disagreement", 0.1),
+        ("judge_mean_rating", 7.5),
+    ],
+)
+def test_every_finding_that_is_a_number_is_a_figure_of_the_run(key: str, value: float) -> None:
+    assert points(report(), key) == [(0, value)]
+
+
+def test_the_controls_have_a_point_for_each_length_that_has_them() -> None:
+    assert points(report(), "control_ceiling") == [(512, 1.0), (4096, 0.9)]
+    assert points(report(), "control_floor") == [(512, 0.0)]
+
+
 def test_what_was_not_measured_is_not_logged() -> None:
-    made = report(bins=(bin_at(512, 1.0), bin_at(1024, None), bin_at(2048, math.nan)))
+    found = report().half_life
+    made = report(
+        bins=(bin_at(512, 1.0), bin_at(1024, None), bin_at(2048, math.nan)),
+        half_life=replace(found, tokens=None, ci_high=None),
+        position=replace(report().position, pattern=None, p_value=None),
+        judgement=None,
+    )
     assert points(made, "score") == [(512, 1.0)]
+    assert points(made, "half_life_tokens") == []
+    assert points(made, "half_life_ci_low") == [(0, 2100)]
+    assert points(made, "position_p_value") == []
+    assert points(made, "judge_disagreement") == []
     assert points(made, "usd") == []
     assert points(made, "caps.half_life") == []
 
@@ -59,6 +90,11 @@ def test_tags_name_what_runs_are_filtered_by() -> None:
     assert made["contextcliff.label"] == "before the fix"
     assert (made["model"], made["kv_policy"], made["verdict"]) == ("qwen", "none", "cliff")
     assert made["partial"] == "true"
+    assert made["position_pattern"] == "primacy"
+
+
+def test_a_position_that_was_not_tested_is_no_tag() -> None:
+    assert "position_pattern" not in tags(report(position=replace(report().position, pattern=None)))
 
 
 @pytest.mark.parametrize(
@@ -70,8 +106,16 @@ def test_tags_name_what_runs_are_filtered_by() -> None:
         {"bins": report().bins[:2]},
         {"zones": (Zone(name="stable", min_tokens=512, max_tokens=4096),)},
         {"safe_cap": replace(report().safe_cap, tokens=512)},
+        {"half_life": replace(report().half_life, ci_low=2000)},
+        {"half_life_lsq": None},
+        {"profile": ()},
+        {"position": replace(report().position, p_value=0.005)},
+        {"guide": replace(report().guide, advice=())},
+        {"facets": ()},
+        {"controls": report().controls[:1]},
+        {"judgement": None},
     ],
-    ids=["fingerprint", "partial", "successes", "bins", "zones", "safe_cap"],
+    ids=lambda changes: next(iter(changes)),
 )
 def test_the_digest_follows_what_the_report_says(changes: dict[str, object]) -> None:
     assert digest(report("same-run", **changes)) != digest(report("same-run"))

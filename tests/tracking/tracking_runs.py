@@ -7,7 +7,22 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from types import MappingProxyType
 
-from contextcliff.records import Bin, Counts, Guide, HalfLife, PositionPattern, Report, SafeCap, Usage, Zone
+from contextcliff.records import (
+    Bin,
+    ControlLevel,
+    Counts,
+    DepthPoint,
+    FacetRow,
+    Guide,
+    GuideRow,
+    HalfLife,
+    Judgement,
+    PositionPattern,
+    Report,
+    SafeCap,
+    Usage,
+    Zone,
+)
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.tracker import Tracked
 
@@ -32,6 +47,21 @@ def bin_at(tokens: int, mean: float | None, failures: dict[str, int] | None = No
         failures=MappingProxyType(failures or {}),
         ttft_ms_median=12.5,
         latency_ms_median=tokens / 10,
+    )
+
+
+def control_at(tokens: int, *, ceiling: float | None, floor: float | None) -> ControlLevel:
+    return ControlLevel(
+        asked_tokens=tokens,
+        ceiling_n=0 if ceiling is None else 5,
+        ceiling=ceiling,
+        ceiling_ci_low=None if ceiling is None else 0.5,
+        ceiling_ci_high=None if ceiling is None else 1.0,
+        floor_n=0 if floor is None else 5,
+        floor=floor,
+        floor_ci_low=None if floor is None else 0.0,
+        floor_ci_high=None if floor is None else 0.4,
+        informative=True,
     )
 
 
@@ -70,14 +100,34 @@ def report(run_id: str = "qwen-niah-f16-1a2b", **changes: object) -> Report:
             reason="the score falls below 0.8 at 4,096 tokens",
         ),
         caps={"walk_up": 1024, "half_life": None, "writing": 512},
-        half_life=HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="no fit"),
-        half_life_lsq=None,
-        profile=(),
-        position=PositionPattern(pattern=None, p_value=None, n_samples=0, reason="not tested"),
-        guide=Guide(rows=(), advice=()),
-        facets=(),
-        controls=(),
-        judgement=None,
+        half_life=HalfLife(tokens=3000, ci_low=2100, ci_high=5200, censored=False, reason="fitted", initial=0.99),
+        half_life_lsq=3300,
+        profile=(
+            DepthPoint(depth=0.0, n_samples=30, mean=0.9, ci_low=0.7, ci_high=1.0),
+            DepthPoint(depth=1.0, n_samples=30, mean=0.6, ci_low=0.4, ci_high=0.8),
+        ),
+        position=PositionPattern(pattern="primacy", p_value=0.004, n_samples=60, reason="early evidence is found"),
+        guide=Guide(
+            rows=(
+                GuideRow(asked_tokens=512, n_samples=20, mean=1.0, ci_low=0.92, ci_high=1.0, level="safe", sure=True),
+            ),
+            advice=("safe at 507 tokens",),
+        ),
+        facets=(FacetRow(facet="hops", value="2", n_samples=60, mean=0.78, ci_low=0.7, ci_high=0.9, cap_tokens=None),),
+        controls=(control_at(512, ceiling=1.0, floor=0.0), control_at(4096, ceiling=0.9, floor=None)),
+        judgement=Judgement(
+            judge="qwen3-4b",
+            n_judged=50,
+            n_unjudged=10,
+            mean_rating=7.5,
+            right_from=7,
+            disagreements=5,
+            judge_only=3,
+            exact_only=2,
+            share=0.1,
+            ci_low=0.04,
+            ci_high=0.21,
+        ),
         mean=0.78,
         successes=47,
         usage=Usage(
@@ -107,8 +157,14 @@ def tracked(folder: Path, made: Report | None = None, **changes: object) -> Trac
         folder=folder,
         parameters={"model.name": "qwen", "task.lengths": "[512, 1024, 4096]"},
         samples=[
-            {"sample_id": "s1", "context_tokens": 512, "score": 1.0, "cached_tokens": None, "answers": ["7"]},
-            {"sample_id": "s2", "context_tokens": 1024, "score": None, "cached_tokens": 8, "answers": ["9"]},
+            {
+                **{"sample_id": "s1", "context_tokens": 512, "score": 1.0, "cached_tokens": None, "answers": ["7"]},
+                "metadata": {"hops": 2, "topic": "a city"},
+            },
+            {
+                **{"sample_id": "s2", "context_tokens": 1024, "score": None, "cached_tokens": 8, "answers": ["9"]},
+                "metadata": {},
+            },
         ],
     )
     return replace(whole, **changes)  # type: ignore[arg-type]  # as above

@@ -1,0 +1,61 @@
+"""Pieces of a Markdown page: lines and cells that show any text as it is, tables, lists, code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+
+def escape(text: str) -> str:
+    """Text from outside (names, tags, notes) as a line of Markdown that shows it as it is.
+
+    Nothing in it can start HTML, a link, an image, code, emphasis, a formula, a heading, a list or a
+    table cell.
+    """
+    line = inline(text)
+    line = re.sub(r"^(?=[-+=#])", r"\\", line)
+    return re.sub(r"^(\d+)(?=[.)](\s|$))", r"\1\\", line)
+
+
+def inline(text: str) -> str:
+    """As `escape`, for text that doesn't begin a line."""
+    flat = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    flat = re.sub(r"([\\`*\[\]|~$])", r"\\\1", flat)
+    # An underscore inside a word is no emphasis, and names are full of them: those stay readable.
+    return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", flat)
+
+
+def image(path: str, *, caption: str) -> str:
+    """An image by its path relative to the page."""
+    return f"![{inline(caption)}]({quote(path)})"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A list of lines that are escaped already."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names and values, without a head."""
+    return table(("", ""), rows, words=2)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, wordy_end: bool = False) -> str:
+    """A table whose first `words` columns, and the last with `wordy_end`, are text; the rest are numbers."""
+    last = len(head) - 1
+    rule = (":--" if i < words or (wordy_end and i == last) else "--:" for i in range(len(head)))
+    lines = [_row(map(inline, head)), _row(rule), *(_row(map(inline, row)) for row in rows)]
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def code(text: str) -> str:
+    """A block of code that `text` can't end: its fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{text}\n{fence}" if text else ""

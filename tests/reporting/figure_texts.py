@@ -1,0 +1,29 @@
+"""What is written on a figure, and which of it can't be read."""
+
+from __future__ import annotations
+
+import itertools
+
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+
+def words(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text()]
+
+
+def overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Pairs of texts that cover each other. Tilted ones lie side by side in boxes that overlap: left out."""
+    figure.canvas.draw()
+    texts = [
+        text
+        for text in figure.findobj(Text)
+        if isinstance(text, Text) and text.get_text().strip() and text.get_visible() and text.get_rotation() % 90 == 0
+    ]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    # A shrunk box forgives a pixel of rounding.
+    return [
+        (one, other)
+        for (one, a), (other, b) in itertools.combinations(boxes, 2)
+        if a.x0 + 1 < b.x1 - 1 and b.x0 + 1 < a.x1 - 1 and a.y0 + 1 < b.y1 - 1 and b.y0 + 1 < a.y1 - 1
+    ]

@@ -1,0 +1,193 @@
+"""The figures of what was found beside the cap: decay, depth, facets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from contextcliff.records import DepthPoint, FacetRow, Report
+from contextcliff.reporting.decay_figure import decay_figure, has_decay
+from contextcliff.reporting.facets_figure import facets_figure
+from contextcliff.reporting.profile_figure import profile_figure
+from tests.reporting.figure_texts import overlaps, words
+
+MakeReport = Callable[..., Report]
+MakeFacets = Callable[..., list[FacetRow]]
+
+
+def curve(axes: Axes, *, style: str) -> Line2D | None:
+    """The fitted decay: the only line of so many points."""
+    return next(
+        (line for line in axes.lines if len(np.asarray(line.get_xydata())) > 100 and line.get_linestyle() == style),
+        None,
+    )
+
+
+def marked(axes: Axes) -> list[float]:
+    """Where vertical lines stand, in tokens."""
+    found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
+    return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
+
+
+# ---------------------------------------------------------------- decay
+
+
+def test_the_fitted_curve_is_half_of_its_start_at_the_half_life(full: Report) -> None:
+    line = curve(decay_figure(full).axes[0], style="-")
+    assert line is not None
+    for tokens, score in np.asarray(line.get_xydata(), dtype=float):
+        assert score == pytest.approx(0.98 * math.exp(-math.log(2) * tokens / 6500))
+
+
+def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
+    axes = decay_figure(full).axes[0]
+    solid, dashed = curve(axes, style="-"), curve(axes, style="--")
+    assert solid is not None
+    assert dashed is not None
+    longest = max(b.median_tokens for b in full.bins)
+    assert np.max(solid.get_xdata()) == pytest.approx(longest)
+    assert np.min(dashed.get_xdata()) == pytest.approx(longest)
+
+
+def test_the_levels_of_the_guide_are_drawn_and_named(full: Report) -> None:
+    figure = decay_figure(full)
+    across = [np.asarray(line.get_ydata(), dtype=float) for line in figure.axes[0].lines]
+    assert {float(y[0]) for y in across if len(y) == 2 and y[0] == y[1]} == {0.9, 0.5}
+    assert {"0.9: safe above", "0.5: danger below"} <= set(words(figure))
+
+
+def test_a_half_life_is_marked_and_its_interval_shaded(full: Report) -> None:
+    figure = decay_figure(full)
+    assert marked(figure.axes[0]) == [6500]
+    assert {"half-life 6,500", "interval of the half-life"} <= set(words(figure))
+
+
+def test_a_half_life_somewhat_beyond_the_longest_test_widens_the_axis(full: Report) -> None:
+    far = replace(full, half_life=replace(full.half_life, tokens=25_000, censored=True))
+    axes = decay_figure(far).axes[0]
+    assert marked(axes) == [25_000]
+    assert axes.get_xlim()[1] > 25_000
+
+
+@pytest.mark.parametrize("tokens", [3, 2_000_000])
+def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens: int) -> None:
+    figure = decay_figure(replace(full, half_life=replace(full.half_life, tokens=tokens, ci_low=2, ci_high=None)))
+    assert marked(figure.axes[0]) == []
+    assert f"half-life {tokens:,} (beyond this axis)" in words(figure)
+    low, high = figure.axes[0].get_xlim()
+    assert low > 100
+    assert high < 20_000
+
+
+def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_title(full: Report) -> None:
+    found = replace(full.half_life, tokens=None, initial=None, ci_high=None, reason="the score does not fall")
+    figure = decay_figure(replace(full, half_life=found))
+    assert curve(figure.axes[0], style="-") is None
+    assert marked(figure.axes[0]) == []
+    assert any("No half-life: the score does not fall" in text for text in words(figure))
+
+
+def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report) -> None:
+    silent = tuple(replace(b, mean=None) for b in full.bins[1:])
+    none = replace(full.half_life, tokens=None)
+    assert has_decay(replace(full, half_life=none))
+    assert has_decay(replace(full, bins=full.bins[:1]))
+    assert not has_decay(replace(full, cells=()))
+    assert not has_decay(replace(full, bins=(full.bins[0], *silent), half_life=none))
+    assert not has_decay(replace(full, bins=silent))
+
+
+def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> None:
+    silent = replace(full.bins[-1], mean=None, ci_low=None, ci_high=None)
+    figure = decay_figure(replace(full, bins=(*full.bins[:-1], silent)))
+    assert "nothing scored" in words(figure)
+    line = curve(figure.axes[0], style="-")
+    assert line is not None
+    assert np.max(line.get_xdata()) == pytest.approx(full.bins[-2].median_tokens)
+
+
+# ---------------------------------------------------------------- depth
+
+
+def test_the_profile_names_its_pattern_and_the_p_value(full: Report) -> None:
+    figure = profile_figure(full)
+    assert any(text.startswith("Score by depth, middle collapse (p = 0.003)") for text in words(figure))
+    line = figure.axes[0].lines[-1]
+    assert np.asarray(line.get_xydata()).tolist() == [[point.depth, point.mean] for point in full.profile]
+    assert figure.axes[0].get_xlim()[0] < 0 < 1 < figure.axes[0].get_xlim()[1]
+
+
+def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full: Report) -> None:
+    position = replace(full.position, pattern=None, p_value=None, reason="there are 2 depths")
+    said = words(profile_figure(replace(full, position=position)))
+    assert any(text.startswith("Score by depth: ") for text in said)
+    assert any("no pattern was tested: there are 2 depths" in " ".join(text.split()) for text in said)
+
+
+# ---------------------------------------------------------------- facets
+
+
+def test_each_facet_has_a_panel_with_a_row_a_value(full: Report) -> None:
+    figure = facets_figure(full)
+    said = words(figure)
+    assert {"hops", "hops 1"} <= set(said)
+    assert said.count("value 1") == said.count("n=10") == 2
+    panels = figure.axes[1:]
+    assert [np.asarray(panel.lines[-1].get_xdata()).tolist() for panel in panels] == [
+        [row.mean for row in full.facets if row.facet == facet] for facet in ("hops", "hops_1")
+    ]
+
+
+def test_long_names_that_differ_at_their_ends_still_differ(full: Report, facet_rows: MakeFacets) -> None:
+    said = words(facets_figure(replace(full, facets=tuple(facet_rows(facets=1, value="v" * 200)))))
+    names = [text for text in said if text.startswith("vvv")]
+    assert len(set(names)) == 3
+    assert max(map(len, names)) <= 32
+
+
+# ---------------------------------------------------------------- legibility
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param([2048], id="one"),
+        pytest.param([4096, 32_768, 1_048_576], id="three"),
+        pytest.param([1000 * i for i in range(1, 31)], id="thirty-linear"),
+        pytest.param([int(1024 * 2 ** (i / 2.9)) for i in range(20)], id="twenty-geometric"),
+    ],
+)
+@pytest.mark.parametrize("half_life", [None, 900, 6_500, 2_000_000])
+def test_no_text_of_a_decay_covers_another(
+    build: MakeReport, add_findings: MakeReport, lengths: list[int], half_life: int | None
+) -> None:
+    report = add_findings(build(lengths=lengths, successes=[18] * len(lengths), cap=lengths[0]))
+    assert overlaps(decay_figure(replace(report, half_life=replace(report.half_life, tokens=half_life)))) == []
+
+
+@pytest.mark.parametrize("depths", [2, 5, 30])
+def test_no_text_of_a_profile_covers_another(full: Report, depths: int) -> None:
+    profile = tuple(
+        DepthPoint(depth=i / (depths - 1), n_samples=12_345, mean=0.5, ci_low=0.4, ci_high=0.6) for i in range(depths)
+    )
+    assert overlaps(profile_figure(replace(full, profile=profile))) == []
+
+
+@pytest.mark.parametrize(
+    ("facets", "values", "value"),
+    [(1, 1, "v"), (1, 13, "W" * 60), (2, 3, "value"), (4, 2, "1,024–2,048"), (9, 5, "a rather long topic of its own")],
+)
+def test_no_text_of_the_facets_covers_another(
+    full: Report, facet_rows: MakeFacets, facets: int, values: int, value: str
+) -> None:
+    rows = facet_rows(facets=facets, values=values, value=value, name="a_facet_with_a_name_as_long_as_this")
+    figure = facets_figure(replace(full, facets=tuple(rows)))
+    assert overlaps(figure) == []
+    # What the names take stays inside the figure: a tight box cuts nothing, but a wide one would shrink the page.
+    assert all(text.get_window_extent().x0 >= 0 for panel in figure.axes[1:] for text in panel.texts)
