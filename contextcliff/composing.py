@@ -5,8 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
+
+from omegaconf import OmegaConf
 
 _NO_SUCH_KEY = re.compile(r"Could not override '([^']+)'|Key '([^']+)' is not in struct")
 _NO_SUCH_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
@@ -19,6 +22,19 @@ def conf_dir() -> Path:
     package = Path(__file__).resolve().parent
     packaged = package / "conf"
     return packaged if packaged.is_dir() else package.parent / "conf"
+
+
+def _of_task(group: str, task: str, default: str) -> str:
+    """The option of a group that goes with a task, by `conf/of_task.yaml`; `default` where it names none."""
+    return str(_options_of_tasks().get(task, {}).get(group, default))
+
+
+@cache
+def _options_of_tasks() -> Mapping[str, Mapping[str, str]]:
+    return cast(Mapping[str, Mapping[str, str]], OmegaConf.to_container(OmegaConf.load(conf_dir() / "of_task.yaml")))
+
+
+OmegaConf.register_new_resolver("of_task", _of_task, replace=True)
 
 
 def sweeps(arguments: Sequence[str]) -> bool:

@@ -58,11 +58,38 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corpus:
-    """What a dataset gives: texts, questions on them (none for a haystack), and what was left out, a sentence each."""
+    """What a dataset gives: texts, questions on them (none for a haystack), and what was left out, a sentence each.
+
+    `drawn` holds the question ids of each length bin, where the dataset is an earlier run's draw.
+    """
 
     documents: tuple[Document, ...]
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
+    drawn: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditBin:
+    """A range of document lengths: the documents and questions there are, and those that were drawn."""
+
+    min_tokens: int
+    max_tokens: int
+    documents: int
+    questions: int
+    drawn_documents: int
+    drawn_questions: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthAudit:
+    """How long the documents of a dataset are, before anything is asked: what can be tested, and what can't."""
+
+    lengths: tuple[int, ...]
+    """Tokens of every document, ascending, excluded ones included."""
+    too_short: int
+    too_long: int
+    bins: tuple[AuditBin, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,12 +175,26 @@ class Sample:
     """Values of the same form that stand in the same context and are wrong."""
     metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
     """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
+    item: str = ""
+    """Names the question where several samples repeat it: repeats are no further evidence. Empty: the sample itself."""
+    repeat: int = 0
+    bin: int | None = None
+    """The length bin that it was drawn for, where documents have their natural length."""
+    kind: str = "short"
+    """How the answer is compared, as `Question.kind` says."""
+    choices: tuple[str, ...] = ()
+    evidence: tuple[Span, ...] = ()
+    """Where in the document the evidence stands."""
+    reply: str = ""
+    """A right answer in the form that is asked for; empty: any of `answers`."""
     answer_tokens: int | None = None
     """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
     control: str | None = None
     """`ceiling` (the evidence alone) or `floor` (the text without it); None: no control."""
     controls: tuple[str, ...] = ()
     """`sample_id`s of the controls of this sample."""
+    document: Document | None = field(default=None, compare=False, repr=False)
+    """The whole document, where scoring reads it."""
     foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """Answers of the run's other samples: one of these in an answer is another sample's needle."""
 
@@ -206,6 +247,8 @@ class Score:
     value: float
     prediction: str
     failure: str | None
+    details: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Further measures of the answer, as `em` and `f1`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,6 +261,7 @@ class ScoredSample:
     failure: str | None
     prediction: str
     generation: Generation | None
+    details: Mapping[str, float] = field(default_factory=dict, hash=False)
     judge_rating: int | None = None
     """A judge's 1-10, where one was asked."""
 
@@ -257,6 +301,18 @@ class Bin:
     failures: Mapping[str, int]
     ttft_ms_median: float | None
     latency_ms_median: float | None
+    n_items: int = 0
+    """Questions, where samples repeat some; else as many as samples, scored or not."""
+    n_documents: int = 0
+    instability: float | None = None
+    """Share of the repeated questions whose score changes between repeats; None where nothing was repeated."""
+    within_item_variance: float | None = None
+    """Mean variance of the score between the repeats of a question."""
+    rolling_variance: float | None = None
+    """Variance of the scores of this bin and its neighbours, pooled."""
+    bimodality: float | None = None
+    """Sarle's coefficient of the scores; above 5/9 there may be two humps. None below four scores or without spread."""
+    latency_ms_std: float | None = None
     n_clusters: int | None = None
     """Haystacks or contexts that its samples share, where several share one; the bounds allow for it."""
 
@@ -319,6 +375,8 @@ class SafeCap:
     confidence: float
     verdict: str
     reason: str
+    threshold_score: float | None = None
+    """The threshold as a score; None where it is relative to a baseline without one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -510,6 +568,8 @@ class Report:
     facets: tuple[FacetRow, ...]
     controls: tuple[ControlLevel, ...]
     judgement: Judgement | None
+    audit: LengthAudit | None
+    """How long the documents are, where they have their natural length."""
     mean: float | None
     successes: int
     usage: Usage

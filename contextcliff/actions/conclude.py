@@ -10,19 +10,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contextcliff import __version__
+from pydantic import TypeAdapter
+
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.manifest import manifest_of
 from contextcliff.errors import RunError
 from contextcliff.execution.judging import JUDGE_FACT, recall_ratings
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
 from contextcliff.execution.scoring import score_outcomes
-from contextcliff.execution.store import PlannedSample, Store, StoredRun
+from contextcliff.execution.store import Store, StoredRun
 from contextcliff.models import Price
 from contextcliff.records import (
     SCHEMA_VERSION,
     Analysis,
     Counts,
     Document,
+    LengthAudit,
     Outcome,
     Report,
     ScoredSample,
@@ -30,6 +33,8 @@ from contextcliff.records import (
     render,
 )
 from contextcliff.tracking.tracker import Tracked, TrackingError
+
+_audit = TypeAdapter(LengthAudit)
 
 
 def conclude(
@@ -50,14 +55,15 @@ def conclude(
     from contextcliff.analysis.analyse import analyse
     from contextcliff.analysis.judgement import judgement_of
     from contextcliff.reporting.contexts import write_contexts
+    from contextcliff.reporting.figures import draw_curves
     from contextcliff.reporting.files import samples_table, write_report_files
 
     run, planned = store.run(identity.run_id), store.schedule(identity.run_id)
     if run is None:
         raise RunError(f"no answer to {identity.run_id} is stored, so there is nothing to report")
-    outcomes = recall(store, identity.run_id, planned)
+    outcomes, kept = recall(store, identity.run_id, planned), store.documents(identity.run_id)
     _require_an_answer([outcome for outcome in outcomes if outcome.sample.control is None])
-    everything = score_outcomes(invocation.task, outcomes)
+    everything = score_outcomes(invocation.task, outcomes, kept)
     scored = _rated(tuple(item for item in everything if item.sample.control is None), invocation, run, store)
     controls = tuple(sample for sample in everything if sample.sample.control is not None)
     analysis = analyse(
@@ -91,13 +97,14 @@ def conclude(
         report,
         scored=scored,
         controls=controls,
-        manifest=_manifest(invocation, run, planned),
+        manifest=manifest_of(invocation, run, planned, kept),
         folder=folder,
         dpi=invocation.reporting.dpi,
     )
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
+    draw_curves(report, folder=folder.parent, dpi=invocation.reporting.dpi)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
     _track(
@@ -166,6 +173,7 @@ def _report(
         facets=analysis.facets,
         controls=analysis.controls,
         judgement=analysis.judgement,
+        audit=_audit.validate_json(run.facts["audit"]) if run.facts.get("audit") else None,
         mean=analysis.mean,
         successes=analysis.successes,
         usage=_usage(answered, invocation.model.price, wall_s=run.wall_s),
@@ -200,33 +208,6 @@ def _usage(scored: Sequence[ScoredSample], price: Price, *, wall_s: float) -> Us
         usd=price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion),
         wall_s=round(wall_s, 3),
     )
-
-
-def _manifest(invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample]) -> Mapping[str, object]:
-    """What was asked, in the order in which it was sent: enough to see that two runs asked the same."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run_id": run.run_id,
-        "fingerprint": run.fingerprint,
-        "contextcliff_version": __version__,
-        "facts": dict(run.facts),
-        "configuration": dict(invocation.parameters),
-        "samples": [
-            {
-                "position": position,
-                "sample_id": item.sample.sample_id,
-                "context_tokens": item.sample.context_tokens,
-                "built_tokens": item.sample.built_tokens,
-                "depth": item.sample.depth,
-                "trial": item.sample.trial,
-                "control": item.sample.control,
-                "document_id": item.sample.document_id,
-                "seed": item.sample.seed,
-                "prompt_sha256": item.prompt_sha256,
-            }
-            for position, item in enumerate(planned)
-        ],
-    }
 
 
 def _show(invocation: Invocation, report: Report, folder: Path) -> None:

@@ -43,5 +43,5 @@ async def ask_judge(judge: Judge, invocation: Invocation, identity: Identity, st
 def answered(invocation: Invocation, identity: Identity, store: Store) -> tuple[ScoredSample, ...]:
     """The scored samples of a run, without its controls."""
     outcomes = recall(store, identity.run_id, store.schedule(identity.run_id))
-    scored = score_outcomes(invocation.task, outcomes)
+    scored = score_outcomes(invocation.task, outcomes, store.documents(identity.run_id))
     return tuple(item for item in scored if item.sample.control is None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.manifest import manifest_of
 from contextcliff.actions.preparation import Prepared, deployment, prepare
 from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError
@@ -14,7 +15,7 @@ from contextcliff.execution.budget import Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
-from contextcliff.records import Plan, PlanBin
+from contextcliff.records import LengthAudit, Plan, PlanBin, Sample
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.text.words import WordTokenizer
 
@@ -41,8 +42,10 @@ class MakePlan:
             rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
         plan = _plan(invocation, prepared, missing, rates, download)
         write_plan(plan, folder=invocation.output_dir)
+        if prepared.audit is not None:
+            _write_draw(invocation, prepared, prepared.audit)
         if invocation.reporting.console:
-            render_plan(plan, folder=invocation.output_dir)
+            render_plan(plan, folder=invocation.output_dir, audit=prepared.audit)
         return ExitCode.DONE
 
     def _rates(self, measured: Rates | None) -> Rates | None:
@@ -54,6 +57,20 @@ class MakePlan:
 async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
     async with invocation.engine.open(deployment(invocation)) as session:
         return prepare(invocation, identity, own=session.tokenizer, served=session.served)
+
+
+def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
+    """The manifest of what would be asked, and the picture of how long the documents are."""
+    from contextcliff.reporting.audit import audit_figure
+    from contextcliff.reporting.figures import write_figure
+    from contextcliff.reporting.files import write_manifest
+
+    write_manifest(
+        manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=invocation.output_dir
+    )
+    title = f"Documents by length: {prepared.run.facts['dataset']}"
+    path = invocation.output_dir / "length_histogram.png"
+    write_figure(audit_figure(audit, title=title), path=path, dpi=invocation.reporting.dpi)
 
 
 def _plan(
@@ -70,10 +87,11 @@ def _plan(
     cached = shared_tokens(samples)
     completion = answer_tokens(samples, invocation.sampling)
     ordinary = [item.sample for item in prepared.planned if item.sample.control is None]
-    per_length = Counter(sample.context_tokens for sample in ordinary)
-    to_send = Counter(sample.context_tokens for sample in samples if sample.control is None)
+    binned = {sample.sample_id: length for length, group in _lengths(ordinary).items() for sample in group}
+    per_length = Counter(binned[sample.sample_id] for sample in ordinary)
+    to_send = Counter(binned[sample.sample_id] for sample in samples if sample.control is None)
     architecture = _architecture(invocation)
-    answer = invocation.sampling.generated_tokens
+    answer = max(invocation.sampling.for_answer(sample.answer_tokens).generated_tokens for sample in ordinary)
     return Plan(
         run_id=prepared.run.run_id,
         model=prepared.run.facts["model"],
@@ -103,6 +121,14 @@ def _plan(
         ),
         notes=_notes(invocation, missing, rates, download),
     )
+
+
+def _lengths(samples: Sequence[Sample]) -> Mapping[int, Sequence[Sample]]:
+    """Samples by designed length; where documents have their own, by the longest of each bin."""
+    groups: defaultdict[int, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        groups[sample.context_tokens if sample.bin is None else sample.bin].append(sample)
+    return {max(sample.context_tokens for sample in group): group for group in groups.values()}
 
 
 def _wall_s(rates: Rates | None, *, computed_tokens: int, completion_tokens: int) -> float | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.records import Corpus, Document, render
+from contextcliff.records import Corpus, Document, LengthAudit, render
 from contextcliff.tasks.task import Materials
 from contextcliff.text.choice import Offer
 from contextcliff.text.tokens import Tokenizer
@@ -25,6 +26,7 @@ class Prepared:
     run: StoredRun
     planned: tuple[PlannedSample, ...]
     documents: Mapping[str, Document]
+    audit: LengthAudit | None
 
 
 def deployment(invocation: Invocation) -> Deployment:
@@ -81,10 +83,11 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             "tokenizer": tokenizer.name,
             "dataset": _named(invocation.dataset.name, corpus),
             "notes": "\n".join((*corpus.notes, *built.notes)),
+            "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
             "server": "\n".join(served.told),
         },
     )
-    return Prepared(run=run, planned=planned, documents=documents)
+    return Prepared(run=run, planned=planned, documents=documents, audit=built.audit)
 
 
 def _named(name: str, corpus: Corpus) -> str:

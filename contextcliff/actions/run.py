@@ -86,7 +86,8 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
-        store.begin(prepared.run, prepared.planned)
+        kept = prepared.documents.values() if invocation.task.reads_documents else ()
+        store.begin(prepared.run, prepared.planned, kept)
         runner = Runner(
             session=session,
             sampling=invocation.sampling,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contextcliff.analysis import rules
 from contextcliff.analysis.bar import Bar, make_bar
-from contextcliff.analysis.bins import Level, group, mean_of, summarise
+from contextcliff.analysis.bins import Group, Level, group, mean_of, summarise
 from contextcliff.analysis.caps import Walk, crossing_ceiling, walk_up
 from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
@@ -50,7 +50,13 @@ def analyse(
     scores = sorted(item.score for item in scored if item.score is not None)
     if not levels:
         return _nothing(settings, relative=relative)
-    bar = make_bar(levels, threshold=settings.threshold, relative=relative, confidence=settings.confidence)
+    bar = make_bar(
+        levels,
+        threshold=settings.threshold,
+        relative=relative,
+        confidence=settings.confidence,
+        baseline=_baseline(groups, settings),
+    )
     walk = walk_up(levels, bar, settings.confidence)
     halving = half_life(levels, settings.confidence, dispersion=design_effect(levels))
     book = control_book(controls)
@@ -82,6 +88,18 @@ def analyse(
     )
 
 
+def _baseline(groups: Sequence[Group], settings: AnalysisSettings) -> Level | None:
+    """The lengths up to `baseline_tokens` as one; None where that is the shortest alone."""
+    if settings.baseline_tokens is None:
+        return None
+    short = [group for group in groups if max(s.measured_tokens for s in group.samples) <= settings.baseline_tokens]
+    if len(short) < 2:
+        return None
+    together = Group(asked_tokens=short[-1].asked_tokens, samples=tuple(s for group in short for s in group.samples))
+    binary = all(level.binary for level in summarise(groups, settings.confidence))
+    return summarise([together], settings.confidence, binary=binary)[0]
+
+
 def _safe_cap(walk: Walk, bar: Bar, settings: AnalysisSettings, *, relative: bool, max_context_tokens: int) -> SafeCap:
     tokens = walk.cap_tokens
     return SafeCap(
@@ -92,6 +110,7 @@ def _safe_cap(walk: Walk, bar: Bar, settings: AnalysisSettings, *, relative: boo
         fraction_of_max=None if tokens is None else tokens / max_context_tokens,
         rule="walk_up",
         threshold=settings.threshold,
+        threshold_score=bar.score,
         relative_to_baseline=relative,
         confidence=settings.confidence,
         verdict=walk.verdict,

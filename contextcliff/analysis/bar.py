@@ -91,12 +91,13 @@ class RelativeBar:
 
     The worst case of an unscored sample is a wrong answer at the length in question and a right one at
     the baseline. The baseline itself passes where there is one: five scored samples and a mean
-    above zero.
+    above zero. Where several lengths make it, `baseline` is all of them together and `members` each.
     """
 
     share: float
     confidence: float
     baseline: Level
+    members: tuple[Level, ...]
 
     @property
     def score(self) -> float | None:
@@ -111,23 +112,26 @@ class RelativeBar:
     def clears(self, level: Level) -> bool:
         if not level.scores:
             return False
-        if level is self.baseline:
-            return len(level.scores) >= BASELINE_SAMPLES and max(level.scores) > 0.0
+        if self._is_member(level):
+            return len(self.baseline.scores) >= BASELINE_SAMPLES and max(level.scores) > 0.0
         return self._exceeds(level.if_unscored_wrong)
+
+    def _is_member(self, level: Level) -> bool:
+        return any(level is member for member in self.members)
 
     def _exceeds(self, evidence: Evidence) -> bool:
         p = p_at_most_share(evidence, self.baseline.if_unscored_right, self.share, self.confidence)
         return p <= 1.0 - self.confidence
 
     def undercuts(self, level: Level) -> bool:
-        if level is self.baseline or not level.scores or not self.baseline.scores:
+        if self._is_member(level) or not level.scores or not self.baseline.scores:
             return False
         p = p_at_least_share(level.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
         return p <= 1.0 - self.confidence
 
     def could_clear(self, level: Level, evidence: Evidence) -> bool:
         right = sum(score == 1.0 for score in evidence.scores)
-        if level is self.baseline:
+        if self._is_member(level):
             return right >= BASELINE_SAMPLES
         return right > 0 and self._exceeds(evidence)
 
@@ -140,10 +144,18 @@ class RelativeBar:
         return level.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
 
 
-def make_bar(levels: Sequence[Level], *, threshold: float, relative: bool, confidence: float) -> Bar:
-    """The bar of an analysis with at least one length."""
+def make_bar(
+    levels: Sequence[Level], *, threshold: float, relative: bool, confidence: float, baseline: Level | None = None
+) -> Bar:
+    """The bar of an analysis with at least one length.
+
+    `baseline` is the level of several short lengths together, whose prompts are no longer than its longest; None:
+    the shortest length.
+    """
     if relative:
-        return RelativeBar(share=threshold, confidence=confidence, baseline=levels[0])
+        whole = levels[0] if baseline is None else baseline
+        members = tuple(level for level in levels if level.bin.max_tokens <= whole.bin.max_tokens)
+        return RelativeBar(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
     return AbsoluteBar(threshold=threshold, confidence=confidence)
 
 

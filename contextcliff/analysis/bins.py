@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from contextcliff.analysis.clusters import Cluster, clusters_of
 from contextcliff.analysis.evidence import Evidence
 from contextcliff.analysis.intervals import is_binary
+from contextcliff.analysis.items import instability_of, items_of
+from contextcliff.analysis.shape import bimodality, rolling_variances
 from contextcliff.records import Bin, ScoredSample
 
 
@@ -29,7 +31,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """A bin with the scores behind it, which the tests need.
+    """A bin with the scores behind it, which the tests need: one of each item, as `items.py` has them.
 
     `scores` are sorted: nothing that is computed from them depends on the order of the samples.
     `binary` holds for the whole run, not for the bin: a bin of fractional scores which happen to be
@@ -39,17 +41,14 @@ class Level:
     bin: Bin
     scores: tuple[float, ...]
     binary: bool
+    unscored: int = 0
+    """Items without a score."""
     clusters: tuple[Cluster, ...] = ()
 
     @property
-    def unscored(self) -> int:
-        """Number of samples without a score."""
-        return self.bin.n_unscored
-
-    @property
     def planned(self) -> int:
-        """Number of samples, scored or not."""
-        return self.bin.n_samples + self.bin.n_unscored
+        """Number of items, scored or not."""
+        return len(self.scores) + self.unscored
 
     @property
     def evidence(self) -> Evidence:
@@ -90,8 +89,20 @@ class Level:
 
 
 def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
-    """Group samples by designed length, or into at most `bins` quantile bins; shortest first."""
-    return _by_design(scored) if designed_lengths else _by_quantile(tuple(scored), bins)
+    """Group samples by designed length, by the bin they were drawn for, or into quantile bins; shortest first."""
+    samples = tuple(scored)
+    if designed_lengths:
+        return _by_design(samples)
+    if all(item.sample.bin is not None for item in samples):
+        return _by_draw(samples)
+    return _by_quantile(samples, bins)
+
+
+def _by_draw(scored: tuple[ScoredSample, ...]) -> tuple[Group, ...]:
+    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in scored:
+        by_bin[item.sample.bin or 0].append(item)
+    return tuple(Group(asked_tokens=_median_tokens(by_bin[k]), samples=tuple(by_bin[k])) for k in sorted(by_bin))
 
 
 def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
@@ -122,33 +133,47 @@ def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None
     """
     if binary is None:
         binary = is_binary(s.score for g in groups for s in g.samples if s.score is not None)
-    return tuple(_level(g, binary=binary, confidence=confidence) for g in groups)
+    levels = [_level(g, binary=binary, confidence=confidence) for g in groups]
+    rolling = rolling_variances([level.scores for level in levels])
+    return tuple(
+        replace(level, bin=replace(level.bin, rolling_variance=variance))
+        for level, variance in zip(levels, rolling, strict=True)
+    )
 
 
 def _level(found: Group, *, binary: bool, confidence: float) -> Level:
     lengths = [s.measured_tokens for s in found.samples]
-    scores = tuple(sorted(s.score for s in found.samples if s.score is not None))
-    n_unscored = len(found.samples) - len(scores)
-    clusters = clusters_of(found.samples)
+    n_scored = sum(s.score is not None for s in found.samples)
+    items = items_of(found.samples)
+    scores = tuple(sorted(item.score for item in items if item.score is not None))
+    clusters, changes = clusters_of(items), instability_of(items)
     summary = Bin(
         asked_tokens=found.asked_tokens,
         min_tokens=min(lengths),
         median_tokens=_median_tokens(found.samples),
         max_tokens=max(lengths),
-        n_samples=len(scores),
-        n_unscored=n_unscored,
+        n_samples=n_scored,
+        n_unscored=len(found.samples) - n_scored,
         mean=mean_of(scores) if scores else None,
         ci_low=None,
         ci_high=None,
         tested_low=None,
         std=_standard_deviation(scores),
-        failure_rate=sum(score < 1.0 for score in scores) / len(scores) if scores else None,
+        failure_rate=sum(_is_failure(s) for s in found.samples) / n_scored if n_scored else None,
         failures=_failures(found.samples),
         ttft_ms_median=_median(s.generation.ttft_ms for s in found.samples if s.generation is not None),
         latency_ms_median=_median(s.generation.latency_ms for s in found.samples if s.generation is not None),
         n_clusters=len(clusters) or None,
+        n_items=len(items),
+        n_documents=len({s.sample.document_id for s in found.samples}),
+        instability=None if changes is None else changes.share,
+        within_item_variance=None if changes is None else changes.variance,
+        latency_ms_std=_standard_deviation(
+            [s.generation.latency_ms for s in found.samples if s.generation is not None]
+        ),
+        bimodality=bimodality(scores),
     )
-    level = Level(bin=summary, scores=scores, binary=binary, clusters=clusters)
+    level = Level(bin=summary, scores=scores, binary=binary, unscored=len(items) - len(scores), clusters=clusters)
     return _with_bounds(level, confidence) if scores else level
 
 
@@ -156,6 +181,11 @@ def _with_bounds(level: Level, confidence: float) -> Level:
     low, high = level.evidence.shown(confidence)
     tested = level.if_unscored_wrong.lower(confidence)
     return replace(level, bin=replace(level.bin, ci_low=low, ci_high=high, tested_low=tested))
+
+
+def _is_failure(item: ScoredSample) -> bool:
+    """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1."""
+    return item.score is not None and item.details.get("em", item.score) < 1.0
 
 
 def mean_of(scores: Sequence[float]) -> float:

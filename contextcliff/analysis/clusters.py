@@ -26,7 +26,7 @@ from functools import lru_cache
 
 from scipy import stats
 
-from contextcliff.records import ScoredSample
+from contextcliff.analysis.items import Item
 
 ASSUMED_CORRELATION = 0.15
 """Intra-class correlation that is allowed for whatever is observed: the least (in steps of 0.05) that keeps the
@@ -57,8 +57,8 @@ class Effective:
     n: float
 
 
-def clusters_of(samples: Iterable[ScoredSample]) -> tuple[Cluster, ...]:
-    """The clusters of the samples of one length, smallest first; none where the samples are independent.
+def clusters_of(items: Iterable[Item]) -> tuple[Cluster, ...]:
+    """The clusters of the items of one length, smallest first; none where the samples are independent.
 
     They are clustered where they name at least two shared texts, and one of those has more than one scored
     sample. Where all share a single text there is no variance between texts to be seen, and the claim is
@@ -66,9 +66,9 @@ def clusters_of(samples: Iterable[ScoredSample]) -> tuple[Cluster, ...]:
     """
     named: defaultdict[str, list[float | None]] = defaultdict(list)
     alone: list[list[float | None]] = []
-    for item in samples:
-        if item.sample.cluster:
-            named[item.sample.cluster].append(item.score)
+    for item in items:
+        if item.cluster:
+            named[item.cluster].append(item.score)
         else:
             alone.append([item.score])
     if not are_clustered(named.values()):

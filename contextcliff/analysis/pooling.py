@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.clusters import Cluster, are_clustered
 from contextcliff.analysis.evidence import Evidence
+from contextcliff.analysis.items import Item, items_of
 from contextcliff.records import ScoredSample
 
 
@@ -20,24 +21,24 @@ def pooled(lengths: Sequence[Sequence[ScoredSample]], *, binary: bool) -> Eviden
     counts for its cluster by how far it is from the mean of its length (the stratified variance of W. G. Cochran,
     "Sampling Techniques", 3rd ed. 1977, chapter 5).
     """
-    scored = [[item for item in samples if item.score is not None] for samples in lengths]
+    scored = [[item for item in items_of(samples) if item.score is not None] for samples in lengths]
     scores = tuple(sorted(item.score for samples in scored for item in samples if item.score is not None))
     if not scores:
         return None
     return Evidence(scores=scores, binary=binary, clusters=_clusters(scored, mean_of(scores)))
 
 
-def _clusters(lengths: Sequence[Sequence[ScoredSample]], overall: float) -> tuple[Cluster, ...]:
+def _clusters(lengths: Sequence[Sequence[Item]], overall: float) -> tuple[Cluster, ...]:
     """Clusters over all lengths, the scores of each length moved to the overall mean; none where independent."""
     named: defaultdict[str, list[float]] = defaultdict(list)
     alone: list[list[float]] = []
     for samples in lengths:
         scores = [item.score for item in samples if item.score is not None]
-        several = len({item.sample.cluster for item in samples} - {""}) > 1
+        several = len({item.cluster for item in samples} - {""}) > 1
         for item, score in zip(samples, scores, strict=True):
             moved = score + overall - mean_of(scores)
-            if several and item.sample.cluster:
-                named[item.sample.cluster].append(moved)
+            if several and item.cluster:
+                named[item.cluster].append(moved)
             else:
                 alone.append([moved])
     if not are_clustered(named.values()):

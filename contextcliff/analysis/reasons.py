@@ -54,7 +54,7 @@ def _cleared(walk: Walk, bar: Bar, confidence: float) -> str:
 
 
 def _no_baseline(first: Level) -> str:
-    n = first.bin.n_samples
+    n = len(first.scores)
     if n < BASELINE_SAMPLES:
         return (
             f"at the shortest length, {_tokens(first)} tokens, only {n} of {first.planned} samples are "
@@ -87,7 +87,7 @@ def _never_good(walk: Walk, bar: Bar, confidence: float) -> str:
 def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     """Why the data at `stop` settle nothing, and how many samples would."""
     fewest = sample_size.fewest_to_clear(threshold, confidence)
-    n = stop.bin.n_samples
+    n = len(stop.scores)
     if not stop.scores:
         needs = "" if fewest is None else f"; at least {fewest:,} scored samples are needed there"
         return f"at {_tokens(stop)} none of {stop.planned} samples was scored{needs}"
@@ -116,7 +116,7 @@ def _fewest_all_right(stop: Level, bar: Bar, fewest: int) -> int:
         at = bisect.bisect_left(counts, True, key=lambda m: bar.could_clear(stop, stop.all_right(m)))
         return counts[min(at, len(counts) - 1)]
     # With a baseline below 1, fewer will do than against a perfect one.
-    above = range(stop.bin.n_samples + 1, fewest)
+    above = range(len(stop.scores) + 1, fewest)
     return next((m for m in above if bar.could_clear(stop, stop.all_right(m))), fewest)
 
 
@@ -143,7 +143,7 @@ def _advice(stop: Level, bar: Bar, confidence: float) -> str:
         needed = bar.samples_to_clear(stop)
         where = "at each of the two lengths" if isinstance(bar, RelativeBar) else "at that length"
         return (
-            f", above the threshold, but {stop.bin.n_samples} samples are too few to show it; "
+            f", above the threshold, but {len(stop.scores)} samples are too few to show it; "
             f"{_settled_by(stop, needed, where)}"
         )
     rate = sample_size.cautious_rate(stop.scores, score)
@@ -151,7 +151,7 @@ def _advice(stop: Level, bar: Bar, confidence: float) -> str:
     needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     side = "at" if math.isclose(mean, score) else "below"
     return (
-        f", {side} the threshold, but {stop.bin.n_samples} samples do not show that it is degraded; "
+        f", {side} the threshold, but {len(stop.scores)} samples do not show that it is degraded; "
         f"{_settled_by(stop, needed, 'at that length')}"
     )
 

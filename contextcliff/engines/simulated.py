@@ -27,6 +27,7 @@ from contextcliff.text.words import WordTokenizer
 
 _FULL_BITS = 16.0
 _WORDS_A_TOKEN = 0.75
+_FORMLESS = 0.3
 
 
 @settings
@@ -98,9 +99,9 @@ class SimulatedSession:
         if not sample.answers:
             text = _writing(sample.seed, health=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
-            text = f"{'; '.join(sample.answers)}."
+            text = sample.reply or f"{'; '.join(sample.answers)}."
         else:
-            text = rng.choice(_WRONG)(sample.answers[0], rng)
+            text = _wrong(sample, rng)
         completion = len(self.tokenizer.starts(text))
         return Generation(
             text=text,
@@ -154,6 +155,15 @@ _WRONG: tuple[Callable[[str, random.Random], str], ...] = (
     lambda _, __: "The text tells of a harbour.",
     lambda _, __: "",
 )
+
+
+def _wrong(sample: Sample, rng: random.Random) -> str:
+    """A wrong answer; where a form is asked for, as often in it as out of it."""
+    answer = sample.answers[0]
+    said = rng.choice(_WRONG)(answer, rng)
+    if not sample.reply or answer not in sample.reply or rng.random() < _FORMLESS:
+        return said
+    return sample.reply.replace(answer, _other(answer, rng))
 
 
 def _writing(seed: int, *, health: float, tokens: int, rng: random.Random) -> str:

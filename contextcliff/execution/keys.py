@@ -22,7 +22,7 @@ class Respondent:
         """The store's key of this respondent's answer to a prompt; `served` is the model that a server told.
 
         The seed is part of it only where tokens are drawn at random: a greedy answer to the same
-        prompt is the same answer.
+        prompt is the same answer. A repeat is asked anew.
         """
         drawn = self.sampling.temperature > 0.0
         seed = (sample.seed if self.sampling.seed is None else self.sampling.seed) if drawn else None
@@ -31,4 +31,5 @@ class Respondent:
             for name, value in asdict(self.sampling.for_answer(sample.answer_tokens)).items()
             if name != "seed"
         }
-        return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed)
+        again = (sample.repeat,) if sample.repeat else ()
+        return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed, *again)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from contextcliff.records import Generation, Outcome, Score, ScoredSample
+from contextcliff.records import Document, Generation, Outcome, Score, ScoredSample
 from contextcliff.tasks.task import Task
 
 _OUT_OF_THOUGHT = Score(value=0.0, prediction="", failure="thinking_budget")
 
 
-def score_outcomes(task: Task, outcomes: Sequence[Outcome]) -> tuple[ScoredSample, ...]:
-    """Score every generation. Each sample is told the others' answers, so that mix-ups show as such."""
+def score_outcomes(
+    task: Task, outcomes: Sequence[Outcome], documents: Mapping[str, Document] = MappingProxyType({})
+) -> tuple[ScoredSample, ...]:
+    """Score every generation.
+
+    Each sample is told the others' answers, so that mix-ups show as such, and its document where it was kept.
+    """
     everyones = frozenset(_answers(outcomes))
-    return tuple(_score(task, outcome, everyones) for outcome in outcomes)
+    return tuple(_score(task, outcome, everyones, documents) for outcome in outcomes)
 
 
-def _score(task: Task, outcome: Outcome, everyones: frozenset[str]) -> ScoredSample:
-    sample = replace(outcome.sample, foreign_answers=everyones)
+def _score(task: Task, outcome: Outcome, everyones: frozenset[str], documents: Mapping[str, Document]) -> ScoredSample:
+    sample = replace(outcome.sample, foreign_answers=everyones, document=documents.get(outcome.sample.document_id))
     if outcome.generation is None or outcome.unscored is not None:
         return ScoredSample(
             sample=sample,
@@ -36,6 +42,7 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str]) -> ScoredSam
         failure=score.failure,
         prediction=score.prediction,
         generation=outcome.generation,
+        details=score.details,
     )
 
 

@@ -7,20 +7,23 @@ prompt, so that the same question to the same model is never paid twice, whichev
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 from pydantic import TypeAdapter
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.records import Generation, Sample
+from contextcliff.records import Document, Generation, Sample
 
 STORE_NAME = "state.db"
 _BUSY_MS = 30_000
@@ -37,6 +40,12 @@ CREATE TABLE IF NOT EXISTS run_samples (
     run_id TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
     sample TEXT NOT NULL, PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS documents (
+    sha256 TEXT PRIMARY KEY, document BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run_documents (
+    run_id TEXT NOT NULL, document_id TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run_id, document_id)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS faults (
     run_id TEXT NOT NULL, sample_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
     created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
@@ -45,6 +54,7 @@ CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id);
 """
 _generation = TypeAdapter(Generation)
 _sample = TypeAdapter(Sample)
+_document = TypeAdapter(Document)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,8 +133,20 @@ class Store:
             creates=True,
         )
 
-    def begin(self, run: StoredRun, planned: Sequence[PlannedSample]) -> None:
-        """Record a run and its schedule; a run that is begun again keeps its wall time."""
+    def begin(self, run: StoredRun, planned: Sequence[PlannedSample], documents: Iterable[Document] = ()) -> None:
+        """Record a run, its schedule and the documents that scoring reads.
+
+        A run that is begun again keeps its wall time.
+        """
+        packed = {document.document_id: _pack(document) for document in documents}
+        self._write(
+            "INSERT OR IGNORE INTO documents (sha256, document) VALUES (?, ?)",
+            [(hashlib.sha256(data).hexdigest(), zlib.compress(data)) for data in packed.values()],
+        )
+        self._write(
+            "INSERT OR REPLACE INTO run_documents (run_id, document_id, sha256) VALUES (?, ?, ?)",
+            [(run.run_id, name, hashlib.sha256(data).hexdigest()) for name, data in packed.items()],
+        )
         self._write(
             "INSERT INTO runs (run_id, fingerprint, label, facts) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (run_id) DO UPDATE SET facts = excluded.facts",
@@ -175,6 +197,13 @@ class Store:
             PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
             for sample, sha256, key in rows
         )
+
+    def documents(self, run_id: str) -> Mapping[str, Document]:
+        """The documents that were kept with a run, by their id."""
+        rows = self._all(
+            "SELECT document_id, document FROM run_documents JOIN documents USING (sha256) WHERE run_id = ?", run_id
+        )
+        return {name: _document.validate_json(zlib.decompress(cast(bytes, data))) for name, data in rows}
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
@@ -274,8 +303,12 @@ def _opened(file: Path) -> sqlite3.Connection:
     return connection
 
 
+def _pack(document: Document) -> bytes:
+    return _document.dump_json(document)
+
+
 def _sample_json(sample: Sample) -> str:
-    return _sample.dump_json(sample, exclude={"foreign_answers"}).decode()
+    return _sample.dump_json(sample, exclude={"foreign_answers", "document"}).decode()
 
 
 def _stored_run(row: tuple[str, ...]) -> StoredRun:

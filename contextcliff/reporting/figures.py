@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.records import Report
+from contextcliff.records import LengthAudit, Report
 from contextcliff.reporting.atomic import write_bytes
+from contextcliff.reporting.audit import audit_figure
+from contextcliff.reporting.curves_figure import comparable_runs, curves_figure
 from contextcliff.reporting.decay_figure import decay_figure, has_decay
 from contextcliff.reporting.facets_figure import facets_figure
+from contextcliff.reporting.failures_figure import failures_figure, has_failures
 from contextcliff.reporting.heatmap_figure import heatmap_figure
 from contextcliff.reporting.latency_figure import has_latency, latency_figure
 from contextcliff.reporting.profile_figure import profile_figure
@@ -33,6 +36,8 @@ def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
         ("decay_curve", has_decay(report), decay_figure),
         ("depth_profile", len(report.profile) >= 2, profile_figure),
         ("facets", bool(report.facets), facets_figure),
+        ("failures_by_length", has_failures(report), failures_figure),
+        ("length_histogram", report.audit is not None, _histogram),
         ("latency_by_length", has_latency(report), latency_figure),
     ]
     drawn = []
@@ -43,6 +48,24 @@ def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
         else:
             path.unlink(missing_ok=True)
     return tuple(drawn)
+
+
+def draw_curves(report: Report, *, folder: Path, dpi: int) -> Path | None:
+    """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one."""
+    curves = comparable_runs(report, folder=folder)
+    if len(curves) < 2:
+        return None
+    return write_figure(curves_figure(curves), path=folder / f"runs-{report.task}.png", dpi=dpi)
+
+
+def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
+    """Write a figure as PNG, whole or not at all."""
+    return write_bytes(path=path, data=_png(figure, dpi=dpi))
+
+
+def _histogram(report: Report) -> Figure:
+    audit = report.audit or LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
+    return audit_figure(audit, title=f"Documents by length: {report.dataset}")
 
 
 def _png(figure: Figure, *, dpi: int) -> bytes:

@@ -45,6 +45,14 @@ class SampleLine:
     """Tokens between neighbouring pieces of evidence, where there are several."""
     metadata: Mapping[str, str | int | float]
     judge_rating: int | None
+    level: int | None
+    """1 a single piece of evidence, 2 several; None where the task has no levels."""
+    em: float | None
+    f1: float | None
+    false_refusal: bool | None
+    """Whether a model said that the text doesn't tell, though it does; None where that isn't looked at."""
+    output: str | None
+    """What the model said, whole."""
 
 
 def write_report_files(
@@ -68,10 +76,15 @@ def write_report_files(
         write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
         write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
-        write_text(path=folder / "manifest.json", text=_json(dict(manifest), indent=2) + "\n"),
+        write_manifest(manifest, folder=folder),
         *_controls(controls, path=folder / CONTROLS_NAME),
         *figures,
     )
+
+
+def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
+    """Write `manifest.json` into a folder."""
+    return write_text(path=folder / "manifest.json", text=_json(dict(manifest), indent=2) + "\n")
 
 
 def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
@@ -92,6 +105,7 @@ def samples_table(scored: Iterable[ScoredSample]) -> list[dict[str, object]]:
 def sample_line(scored: ScoredSample) -> SampleLine:
     """What `samples.jsonl` says of one sample."""
     sample, generation = scored.sample, scored.generation
+    level = sample.metadata.get("level")
     distance = sample.metadata.get("evidence_distance_tokens")
     return SampleLine(
         sample_id=sample.sample_id,
@@ -116,6 +130,11 @@ def sample_line(scored: ScoredSample) -> SampleLine:
         evidence_distance_tokens=distance if isinstance(distance, int) else None,
         metadata=dict(sample.metadata),
         judge_rating=scored.judge_rating,
+        level=level if isinstance(level, int) else None,
+        em=scored.details.get("em"),
+        f1=scored.details.get("f1"),
+        false_refusal=bool(scored.details["false_refusal"]) if "false_refusal" in scored.details else None,
+        output=None if generation is None else generation.text,
     )
 
 

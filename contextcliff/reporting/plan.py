@@ -6,8 +6,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from contextcliff.records import Plan
+from contextcliff.records import LengthAudit, Plan
 from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.audit import render_audit
 from contextcliff.reporting.phrases import duration
 
 PLAN_NAME = "plan.json"
@@ -21,8 +22,8 @@ def write_plan(plan: Plan, *, folder: Path) -> Path:
     )
 
 
-def render_plan(plan: Plan, *, folder: Path) -> None:
-    """Print a plan on stdout."""
+def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -> None:
+    """Print a plan on stdout, and how long the documents are where they have their natural length."""
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
@@ -39,6 +40,8 @@ def render_plan(plan: Plan, *, folder: Path) -> None:
         cache = "-" if found.kv_gib is None else f"{found.kv_gib:,.3f} GiB"
         table.add_row(f"{found.context_tokens:,}", f"{found.samples:,}", cache)
     console.print(table)
+    if audit is not None:
+        render_audit(audit, console)
     for note in plan.notes:
         console.print(Text(f"  - {note}"))
     console.print(Text(f"  {folder / PLAN_NAME}"))

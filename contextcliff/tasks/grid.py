@@ -92,6 +92,11 @@ class DesignedLengths:
         return True
 
     @property
+    def reads_documents(self) -> bool:
+        """An answer is right or wrong by itself."""
+        return False
+
+    @property
     def relative_by_default(self) -> bool:
         """An answer found or not has an absolute scale."""
         return False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextcliff.records import Corpus, Generation, Sample, Score
+from contextcliff.records import Corpus, Generation, LengthAudit, Sample, Score
 from contextcliff.text.tokens import Tokenizer
 
 
@@ -39,6 +39,8 @@ class Built:
     samples: tuple[Sample, ...]
     controls: tuple[Sample, ...] = ()
     notes: tuple[str, ...] = ()
+    audit: LengthAudit | None = None
+    """How long the documents are, where they have their natural length."""
 
 
 class Task(Protocol):
@@ -62,6 +64,11 @@ class Task(Protocol):
     @property
     def texts(self) -> int:
         """Different texts (or stretches of one) that the dataset has to give."""
+        ...
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether scoring reads the documents, which are then kept with the run."""
         ...
 
     @property

@@ -68,6 +68,8 @@ def test_every_file_is_there(finished: Path) -> None:
         "config.yaml",
         "figures/score_by_length.png",
         "figures/heatmap.png",
+        "figures/decay_curve.png",
+        "figures/depth_profile.png",
         "figures/latency_by_length.png",
     }
     assert all(set(line) >= SAMPLE_KEYS for line in samples(finished))

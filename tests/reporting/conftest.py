@@ -137,6 +137,7 @@ def make_report(
         facets=(),
         controls=(),
         judgement=None,
+        audit=None,
         mean=full / scored if scored else None,
         successes=full,
         usage=Usage(
@@ -205,6 +206,7 @@ def with_findings(report: Report, *, facets: Sequence[FacetRow] | None = None) -
         ),
         facets=tuple(make_facets() if facets is None else facets),
         controls=tuple(_control_level(b, informative=b.asked_tokens != first) for b in report.bins),
+        audit=None,
         judgement=Judgement(
             judge="qwen3-4b",
             n_judged=98,

@@ -115,6 +115,7 @@ def report(run_id: str = "qwen-niah-f16-1a2b", **changes: object) -> Report:
         ),
         facets=(FacetRow(facet="hops", value="2", n_samples=60, mean=0.78, ci_low=0.7, ci_high=0.9, cap_tokens=None),),
         controls=(control_at(512, ceiling=1.0, floor=0.0), control_at(4096, ceiling=0.9, floor=None)),
+        audit=None,
         judgement=Judgement(
             judge="qwen3-4b",
             n_judged=50,

@@ -1,0 +1,66 @@
+"""Samples as evidence: the repeats of one question are one piece of it.
+
+A question that is put three times at temperature 0 is answered the same three times, or nearly so; counted as three
+samples it would make every interval too short. Its score is the mean over its repeats. How much the repeats differ is
+a measure of its own: the instability by which a model near its limit shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from contextcliff.records import ScoredSample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Item:
+    """One question, or a sample that is its own. `score` is None where no repeat was scored."""
+
+    cluster: str
+    score: float | None
+    repeats: tuple[float, ...]
+
+    @property
+    def variance(self) -> float | None:
+        """Variance of the score over the repeats (n − 1 in the denominator); None below two."""
+        if len(self.repeats) < 2 or self.score is None:
+            return None
+        return math.fsum((value - self.score) ** 2 for value in self.repeats) / (len(self.repeats) - 1)
+
+
+def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
+    """The items of samples, in the order in which they first occur."""
+    found: dict[tuple[str, str], list[ScoredSample]] = {}
+    for scored in samples:
+        sample = scored.sample
+        found.setdefault((sample.document_id, sample.item or sample.sample_id), []).append(scored)
+    return tuple(_item(group) for group in found.values())
+
+
+def _item(group: Sequence[ScoredSample]) -> Item:
+    repeats = tuple(sorted(scored.score for scored in group if scored.score is not None))
+    score = math.fsum(repeats) / len(repeats) if repeats else None
+    return Item(cluster=group[0].sample.cluster, score=score, repeats=repeats)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Instability:
+    """Over the items with two scored repeats or more: the share whose score changes, and the mean variance within."""
+
+    share: float
+    variance: float
+    n_items: int
+
+
+def instability_of(items: Iterable[Item]) -> Instability | None:
+    """None where nothing was repeated."""
+    variances = [item.variance for item in items if item.variance is not None]
+    if not variances:
+        return None
+    return Instability(
+        share=sum(variance > 0.0 for variance in variances) / len(variances),
+        variance=math.fsum(variances) / len(variances),
+        n_items=len(variances),
+    )

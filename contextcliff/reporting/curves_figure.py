@@ -1,0 +1,100 @@
+"""Several runs of one task in one picture: where one model's cliff lies, and where another's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter
+
+from contextcliff.records import Report
+from contextcliff.reporting.canvas import blank, heading, legend_below, lengths_on_x
+from contextcliff.reporting.marks import or_nan, scores_on_y
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 9.0, 4.2
+_MOST_RUNS = 8
+_STYLES = ("o-", "s--", "^-.", "D:")
+_report = TypeAdapter(Report)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """A run in the picture: what tells it from the others, and its report."""
+
+    name: str
+    report: Report
+
+
+def comparable_runs(report: Report, *, folder: Path) -> tuple[Curve, ...]:
+    """The runs below `folder` that asked the same task of the same texts, this one included; latest eight.
+
+    A run's name in the picture is its model, and its KV policy and label where the runs differ in them. A folder whose
+    report can't be read as one of this version is passed over: it is another version's.
+    """
+    found: dict[str, Report] = {}
+    for file in folder.glob("*/report.json"):
+        other = _read(file)
+        if other is not None and (other.task, other.dataset) == (report.task, report.dataset) and other.bins:
+            found[other.run_id] = other
+    found[report.run_id] = report
+    runs = sorted(found.values(), key=lambda run: run.created_at)[-_MOST_RUNS:]
+    policies, labels = {run.kv_policy for run in runs}, {run.label for run in runs}
+    named: dict[str, Report] = {}
+    for run in runs:
+        parts = [run.model, *([run.kv_policy] if len(policies) > 1 else []), *([run.label] if len(labels) > 1 else [])]
+        named[" · ".join(part for part in parts if part)] = run  # of runs alike in all three the latest
+    return tuple(Curve(name=name, report=run) for name, run in named.items())
+
+
+def _read(file: Path) -> Report | None:
+    try:
+        return _report.validate_python(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
+
+
+def curves_figure(curves: Sequence[Curve]) -> Figure:
+    """Draw at least two runs: mean scores with their intervals as bands, and each safe cap as a line."""
+    import matplotlib as mpl
+
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    lengths = sorted({b.median_tokens for curve in curves for b in curve.report.bins})
+    caps = [curve.report.safe_cap.tokens for curve in curves if curve.report.safe_cap.tokens is not None]
+    axis = lengths_on_x(axes, lengths=lengths, shown=caps, inches=_WIDTH)
+    scores_on_y(axes)
+    palette = mpl.colormaps["tab10"]
+    for position, curve in enumerate(curves):
+        bins = sorted(curve.report.bins, key=lambda a_bin: a_bin.median_tokens)
+        tokens = [max(1, b.median_tokens) for b in bins]
+        colour = palette(position)
+        cap = curve.report.safe_cap.tokens
+        told = "no cap" if cap is None else f"cap {cap:,}"
+        axes.plot(
+            tokens,
+            [or_nan(b.mean) for b in bins],
+            _STYLES[position % len(_STYLES)],
+            color=colour,
+            markersize=5,
+            linewidth=1.6,
+            label=f"{curve.name} ({told})",
+        )
+        lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
+        axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
+        if cap is not None:
+            axes.axvline(cap, color=colour, linewidth=1.2, linestyle=(0, (2, 2)), alpha=0.9)
+    first = curves[0].report
+    heading(
+        axes,
+        title=f"Score by length: {first.task}, {len(curves)} runs",
+        subtitle=f"{first.dataset}. Bands: intervals of the mean; vertical lines: safe caps",
+        inches=_WIDTH,
+        above=10,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    return figure

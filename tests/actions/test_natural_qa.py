@@ -1,0 +1,163 @@
+"""Natural-length questions from the command line: the plan, the run, the manifest, the planted cliff."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.records import Corpus
+from tests.commands import SIMULATED, contextcliff_here, reports, samples
+
+QA = ("task=qa", *SIMULATED)
+
+
+def own_set(folder: Path, *, documents: int = 60, longest: int = 6_000) -> Path:
+    """A question set whose documents are evenly spread in log length, two questions each."""
+    path = folder / "own.jsonl"
+    lines = []
+    for i in range(documents):
+        words = round(60 * (longest / 60) ** (i / (documents - 1)))
+        text = f"The keeper of house {i} is called Ansgar{i}. " + "The tide came in and the ledger was closed. " * (
+            words // 9
+        )
+        lines += [
+            {
+                "id": f"q{i}-{j}",
+                "doc_id": f"d{i}",
+                "context": text,
+                "question": f"What is the keeper of house {i} called (asked as number {j})?",
+                "answers": [f"Ansgar{i}"],
+            }
+            for j in range(2)
+        ]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def run(folder: Path, *overrides: str) -> dict[str, Any]:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (report,) = reports(folder)
+    return report
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("qa")
+    run(folder, *QA, "engine.law=flat", "task.controls=true")
+    return folder
+
+
+def test_the_built_in_set_runs_without_an_override(finished: Path) -> None:
+    (report,) = reports(finished)
+    assert (report["task"], report["dataset"]) == ("qa", "stories")
+    assert len(report["bins"]) == 5
+    counts = report["counts"]
+    assert (
+        counts["planned"]
+        == counts["completed"]
+        == len(samples(finished))
+        == 3 * sum(b["n_items"] for b in report["bins"])
+    )
+    assert counts["controls"] > 0
+    assert report["safe_cap"]["relative_to_baseline"] is True
+    assert {row["facet"] for row in report["facets"]} >= {"level", "domain"}
+
+
+def test_every_bin_says_its_tokens_documents_and_instability(finished: Path) -> None:
+    (report,) = reports(finished)
+    for found in report["bins"]:
+        assert found["min_tokens"] <= found["median_tokens"] <= found["max_tokens"]
+        assert found["n_documents"] >= 2
+        assert 0.0 <= found["instability"] <= 1.0
+        assert found["within_item_variance"] >= 0.0
+        assert found["rolling_variance"] >= 0.0
+        assert found["latency_ms_std"] is not None
+    lengths = [found["min_tokens"] for found in report["bins"]]
+    assert lengths == sorted(lengths)
+    assert sum(part["drawn_questions"] for part in report["audit"]["bins"]) == sum(b["n_items"] for b in report["bins"])
+
+
+def test_a_line_keeps_what_the_model_said_and_what_it_is_worth(finished: Path) -> None:
+    for line in samples(finished):
+        assert {"em", "f1", "level", "output", "prediction", "false_refusal"} <= set(line)
+        assert line["em"] <= line["f1"] == line["score"]
+        assert (line["failure"] is None) == (line["em"] == 1.0)
+
+
+def test_figures_show_failures_facets_and_the_lengths(finished: Path) -> None:
+    drawn = {path.stem for path in finished.rglob("figures/*.png")}
+    assert {"score_by_length", "failures_by_length", "length_histogram", "facets"} <= drawn
+
+
+def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(tmp_path: Path) -> None:
+    ended = contextcliff_here("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
+    assert ended.returncode == 0
+    assert "DOCUMENTS BY LENGTH (tokens;" in ended.stdout
+    assert "####" in ended.stdout
+    manifest = json.loads((tmp_path / "outputs" / "manifest.json").read_text(encoding="utf-8"))
+    assert len(manifest["corpus"]["drawn"]) == 5
+    assert {path.name for path in (tmp_path / "outputs").iterdir()} == {
+        "manifest.json",
+        "plan.json",
+        "length_histogram.png",
+    }
+
+
+def test_with_the_manifest_alone_the_run_is_repeated_when_its_source_is_gone(tmp_path: Path) -> None:
+    source = own_set(tmp_path)
+    first = run(tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen")
+    manifest = tmp_path / "kept.json"
+    manifest.write_bytes(next(tmp_path.rglob("manifest.json")).read_bytes())
+    source.unlink()
+    again = run(tmp_path, *QA, "dataset=manifest", f"dataset.path={manifest}", "model=qwen")
+    assert again["counts"]["reused"] == first["counts"]["completed"]
+    assert again["fingerprint"] == first["fingerprint"]
+    assert again["bins"] == first["bins"]
+
+
+@pytest.mark.parametrize("cliff", [700, 2_500])
+def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_safe(
+    tmp_path: Path, cliff: int
+) -> None:
+    source = own_set(tmp_path, documents=120)
+    report = run(
+        tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen", f"engine.cliff_tokens={cliff}",
+        "engine.ceiling=1.0", "engine.floor=0.0", "analysis.bins=8", "task.repeats=1", "task.samples_per_bin=30",
+    )  # fmt: skip
+    cap = report["safe_cap"]
+    assert cap["verdict"] in ("cliff", "slope")
+    passed = [found for found in report["bins"] if found["max_tokens"] <= cap["tokens"]]
+    holding = next(found for found in report["bins"] if found["min_tokens"] <= cliff <= found["max_tokens"])
+    position = report["bins"].index(holding)
+    # The largest tested prompt of the last stable bin: the one before the cliff's, or the cliff's own where it lies at
+    # its very end.
+    assert cap["tokens"] == passed[-1]["max_tokens"]
+    assert len(passed) in (position, position + 1)
+    assert cap["ci_low"] <= cliff * 1.1
+    assert cap["ci_high"] >= cliff * 0.9
+
+
+def test_repeats_are_no_further_evidence(tmp_path: Path) -> None:
+    once, thrice = tmp_path / "once", tmp_path / "thrice"
+    for folder, repeats in ((once, 1), (thrice, 3)):
+        folder.mkdir()
+        run(folder, *QA, "engine.law=flat", "engine.ceiling=1.0", f"task.repeats={repeats}")
+    (first,), (second,) = reports(once), reports(thrice)
+    assert [b["tested_low"] for b in first["bins"]] == [b["tested_low"] for b in second["bins"]]
+    assert second["counts"]["planned"] == 3 * first["counts"]["planned"]
+
+
+def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
+    ended = contextcliff_here(
+        *QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path
+    )
+    assert ended.returncode == 0
+    assert next(tmp_path.rglob("runs-qa.png")).stat().st_size > 10_000
+
+
+def test_a_corpus_is_data_alone() -> None:
+    assert Corpus(documents=()).questions == ()

@@ -1,0 +1,208 @@
+"""Questions on whole documents: which are asked, what is sent, and in which bins."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from pydantic import TypeAdapter
+
+from contextcliff.composing import conf_dir
+from contextcliff.errors import ConfigError
+from contextcliff.records import Corpus, Document, Passage, Question, Span, Words, render
+from contextcliff.tasks.length_bins import draw
+from contextcliff.tasks.qa import Qa
+from contextcliff.tasks.task import Built, Materials, Room
+from contextcliff.text.words import WordTokenizer
+from tests.tasks.needles import said
+
+ROOM = Room(context_window=4_096, answer_tokens=48)
+
+
+def qa(**changes: Any) -> Qa:
+    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "qa.yaml"))
+    del values["_target_"], values["defaults"]
+    return TypeAdapter(Qa).validate_python({**values, "min_context_tokens": 0, "min_samples": 1, **changes})
+
+
+def document(name: str, words: int) -> Document:
+    rng = random.Random(name)
+    text = " ".join(rng.choice(["tide", "ledger", "harbour", "lamp", "stairs."]) for _ in range(words))
+    return Document(document_id=name, title=name, text=f"{name} keeps the brass key. {text}")
+
+
+def corpus(*sizes: int, questions: int = 2, **changes: Any) -> Corpus:
+    documents = tuple(document(f"d{i:03d}", size) for i, size in enumerate(sizes))
+    return Corpus(
+        documents=documents,
+        questions=tuple(
+            Question(
+                question_id=f"{found.document_id}-q{j}",
+                document_id=found.document_id,
+                text=f"What does {found.document_id} keep, asked for the time numbered {j}?",
+                answers=("the brass key", "brass key"),
+                evidence=(Span(start=0, end=len(f"{found.document_id} keeps the brass key.")),),
+                **changes,
+            )
+            for found in documents
+            for j in range(questions)
+        ),
+    )
+
+
+def built(task: Qa, texts: Corpus, *, bins: int = 3, binning: str = "quantile", seed: int = 0) -> Built:
+    return task.build(
+        Materials(
+            corpus=texts,
+            tokenizer=WordTokenizer(),
+            room=ROOM,
+            seed=seed,
+            text_identity="x",
+            bins=bins,
+            binning=binning,
+        )
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(5, 3_000), min_size=1, max_size=8), st.sampled_from(["json", "plain"]))
+def test_no_prompt_ever_differs_from_its_document_outside_the_frame(sizes: list[int], form: str) -> None:
+    texts = corpus(*sizes)
+    documents = {found.document_id: found for found in texts.documents}
+    frames = set()
+    for sample in built(qa(format=form), texts).samples:
+        before, inside, after = sample.recipe.user
+        assert isinstance(before, Words)
+        assert isinstance(after, Words)
+        assert inside == Passage(document_id=sample.document_id, start=0, end=len(documents[sample.document_id].text))
+        prompt = render(sample.recipe, documents).user
+        assert prompt == f"{before.text}{documents[sample.document_id].text}{after.text}"
+        assert abs(WordTokenizer().count_prompt(render(sample.recipe, documents)) - sample.built_tokens) <= 2
+        frames.add((before.text, after.text.replace(sample.question, "")))
+    assert len(frames) == 1
+
+
+def test_each_question_is_put_as_often_as_it_is_repeated_and_repeats_are_samples_of_one_item() -> None:
+    samples = built(qa(repeats=3), corpus(50, 400, 900)).samples
+    assert len(samples) == 3 * 6
+    assert len({sample.sample_id for sample in samples}) == 18
+    assert len({sample.item for sample in samples}) == 6
+    assert {sample.trial for sample in samples} == {0, 1, 2}
+
+
+def test_documents_that_do_not_fit_are_left_out_and_counted_and_never_cut() -> None:
+    run = built(qa(), corpus(50, 400, 900, 9_000))
+    assert "d003" not in {sample.document_id for sample in run.samples}
+    assert run.audit is not None
+    assert (run.audit.too_long, len(run.audit.lengths)) == (1, 4)
+    assert any("1 documents are longer than" in note and "never cut" in note for note in run.notes)
+
+
+def test_short_documents_are_dropped_below_the_minimum() -> None:
+    run = built(qa(min_context_tokens=100), corpus(20, 400, 900))
+    assert run.audit is not None
+    assert run.audit.too_short == 1
+    assert {sample.document_id for sample in run.samples} == {"d001", "d002"}
+
+
+def test_levels_can_be_asked_for() -> None:
+    with pytest.raises(ConfigError, match=r"task.levels=\[2\]: no question of the dataset has such a level"):
+        built(qa(levels=[2]), corpus(50, 400))
+    assert len(built(qa(levels=[2], repeats=1), corpus(50, 400, level=2)).samples) == 4
+
+
+def test_a_dataset_without_questions_is_refused() -> None:
+    with pytest.raises(ConfigError, match="dataset: this one has no questions, and task=qa asks them"):
+        built(qa(), Corpus(documents=(document("d", 50),)))
+
+
+def test_a_dataset_that_does_not_span_the_range_is_refused_with_what_it_spans() -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"task.max_context_tokens=3,000: the dataset spans \d+ to \d+ tokens in 2 lengths, so it can't show",
+    ):
+        built(qa(max_context_tokens=3_000), corpus(50, 400))
+
+
+def test_where_every_document_is_too_long_there_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"none of its documents fits between task.min_context_tokens=0 and the 3,8"):
+        built(qa(), corpus(9_000))
+
+
+def test_controls_ask_the_evidence_alone_and_the_question_without_its_document() -> None:
+    run = built(qa(controls=True), corpus(50, 400))
+    by_id = {control.sample_id: control for control in run.controls}
+    for sample in run.samples:
+        kinds = {by_id[name].control: render(by_id[name].recipe, {}).user for name in sample.controls}
+        assert "keeps the brass key." in kinds["ceiling"]
+        assert "brass key" not in kinds["floor"]
+        assert len(kinds["ceiling"]) < 500
+
+
+@pytest.mark.parametrize("form", ["json", "plain"])
+def test_the_oracle_scores_one_and_silence_nothing(form: str) -> None:
+    task, texts = qa(format=form), corpus(50, 400)
+    for sample in built(task, texts).samples:
+        whole = sample.__class__(**{f: getattr(sample, f) for f in sample.__slots__} | {"document": texts.documents[0]})
+        assert task.score(whole, said(sample.reply)).value == 1.0
+        assert task.score(whole, said("")).value == 0.0
+
+
+def test_a_choice_is_answered_by_its_letter() -> None:
+    texts = corpus(80, kind="choice", choices=("a lamp", "the brass key", "a rope"))
+    task = qa(format="plain")
+    sample = built(task, texts).samples[0]
+    assert sample.reply == "B"
+    assert "A. a lamp\nB. the brass key\nC. a rope" in render(sample.recipe, {"d000": texts.documents[0]}).user
+    assert [task.score(sample, said(letter)).value for letter in "ABC"] == [0.0, 1.0, 0.0]
+
+
+lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lengths, st.integers(1, 10), st.integers(1, 8), st.integers(1, 6), st.sampled_from(["quantile", "fixed"]))
+def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
+    sizes: list[int], bins: int, per_bin: int, min_samples: int, binning: str
+) -> None:
+    questions = [
+        Question(question_id=f"q{i}-{j}", document_id=f"d{i}", text="?", answers=("a",))
+        for i in range(len(sizes))
+        for j in range(2)
+    ]
+    found = draw(
+        questions,
+        {f"d{i}": size for i, size in enumerate(sizes)},
+        bins=bins,
+        binning=binning,
+        per_bin=per_bin,
+        min_samples=min_samples,
+        seed=1,
+    )
+    assert 1 <= len(found.bins) <= bins
+    for earlier, later in zip(found.bins, found.bins[1:], strict=False):
+        assert earlier.max_tokens < later.min_tokens
+    assert sum(part.available for part in found.bins) == len(questions)
+    for part in found.bins:
+        assert len(part.questions) == min(per_bin, part.available)
+        assert part.documents == min(part.all_documents, len(part.questions))
+        assert len(found.bins) == 1 or part.available >= min_samples
+
+
+def test_a_thin_bin_is_merged_and_a_starved_one_named() -> None:
+    texts = corpus(*[50 + i for i in range(10)], 3_000)
+    run = built(qa(min_samples=4, samples_per_bin=30), texts, bins=2, binning="fixed")
+    assert any("has 2 questions, fewer than task.min_samples=4, and is merged with" in note for note in run.notes)
+    assert any("is starved: 22 questions, and task.samples_per_bin asks for 30" in note for note in run.notes)
+    assert {sample.bin for sample in run.samples} == {0}
+
+
+def test_the_draw_depends_on_the_seed_alone() -> None:
+    texts = corpus(*range(50, 1_000, 50), questions=3)
+    task = qa(samples_per_bin=5)
+    assert built(task, texts) == built(task, texts)
+    assert {s.item for s in built(task, texts).samples} != {s.item for s in built(task, texts, seed=1).samples}

@@ -1,0 +1,133 @@
+"""Exact match and token F1 are the official SQuAD v1.1 figures to the last digit; ROUGE-L is Lin's, in any script."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.tasks.squad_scoring import best, exact_match, normalise, rouge_l, token_f1, words
+
+_SQUAD = Path(__file__).parents[2].parent / "shared" / "data" / "squad_dev_300.jsonl"
+_TOKENS = st.sampled_from(
+    ["the", "A", "an", "Theseus", "cat", "cat's", "1,234", "–", "the–end", "a.b", "U.S.", "\u3000", "İ", "ß", "東京"]
+)
+_TEXTS = st.lists(_TOKENS | st.text(max_size=5), max_size=8).map(" ".join)
+
+
+def published_tokens(text: str) -> list[str]:
+    """The tokens that Rajpurkar et al. compare, from their description: no punctuation, no articles, lower case."""
+    kept = "".join(character for character in text.lower() if character not in string.punctuation)
+    return "".join(" " if part in ("a", "an", "the") else part for part in re.split(r"(\W+)", kept)).split()
+
+
+def published_exact_match(prediction: str, reference: str) -> float:
+    return 1.0 if published_tokens(prediction) == published_tokens(reference) else 0.0
+
+
+def published_f1(prediction: str, reference: str) -> float:
+    said, wanted = published_tokens(prediction), published_tokens(reference)
+    unmatched, shared = list(wanted), 0
+    for token in said:
+        if token in unmatched:
+            unmatched.remove(token)
+            shared += 1
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(said), shared / len(wanted)
+    return (2 * precision * recall) / (precision + recall)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "em", "f1"),
+    [  # figures of the official evaluation script
+        ("The cat's pyjamas!", "cats pyjamas", 1.0, 1.0),
+        ("U.S.", "US", 1.0, 1.0),
+        ("1,234 men", "1234 men and women", 0.0, 0.6666666666666666),
+        ("cat cat cat", "cat dog cat", 0.0, 0.6666666666666666),
+        ("Denver   Broncos", "denver broncos won it", 0.0, 0.6666666666666666),
+        ("a cat", "the", 0.0, 0.0),
+        ("the", "a", 1.0, 0.0),  # nothing is left to share
+        ("", "", 1.0, 0.0),
+        ("the–end", "– end", 0.0, 0.0),  # a dash outside ASCII is no punctuation to it, but it ends a word
+        ("東京タワー。", "東京タワー", 0.0, 0.0),
+    ],
+)
+def test_figures_are_those_of_the_official_script(prediction: str, reference: str, em: float, f1: float) -> None:
+    assert (exact_match(prediction, reference), token_f1(prediction, reference)) == (em, f1)
+    assert (published_exact_match(prediction, reference), published_f1(prediction, reference)) == (em, f1)
+
+
+@given(prediction=_TEXTS, reference=_TEXTS)
+def test_any_two_texts_score_as_the_published_definition_says(prediction: str, reference: str) -> None:
+    assert exact_match(prediction, reference) == published_exact_match(prediction, reference)
+    assert token_f1(prediction, reference) == published_f1(prediction, reference)
+
+
+@given(text=_TEXTS, other=_TEXTS)
+def test_a_text_matches_itself_and_f1_has_no_direction(text: str, other: str) -> None:
+    assert exact_match(text, text) == 1.0
+    assert token_f1(text, text) == (1.0 if normalise(text) else 0.0)
+    assert token_f1(text, other) == pytest.approx(token_f1(other, text))
+    assert 0.0 <= token_f1(text, other) <= 1.0
+
+
+def perturbed(right: str, question: str, context: str) -> list[str]:
+    """Predictions from right to wrong, made of one item of the dataset."""
+    tokens = right.split()
+    return [
+        right,
+        f"The {right.upper()}.",
+        f"It was “{right}”, in 1900",
+        " ".join(tokens[1:]),
+        " ".join([*reversed(tokens), *tokens]),
+        question,
+        " ".join(context.split()[:12]),
+        f"{right}, an answer; a the {right}",
+    ]
+
+
+@pytest.mark.skipif(not _SQUAD.exists(), reason="needs the SQuAD sample beside the repository")
+def test_a_whole_evaluation_has_the_official_totals() -> None:
+    em = f1 = total = 0.0
+    for line in _SQUAD.read_text(encoding="utf-8").splitlines():
+        item = json.loads(line)
+        references = item["answers"]["text"]
+        for prediction in perturbed(references[0], item["question"], item["context"]):
+            assert best(exact_match, prediction, references) == best(published_exact_match, prediction, references)
+            assert best(token_f1, prediction, references) == best(published_f1, prediction, references)
+            em += best(exact_match, prediction, references)
+            f1 += best(token_f1, prediction, references)
+            total += 1
+    # what the official script makes of the same 2,400 predictions
+    assert (100.0 * em / total, 100.0 * f1 / total) == (26.833333333333332, 50.00922095152346)
+
+
+def test_the_best_reference_counts_and_there_has_to_be_one() -> None:
+    assert best(token_f1, "Denver Broncos", ["Carolina Panthers", "the Broncos", "Denver Broncos"]) == 1.0
+    with pytest.raises(ValueError):
+        best(token_f1, "Denver", [])
+
+
+@pytest.mark.parametrize(
+    ("prediction", "score"), [("police kill the gunman", 0.75), ("the gunman kill police", 0.5), ("", 0.0)]
+)
+def test_rouge_l_is_the_longest_common_subsequence_of_the_papers_example(prediction: str, score: float) -> None:
+    assert rouge_l(prediction, "police killed the gunman") == score
+
+
+def test_rouge_l_reads_texts_that_the_librarys_own_tokenizer_drops() -> None:
+    assert rouge_l("Эмма уехала в Руан", "Эмма уехала") == pytest.approx(2 / 3)
+    assert rouge_l("銀河鉄道の旅", "銀河鉄道の夜") == pytest.approx(5 / 6)
+
+
+@given(text=st.text(alphabet=st.characters(max_codepoint=127), max_size=40))
+def test_words_are_the_librarys_own_on_ascii(text: str) -> None:
+    from rouge_score.tokenize import tokenize
+
+    assert words(text) == tokenize(text, None)

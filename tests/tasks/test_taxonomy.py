@@ -1,0 +1,242 @@
+"""A wrong answer has one tag, by a fixed order; a refusal is known in six languages."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.tasks.answer_format import Format, Parsed, parse_answer
+from contextcliff.tasks.refusal import is_refusal
+from contextcliff.tasks.taxonomy import ContextWords, Failure, classify, content_words, context_words_of
+
+TEXT = (
+    "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
+    "the lamp herself on the night of the storm, because her father lay ill with a fever."
+)
+TAGS = ("empty", "schema", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
+RAMBLING = (
+    "Marit lit the lamp, and the lamp of the lighthouse was lit by Marit on the night of the storm, " * 3 + "again."
+)
+
+
+def tag_of(
+    reply: str,
+    *,
+    references: tuple[str, ...] = ("the engineer Otto Lindqvist",),
+    finish_reason: str = "stop",
+    format: Format = "plain",
+    context: str = TEXT,
+    kind: str = "short",
+    question: str = "Who built the lighthouse of Skerrow?",
+    evidence_present: bool = True,
+) -> Failure:
+    return classify(
+        reply,
+        parsed=parse_answer(reply, format=format, whole=kind == "summary"),
+        question=question,
+        references=references,
+        context_words=context_words_of(context),
+        finish_reason=finish_reason,
+        format=format,
+        question_kind=kind,
+        evidence_present=evidence_present,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "format", "finish_reason", "tag"),
+    [
+        ("  \n", "plain", "length", "empty"),
+        ("", "json", "stop", "empty"),
+        ('{"answer": " "}', "json", "stop", "empty"),
+        ("Marit", "json", "stop", "schema"),
+        ('{"name": "Marit"}', "json", "stop", "schema"),
+        ('{"answer": "Ma', "json", "length", "schema"),
+        ("The text does not say", "plain", "length", "refusal"),
+        ('{"answer": "unknown"}', "json", "stop", "refusal"),
+        ("Marit", "plain", "length", "incomplete"),
+        ("Brunel and the", "plain", "stop", "incomplete"),
+        ("It was Brunel,", "plain", "stop", "incomplete"),
+        ("Isambard Brunel", "plain", "stop", "hallucination"),
+        ("In 1999", "plain", "stop", "hallucination"),
+        (RAMBLING, "plain", "stop", "drift"),
+        ("Bananas, mangoes, papayas, oranges, cherries, apples!", "plain", "stop", "drift"),
+        ("Otto Lindqvist, a keeper", "plain", "stop", "partial"),
+        ("Marit", "plain", "stop", "wrong"),
+        ("In 1817", "plain", "stop", "wrong"),  # the text writes 1,817
+        ("no", "plain", "stop", "wrong"),
+        ("the lighthouse of Skerrow", "plain", "stop", "wrong"),  # says nothing that the question doesn't
+    ],
+)
+def test_the_first_tag_of_the_order_that_holds(reply: str, format: Format, finish_reason: str, tag: str) -> None:
+    assert tag_of(reply, format=format, finish_reason=finish_reason).tag == tag
+
+
+def test_the_order_decides_where_several_hold() -> None:
+    several = {  # each also has what its right neighbours are tagged for
+        "empty": tag_of("", format="json", finish_reason="length"),
+        "schema": tag_of("I don't know Brunel,", format="json", finish_reason="length"),
+        "refusal": tag_of("I don't know Brunel,", finish_reason="length"),
+        "incomplete": tag_of("Brunel", finish_reason="length"),
+        "hallucination": tag_of("Brunel, Telford and Smeaton built the lighthouse " * 6 + "together."),
+        "drift": tag_of(RAMBLING),
+        "partial": tag_of("Otto Lindqvist, keeper"),
+        "wrong": tag_of("Marit"),
+    }
+    assert [failure.tag for failure in several.values()] == list(several) == list(TAGS)
+
+
+@given(
+    reply=st.text(max_size=40)
+    | st.lists(st.sampled_from([*TEXT.split(), "Brunel", "unknown", "{", "}"]), max_size=30).map(" ".join),
+    format=st.sampled_from(["plain", "json"]),
+    kind=st.sampled_from(["short", "choice", "summary"]),
+)
+def test_every_reply_has_exactly_one_tag(reply: str, format: Format, kind: str) -> None:
+    failure = tag_of(reply, format=format, kind=kind)
+    assert failure.tag in TAGS
+    assert not failure.false_refusal or failure.tag in ("refusal", "schema")
+
+
+def test_a_refusal_is_false_where_the_evidence_was_there() -> None:
+    assert tag_of("I don't know.") == Failure(tag="refusal", false_refusal=True)
+    assert tag_of("I don't know.", evidence_present=False) == Failure(tag="refusal", false_refusal=False)
+    assert tag_of("I'm sorry, it isn't mentioned.", format="json") == Failure(tag="schema", false_refusal=True)
+    assert tag_of("Marit", format="json") == Failure(tag="schema", false_refusal=False)
+
+
+def test_what_a_reference_says_too_is_no_refusal() -> None:
+    assert tag_of("His name is unknown", references=("unknown",)).tag != "refusal"
+    assert tag_of("Unknown to Otto", references=("His name is unknown",), context="").tag == "wrong"
+
+
+def test_a_long_summary_may_tell_of_what_was_not_given() -> None:
+    story = "Marit lit the lamp. The keeper was not given any rest. " * 8
+    assert tag_of(story, references=(story,), kind="summary").tag == "wrong"
+    assert tag_of("The text does not mention it.", references=(story,), kind="summary").tag == "refusal"
+
+
+def test_words_of_a_reference_are_never_invented_and_an_unknown_text_accuses_nobody() -> None:
+    assert tag_of("a Swede", references=("a man from Sweden, a Swede by birth",)).tag == "wrong"
+    assert tag_of("Brunel").tag == "hallucination"
+    assert tag_of("Brunel", context="").tag == "wrong"
+
+
+def test_a_choice_is_never_partly_right() -> None:
+    assert tag_of("Otto Lindqvist", kind="choice").tag == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The cat and the 7 dogs", {"cat", "7", "dogs"}),
+        ("STRASSE Straße", {"strasse"}),
+        ("１２,345 or 1.234.567", {"12345", "1234567"}),
+        ("東京タワー2020", {"東京", "京タ", "タワ", "ワー", "2020"}),
+        ("犬", {"犬"}),
+        ("हिन्दी", {"हिन्दी"}),  # vowel signs are part of the word
+        ("snake_case", {"snake", "case"}),
+        ("…", set()),
+    ],
+)
+def test_content_words_of_any_script(text: str, found: set[str]) -> None:
+    assert content_words(text) == found
+
+
+def test_a_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
+    story = "ジョバンニは銀河鉄道に乗った。犬がいた。"
+    asked = "誰が乗りましたか"
+    tags = {
+        answer: tag_of(answer, references=("ジョバンニ",), context=story, question=asked).tag
+        for answer in ("銀河鉄道", "犬", "猫", "織田信長", "ジョバンニは")
+    }
+    assert tags == {
+        "銀河鉄道": "wrong", "犬": "wrong", "猫": "hallucination", "織田信長": "hallucination", "ジョバンニは": "wrong",
+    }  # fmt: skip
+
+
+def test_the_words_of_a_document_are_gathered_once() -> None:
+    document = TEXT * 2
+    assert context_words_of(document) is context_words_of(document)
+    assert context_words_of("") == ContextWords(words=frozenset())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, I can't help.",
+        "The passage doesn’t mention it.",
+        "Das weiß ich leider nicht.",
+        "Es tut mir leid.",
+        "Das wird im Text nicht erwähnt.",
+        "Der Text enthält keine Angaben dazu.",
+        "Aus dem Text geht das nicht hervor.",
+        "Ich kann die Frage nicht beantworten.",
+        "Je ne sais pas.",
+        "Désolé, je ne trouve pas.",
+        "Ce n'est pas mentionné dans le texte.",
+        "Le texte ne précise pas son nom.",
+        "Aucune information",
+        "Lo siento, no puedo responder.",
+        "No lo sé",
+        "No se menciona en el texto.",
+        "El texto no especifica su nombre.",
+        "desconocido",
+        "わかりません。",
+        "申し訳ありませんが、お答えできません。",
+        "本文には記載されていません。",
+        "本文には書かれていない",
+        "その情報はありません",
+        "不明",
+        "我不知道",
+        "抱歉,我无法回答。",
+        "文中没有提到。",
+        "無法從文中確定",
+        "原文未提及",
+    ],
+)
+def test_a_refusal_in_six_languages(answer: str) -> None:
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Otto Lindqvist",
+        "He knew nothing of it",
+        "Er war nicht zu Hause",
+        "ein Bekannter",
+        "Il ne voulait pas partir",
+        "No, se fue a Madrid",
+        "nosotros",
+        "行方不明になった人",
+        "彼は答えた",
+        "他不知道真相",
+        "没有钱",
+        "信息中心",
+    ],
+)
+def test_an_answer_that_only_looks_like_one(answer: str) -> None:
+    assert not is_refusal(answer)
+
+
+def test_every_pair_of_tags_has_an_order_in_the_documentation() -> None:
+    documentation = classify.__globals__["__doc__"]
+    places = [documentation.index(f"| {rank} | `{tag}` |") for rank, tag in enumerate(TAGS, start=1)]
+    assert all(first < second for first, second in itertools.pairwise(places))
+
+
+def test_an_answer_that_could_not_be_read_is_judged_by_its_words_in_plain_text() -> None:
+    failure = classify(
+        "Brunel",
+        parsed=Parsed(problem="names no choice"),
+        question="Who?",
+        references=("Otto",),
+        context_words=context_words_of(TEXT),
+        finish_reason="stop",
+        format="plain",
+    )
+    assert failure.tag == "hallucination"
