@@ -20,9 +20,9 @@ from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Gguf, Model
-from contextcliff.records import Sample, render
+from contextcliff.records import Corpus, Sample, render
 from contextcliff.sampling import Sampling
-from contextcliff.tasks.niah import Niah
+from contextcliff.tasks.niah import Needle, Niah
 from contextcliff.tasks.task import Materials, Room
 
 WINDOW = 8192
@@ -40,19 +40,19 @@ class Cost:
 
 async def send(task: Niah, *, shuffled: bool) -> Cost:
     """Send every sample of the task to a fresh server in one order."""
-    document = Essays().documents(tokens=max(task.lengths), seed=0)[0]
+    document = Essays().corpus(tokens=max(task.lengths), seed=0).documents[0]
     deployment = Deployment(
         model=MODEL, kv_policy=KVPolicy(name="none"), context_tokens=max(task.lengths) + ANSWER_TOKENS + 64
     )
     async with LlamaCpp().open(deployment) as session:
         materials = Materials(
-            documents=[document],
+            corpus=Corpus(documents=(document,)),
             tokenizer=session.tokenizer,
             room=Room(context_window=WINDOW, answer_tokens=ANSWER_TOKENS),
             seed=0,
             text_identity="benchmark",
         )
-        samples: list[Sample] = list(in_prefix_order(task.build(materials)))
+        samples: list[Sample] = list(in_prefix_order(task.build(materials).samples))
         if shuffled:
             random.Random(0).shuffle(samples)
         started, computed = time.perf_counter(), 0
@@ -73,6 +73,9 @@ def main() -> None:
         trials=trials,
         instruction="Read the text below. One sentence in it tells a special magic number; remember it.",
         answer_format="Answer with the number only.",
+        needle=Needle(
+            text="The special magic {city} number is: {number}", question="What is the special magic {city} number?"
+        ),
     )
     in_order = asyncio.run(send(task, shuffled=False))
     at_random = asyncio.run(send(task, shuffled=True))

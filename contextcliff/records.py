@@ -193,10 +193,17 @@ class Sample:
     """`ceiling` (the evidence alone) or `floor` (the text without it); None: no control."""
     controls: tuple[str, ...] = ()
     """`sample_id`s of the controls of this sample."""
+    pilot: bool = False
+    """Whether it only says which other samples are worth sending."""
     document: Document | None = field(default=None, compare=False, repr=False)
     """The whole document, where scoring reads it."""
     foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """Answers of the run's other samples: one of these in an answer is another sample's needle."""
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether its score counts: it is neither a control nor a pilot."""
+        return self.control is None and not self.pilot
 
 
 # ---------------------------------------------------------------- what came back
@@ -537,6 +544,8 @@ class Counts:
     unscored: int
     controls: int
     errors: Mapping[str, int]
+    pilot: int = 0
+    """Samples that only chose where the others went; counted in nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -10,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 # What every call imports, so that a fork has it already.
-import sentencex  # noqa: F401
-
-import contextcliff.analysis.analyse
-import contextcliff.config
-import contextcliff.engines.llamacpp
-import contextcliff.engines.simulated
-import contextcliff.tracking.mlflow
-import contextcliff.tracking.none
+for _module in (
+    "hydra.main",
+    "sentencex",
+    "contextcliff.analysis.analyse",
+    "contextcliff.config",
+    "contextcliff.engines.llamacpp",
+    "contextcliff.engines.simulated",
+    "contextcliff.tracking.mlflow",
+):
+    importlib.import_module(_module)
 
 QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false")
 SIMULATED = ("engine=simulated", *QUIET)

@@ -62,9 +62,9 @@ def conclude(
     if run is None:
         raise RunError(f"no answer to {identity.run_id} is stored, so there is nothing to report")
     outcomes, kept = recall(store, identity.run_id, planned), store.documents(identity.run_id)
-    _require_an_answer([outcome for outcome in outcomes if outcome.sample.control is None])
+    _require_an_answer([outcome for outcome in outcomes if outcome.sample.is_ordinary])
     everything = score_outcomes(invocation.task, outcomes, kept)
-    scored = _rated(tuple(item for item in everything if item.sample.control is None), invocation, run, store)
+    scored = _rated(tuple(item for item in everything if item.sample.is_ordinary), invocation, run, store)
     controls = tuple(sample for sample in everything if sample.sample.control is not None)
     analysis = analyse(
         scored,
@@ -89,6 +89,7 @@ def conclude(
         reused=completed if reused is None else min(reused, completed),
         unscored=len(scored) - completed,
         controls=len(controls),
+        pilot=sum(item.sample.pilot for item in everything),
         errors=dict(store.count_faults(identity.run_id)),
     )
     report = _report(invocation, run, outcomes=outcomes, answered=everything, analysis=analysis, counts=counts)

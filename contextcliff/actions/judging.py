@@ -44,4 +44,4 @@ def answered(invocation: Invocation, identity: Identity, store: Store) -> tuple[
     """The scored samples of a run, without its controls."""
     outcomes = recall(store, identity.run_id, store.schedule(identity.run_id))
     scored = score_outcomes(invocation.task, outcomes, store.documents(identity.run_id))
-    return tuple(item for item in scored if item.sample.control is None)
+    return tuple(item for item in scored if item.sample.is_ordinary)

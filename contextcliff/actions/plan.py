@@ -86,10 +86,10 @@ def _plan(
     prompt = sum(sample.built_tokens for sample in samples)
     cached = shared_tokens(samples)
     completion = answer_tokens(samples, invocation.sampling)
-    ordinary = [item.sample for item in prepared.planned if item.sample.control is None]
+    ordinary = [item.sample for item in prepared.planned if item.sample.is_ordinary]
     binned = {sample.sample_id: length for length, group in _lengths(ordinary).items() for sample in group}
     per_length = Counter(binned[sample.sample_id] for sample in ordinary)
-    to_send = Counter(binned[sample.sample_id] for sample in samples if sample.control is None)
+    to_send = Counter(binned[sample.sample_id] for sample in samples if sample.is_ordinary)
     architecture = _architecture(invocation)
     answer = max(invocation.sampling.for_answer(sample.answer_tokens).generated_tokens for sample in ordinary)
     return Plan(

@@ -12,6 +12,7 @@ from typing import Literal
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
 from contextcliff.actions.judging import ask_judge
+from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
@@ -86,8 +87,7 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
-        kept = prepared.documents.values() if invocation.task.reads_documents else ()
-        store.begin(prepared.run, prepared.planned, kept)
+        kept = tuple(prepared.documents.values()) if invocation.task.reads_documents else ()
         runner = Runner(
             session=session,
             sampling=invocation.sampling,
@@ -97,7 +97,17 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             concurrency=invocation.engine.concurrency,
             max_retries=invocation.engine.max_retries,
         )
-        interrupted = await _execute(runner, missing, meter, invocation)
+        interrupted = False
+        if has_pilot(prepared):
+            first = first_stage(prepared)
+            store.begin(first.run, first.planned, kept)
+            interrupted = await _execute(runner, store.missing(first.planned), meter, invocation)
+            if not interrupted and not meter.ran_out:
+                prepared = after_pilot(invocation, identity, store, prepared)
+                missing = store.missing(prepared.planned)
+        if not interrupted and not meter.ran_out:
+            store.begin(prepared.run, prepared.planned, kept)
+            interrupted = await _execute(runner, missing, meter, invocation)
         # What the server would not take is known only now.
         store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
     stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
@@ -110,8 +120,8 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
 
 
 def _ordinary(planned: Sequence[PlannedSample]) -> int:
-    """Samples that are no controls."""
-    return sum(item.sample.control is None for item in planned)
+    """Samples that are neither controls nor a pilot."""
+    return sum(item.sample.is_ordinary for item in planned)
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

@@ -32,10 +32,10 @@ class Item:
 
 def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
     """The items of samples, in the order in which they first occur."""
-    found: dict[tuple[str, str], list[ScoredSample]] = {}
-    for scored in samples:
+    found: dict[tuple[str, str] | int, list[ScoredSample]] = {}
+    for position, scored in enumerate(samples):
         sample = scored.sample
-        found.setdefault((sample.document_id, sample.item or sample.sample_id), []).append(scored)
+        found.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
     return tuple(_item(group) for group in found.values())
 
 

@@ -165,7 +165,7 @@ def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:
 def _starved(bins: Sequence[LengthBin], per_bin: int) -> list[str]:
     return [
         f"the bin of {found.min_tokens:,} to {found.max_tokens:,} tokens is starved: {found.available} questions, and "
-        f"task.samples_per_bin asks for {per_bin}"
+        f"{per_bin} are asked for (task.samples_per_bin, task.pilot)"
         for found in bins
         if found.available < per_bin
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -53,6 +53,8 @@ class Qa:
     repeats: PositiveInt
     min_samples: PositiveInt
     """A bin with fewer questions is merged with its neighbour."""
+    pilot: NonNegativeInt = 0
+    """So many questions of each bin first, and the rest only where they point to; 0: all at once."""
     levels: tuple[PositiveInt, ...] = ()
     """1 a single fact, 2 several from different places; none: all."""
     min_context_tokens: NonNegativeInt = 0
@@ -136,8 +138,8 @@ class Qa:
         samples = [
             sample
             for position, part in enumerate(found.draw.bins)
-            for question in part.questions
-            for sample in reader.samples(question, position)
+            for rank, question in enumerate(part.questions)
+            for sample in reader.samples(question, position, pilot=rank < self.pilot)
         ]
         controls = {
             control.sample_id: control
@@ -215,7 +217,7 @@ class _Reader:
                 self._lengths,
                 bins=materials.bins,
                 binning=materials.binning,
-                per_bin=task.samples_per_bin,
+                per_bin=task.pilot + task.samples_per_bin,
                 min_samples=task.min_samples,
                 seed=materials.seed,
             )
@@ -233,9 +235,10 @@ class _Reader:
             )
         return _Selection(draw=drawn, audit=self._audit(drawn, too_short, too_long), notes=tuple(notes))
 
-    def samples(self, question: Question, position: int) -> tuple[Sample, ...]:
-        """A question as often as it is repeated."""
-        return tuple(self._sample(question, position, repeat) for repeat in range(self._task.repeats))
+    def samples(self, question: Question, position: int, *, pilot: bool) -> tuple[Sample, ...]:
+        """A question as often as it is repeated; once in a pilot."""
+        repeats = 1 if pilot else self._task.repeats
+        return tuple(replace(self._sample(question, position, repeat), pilot=pilot) for repeat in range(repeats))
 
     def controls(self, question: Question) -> tuple[Sample, ...]:
         """The evidence alone, and the question without its document."""

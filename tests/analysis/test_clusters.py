@@ -21,6 +21,7 @@ from contextcliff.analysis.clusters import (
 from contextcliff.analysis.dispersion import design_effect
 from contextcliff.analysis.evidence import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.analysis.intervals import clopper_pearson_low, wilson, wilson_of_share
+from contextcliff.analysis.items import items_of
 from contextcliff.analysis.melding import binary_p_at_least_share, binary_p_at_most_share
 from contextcliff.analysis.pooling import pooled
 from contextcliff.records import ScoredSample
@@ -117,14 +118,14 @@ def test_what_is_needed_in_texts_like_these_is_at_least_the_design_effect_more()
     ],
 )
 def test_what_is_not_clustered(samples: list[ScoredSample], why: str) -> None:
-    assert clusters_of(samples) == (), why
+    assert clusters_of(items_of(samples)) == (), why
     assert analysed(samples).bins == analysed(without_clusters(samples)).bins, why
     assert analysed(samples).bins[0].n_clusters is None
 
 
 def test_a_sample_that_shares_nothing_is_a_cluster_of_itself() -> None:
     samples = [*texts(500, (2, 3), (1, 1, 1)), *right_of(500, 1, 1)]
-    assert clusters_of(samples) == (
+    assert clusters_of(items_of(samples)) == (
         Cluster(total=1.0, scored=1),
         Cluster(total=1.0, scored=1, unscored=1),
         Cluster(total=2.0, scored=3),

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
 from contextcliff.engines.server_tokens import piece_starts
@@ -24,10 +25,9 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Gguf, Model
 from contextcliff.records import Prompt, render
 from contextcliff.sampling import Sampling
-from contextcliff.tasks.task import Materials
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff, reports, samples
-from tests.tasks.needles import ROOM, TEXT, build, niah
+from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped
 
 pytestmark = pytest.mark.llm
 
@@ -48,19 +48,41 @@ def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens
 def test_the_server_counts_what_was_built() -> None:
     async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
         task = niah(lengths=[200, 400], depths=[0.0, 0.5, 1.0], trials=1)
-        materials = Materials(documents=[TEXT], tokenizer=session.tokenizer, room=ROOM, seed=0, text_identity="text")
         found = []
-        for sample in task.build(materials):
+        for sample in built(task, TEXT, tokenizer=session.tokenizer).samples:
             generation = await session.generate(
                 sample, render(sample.recipe, {TEXT.document_id: TEXT}), Sampling(max_tokens=1)
             )
             found.append((sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
         return found
 
-    for asked, built, counted in with_model(use):
+    for asked, made, counted in with_model(use):
         assert counted <= asked
         assert asked - counted <= 16
-        assert abs(built - counted) <= 2
+        assert abs(made - counted) <= 2
+
+
+def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() -> None:
+    japanese = Essays(story="shiomachi_no_kirokugakari", language="ja").corpus(tokens=1, seed=0).documents[0]
+
+    async def use(session: LlamaCppSession) -> list[tuple[str, int, int, int]]:
+        found = []
+        for option in FAMILY:
+            document = japanese if option.endswith("_ja") else TEXT
+            depths = {} if option == "aggregation" else {"depths": [0.4]}
+            task = shipped(option, lengths=[460], trials=1, **depths)
+            for sample in built(task, document, tokenizer=session.tokenizer).samples:
+                prompt = render(sample.recipe, {document.document_id: document})
+                generation = await session.generate(sample, prompt, Sampling(max_tokens=1))
+                found.append((option, sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
+        return found
+
+    found = with_model(use, context_tokens=2048)
+    assert {option for option, *_ in found} == set(FAMILY)
+    for option, asked, made, counted in found:
+        assert counted <= asked, option
+        assert asked - counted <= 16, option
+        assert abs(made - counted) <= 3, option
 
 
 def test_the_prefix_cache_and_the_clock_are_real() -> None:

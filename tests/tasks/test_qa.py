@@ -197,7 +197,7 @@ def test_a_thin_bin_is_merged_and_a_starved_one_named() -> None:
     texts = corpus(*[50 + i for i in range(10)], 3_000)
     run = built(qa(min_samples=4, samples_per_bin=30), texts, bins=2, binning="fixed")
     assert any("has 2 questions, fewer than task.min_samples=4, and is merged with" in note for note in run.notes)
-    assert any("is starved: 22 questions, and task.samples_per_bin asks for 30" in note for note in run.notes)
+    assert any("is starved: 22 questions, and 30 are asked for" in note for note in run.notes)
     assert {sample.bin for sample in run.samples} == {0}
 
 

@@ -1,0 +1,52 @@
+"""The first stage of a run with `task.pilot`: from the pilot's answers to the samples that are worth sending."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.preparation import Prepared
+from contextcliff.execution.outcomes import recall
+from contextcliff.execution.scoring import score_outcomes
+from contextcliff.execution.store import Store
+
+
+def has_pilot(prepared: Prepared) -> bool:
+    """Whether some samples are sent first, to say which others are."""
+    return any(item.sample.pilot for item in prepared.planned)
+
+
+def first_stage(prepared: Prepared) -> Prepared:
+    """The pilot alone, with the controls."""
+    return replace(prepared, planned=tuple(item for item in prepared.planned if not item.sample.is_ordinary))
+
+
+def after_pilot(invocation: Invocation, identity: Identity, store: Store, prepared: Prepared) -> Prepared:
+    """The pilot and the samples of the bins that it points to, with a note of what was saved.
+
+    The same pilot gives the same choice, so that a run that was stopped goes on where it was.
+    """
+    from contextcliff.analysis.pilot import bins_to_fill
+
+    asked = [item for item in prepared.planned if item.sample.pilot]
+    outcomes = recall(store, identity.run_id, asked)
+    scored = score_outcomes(invocation.task, outcomes, prepared.documents)
+    settings = invocation.analysis
+    relative = settings.relative_to_baseline
+    chosen = bins_to_fill(
+        scored,
+        threshold=settings.threshold,
+        relative=invocation.task.relative_by_default if relative is None else relative,
+    )
+    planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
+    whole = sum(item.sample.built_tokens for item in prepared.planned)
+    left = sum(item.sample.built_tokens for item in planned)
+    bins = sorted({item.sample.bin for item in prepared.planned if item.sample.bin is not None})
+    told = ", ".join(str(position + 1) for position in chosen)
+    note = (
+        f"a pilot of {len(asked):,} samples pointed to bins {told} of {len(bins)}; only those were filled, which saved "
+        f"{whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
+        "fresh samples alone"
+    )
+    notes = "\n".join(part for part in (prepared.run.facts["notes"], note) if part)
+    return replace(prepared, planned=planned, run=replace(prepared.run, facts={**prepared.run.facts, "notes": notes}))
