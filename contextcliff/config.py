@@ -117,17 +117,25 @@ def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
         raise ConfigError(f"task.judge={node}: is no judge; choose one with task/judge=llm")
     if named and isinstance(node.get("model"), dict):
         node["model"]["served"] = {}
-    parts = {part: _build_group(f"task.judge.{part}", node.get(part)) for part in ("model", "engine")}
-    return cast(Judge, _build_group("task.judge", {**node, **parts}))
+    return cast(Judge, _build_group("task.judge", node))
 
 
 def _build_group(group: str, node: object) -> object:
     if not isinstance(node, dict) or "_target_" not in node:
         raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
-    values = {str(key): value for key, value in node.items() if key != "_target_"}
+    values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     if group == "task":
         values.pop("judge", None)
     return build(_class_at(str(node["_target_"]), group), values, group=group)
+
+
+def _built_inside(key: str, value: object) -> object:
+    """A value of a group; one that names a class is a group inside it, and so is each of a mapping of such."""
+    if not isinstance(value, dict):
+        return value
+    if "_target_" in value:
+        return _build_group(key, value)
+    return {name: _built_inside(f"{key}.{name}", inner) for name, inner in value.items()}
 
 
 def _class_at(target: str, group: str) -> type:

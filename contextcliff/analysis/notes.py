@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.bar import Bar, is_degraded
+from contextcliff.analysis.bar import Bar, RelativeBar, is_degraded
 from contextcliff.analysis.bins import Group, Level
 from contextcliff.analysis.caps import Walk
 from contextcliff.analysis.clusters import design_effect_of
 from contextcliff.analysis.reasons import recovered_beyond
 from contextcliff.records import ControlLevel, DepthCell, ScoredSample
 
+LOW_BASELINE = 0.2
+"""Below this score a baseline is hardly one."""
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
 FEW_TEXTS = 8
@@ -28,6 +30,7 @@ def notes_of(
     scored = [item for group in groups for item in group.samples]
     return (
         *_unscored(scored, walk),
+        *_low_baseline(bar),
         *_not_monotone(walk, bar),
         *_uninformative(controls, cells),
         *_shared_texts(scored, groups, walk.levels),
@@ -141,8 +144,23 @@ def _span(values: Sequence[float], style: str) -> str:
     return low if low == high else f"{low}–{high}"
 
 
+def _low_baseline(bar: Bar) -> Iterator[str]:
+    """A share of next to nothing is easily kept."""
+    if isinstance(bar, RelativeBar) and bar.baseline.bin.mean is not None and bar.baseline.bin.mean < LOW_BASELINE:
+        yield (
+            f"the baseline is a score of {bar.baseline.bin.mean:.2f}: this model hardly does the task even with short "
+            "prompts, so that a cap relative to it says little; take an easier task or a larger model"
+        )
+
+
 def _repeats(scored: Sequence[ScoredSample]) -> Iterator[str]:
-    prompts = [item.prompt_sha256 for item in scored if item.score is not None]
+    put = max((item.sample.repeat + 1 for item in scored), default=1)
+    if put > 1:
+        yield (
+            f"each question was put {put} times: its score is the mean over its repeats, which are one piece of "
+            "evidence together; the instability is how often they differ"
+        )
+    prompts = [item.prompt_sha256 for item in scored if item.score is not None and item.sample.repeat == 0]
     repeated = len(prompts) - len(set(prompts))
     if repeated:
         yield (

@@ -24,7 +24,8 @@ _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
 class Manifest:
     """Repeats a draw: the same documents, questions and bins, and so the same samples."""
 
-    path: str
+    path: str | None = None
+    """The file."""
 
     @property
     def name(self) -> str:
@@ -49,6 +50,8 @@ class Manifest:
 
     @cached_property
     def _corpus(self) -> Mapping[str, Any]:
+        if self.path is None:
+            raise ConfigError("dataset.path: missing; give dataset.path=FILE, the manifest.json of a run of task=qa")
         path = Path(self.path).expanduser()
         try:
             if path.stat().st_size > _MOST_BYTES:

@@ -1,31 +1,31 @@
-"""Dataset `stories`: texts written for this project, from a notice to parts of a novel, with questions on each.
+"""Dataset `stories`: texts written for this project, which no model has seen, with questions and their evidence.
 
-No model has seen them, and every fact in them is invented, so that an answer comes from the text or not at all.
-Chapters and parts of *The Tide Clerk* are documents of their own beside the stories.
+Notices, letters, reports and tales from a page to a chapter in length, and the chapters and parts of the built-in
+novella.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from contextcliff.records import Corpus, Document, Question, Span
+from contextcliff.datasets.entries import Entry, assemble
+from contextcliff.datasets.own_schema import entry_of, rows_of_lines
+from contextcliff.records import Corpus, Document
+from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
 
-_NOVEL = "the_tide_clerk"
+_NOVELLA = "the_tide_clerk"
 _HEADING = re.compile(r"(?m)^[IVX]+\. \S.*$")
 _CHAPTERS_A_PART = 5
-_BLANK = "\n\n"
+_BREAK = "\n\n"
 
 
 @settings
 class Stories:
-    """All of it; there is nothing to set."""
+    """All of them; `domain` tells what kind of text a question is asked of."""
 
     @property
     def name(self) -> str:
@@ -33,65 +33,53 @@ class Stories:
         return "stories"
 
     def identity(self) -> Mapping[str, object]:
-        """The texts and questions by their digest."""
-        whole = "\0".join([*(f"{document.document_id}\0{document.text}" for document in _documents()), *_lines()])
-        return {"dataset": self.name, "sha256": hashlib.sha256(whole.encode()).hexdigest()}
+        """Texts and questions by their digest."""
+        questions = {file.name: file.read_text(encoding="utf-8") for file in _question_files()}
+        return {"dataset": self.name, "sha256": digest_of(dict(_texts()), questions)}
 
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite set
-        """Every document and every question."""
-        documents = {document.document_id: document for document in _documents()}
-        questions = tuple(_question(position, line, documents) for position, line in enumerate(_lines()))
-        return Corpus(documents=tuple(documents.values()), questions=questions)
-
-
-@cache
-def _documents() -> tuple[Document, ...]:
-    stories = (
-        Document(document_id=file.name.removesuffix(".txt"), title=_title(text), text=text)
-        for file in _files(".txt")
-        for text in [file.read_text(encoding="utf-8").strip()]
-    )
-    return (*stories, *_of_the_novel())
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - all that there is
+        """Every text and every question."""
+        documents = {name: Document(document_id=name, title=_title(name, text), text=text) for name, text in _texts()}
+        return assemble(_entries(documents), source="dataset=stories", documents=documents.values())
 
 
-def _of_the_novel() -> Iterator[Document]:
-    text = files("contextcliff.datasets").joinpath("texts", f"{_NOVEL}.txt").read_text(encoding="utf-8")
-    starts = [match.start() for match in _HEADING.finditer(text)]
-    ends = [*starts[1:], len(text)]
-    chapters = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+def _entries(documents: Mapping[str, Document]) -> Iterator[Entry]:
+    for file in _question_files():
+        lines = file.read_text(encoding="utf-8").split("\n")
+        for row in rows_of_lines(lines, place=f"dataset=stories: {file.name}"):
+            name = row.text("document_id")
+            if name not in documents:
+                raise row.fault(f"asks about {name}, which is no text of this dataset")
+            document = documents[name]
+            yield entry_of(row, context=document.text, document_id=name, metadata=("domain",))
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """Every text by its id: the stories by name, then the novella's chapters and parts."""
+    for file in _in_folder("stories", ".txt"):
+        yield file.name.removesuffix(".txt"), file.read_text(encoding="utf-8").strip()
+    novella = files("contextcliff.datasets").joinpath("texts", f"{_NOVELLA}.txt").read_text(encoding="utf-8")
+    chapters = _chapters(novella)
     for number, chapter in enumerate(chapters, start=1):
-        yield Document(document_id=f"{_NOVEL}_ch{number:02d}", title=_title(chapter), text=chapter)
+        yield f"{_NOVELLA}_ch{number:02d}", chapter
     for number, start in enumerate(range(0, len(chapters), _CHAPTERS_A_PART), start=1):
-        part = _BLANK.join(chapters[start : start + _CHAPTERS_A_PART])
-        yield Document(document_id=f"{_NOVEL}_part{number}", title=f"The Tide Clerk, part {number}", text=part)
+        yield f"{_NOVELLA}_part{number}", _BREAK.join(chapters[start : start + _CHAPTERS_A_PART])
 
 
-@cache
-def _lines() -> tuple[str, ...]:
-    return tuple(
-        line for file in _files(".jsonl") for line in file.read_text(encoding="utf-8").splitlines() if line.strip()
-    )
+def _title(name: str, text: str) -> str:
+    _, is_part, number = name.partition(f"{_NOVELLA}_part")
+    return f"The Tide Clerk, part {number}" if is_part else text.split("\n", 1)[0]
 
 
-def _files(suffix: str) -> list[Traversable]:
-    folder = files("contextcliff.datasets").joinpath("stories")
-    return sorted((file for file in folder.iterdir() if file.name.endswith(suffix)), key=lambda file: file.name)
+def _chapters(novella: str) -> list[str]:
+    starts = [found.start() for found in _HEADING.finditer(novella)]
+    return [novella[start:end].strip() for start, end in zip(starts, [*starts[1:], len(novella)], strict=True)]
 
 
-def _question(position: int, line: str, documents: Mapping[str, Document]) -> Question:
-    told = json.loads(line)
-    text = documents[told["document_id"]].text
-    starts = [(text.index(quote), quote) for quote in told["evidence"]]
-    return Question(
-        question_id=f"{told['document_id']}-q{position:03d}",
-        document_id=told["document_id"],
-        text=told["question"],
-        answers=tuple(told["answers"]),
-        evidence=tuple(Span(start=start, end=start + len(quote)) for start, quote in starts),
-        level=told["level"],
-        metadata={"domain": told["domain"]},
-    )
+def _question_files() -> list[Traversable]:
+    return [file for file in _in_folder("stories", ".jsonl") if file.name.startswith("questions_")]
 
 
-def _title(text: str) -> str:
-    return text.split("\n", 1)[0]
+def _in_folder(folder: str, suffix: str) -> list[Traversable]:
+    found = files("contextcliff.datasets").joinpath(folder).iterdir()
+    return sorted((file for file in found if file.name.endswith(suffix)), key=lambda file: file.name)

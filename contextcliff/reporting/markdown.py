@@ -15,6 +15,8 @@ _CAPTIONS = {
     "decay_curve": "Decay by length",
     "depth_profile": "Score by depth",
     "facets": "Score by facet",
+    "failures_by_length": "Failures by length",
+    "length_histogram": "Documents by length",
     "latency_by_length": "Latency by length",
 }
 

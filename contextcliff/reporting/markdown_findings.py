@@ -14,6 +14,7 @@ from contextcliff.reporting.markup import bullets, escape, inline, pairs, table
 def findings(report: Report, *, images: Mapping[str, str]) -> list[str]:
     """The blocks of every section. `images` are figures ready for the page, by name; three stand in a section."""
     return [
+        *_natural_lengths(report, images.get("length_histogram", "")),
         *_guide(report),
         *_half_life(report, images.get("decay_curve", "")),
         *_position(report, images.get("depth_profile", "")),
@@ -21,6 +22,43 @@ def findings(report: Report, *, images: Mapping[str, str]) -> list[str]:
         *_controls(report),
         *([] if report.judgement is None else _judge(report.judgement)),
     ]
+
+
+def _natural_lengths(report: Report, figure: str) -> list[str]:
+    """Where documents have their own length: what each bin holds, and how its scores are spread."""
+    audit = report.audit
+    if audit is None:
+        return []
+    rows = [
+        (
+            str(position),
+            f"{b.min_tokens:,}-{b.max_tokens:,}",
+            phrases.whole(b.n_documents),
+            phrases.whole(b.n_items),
+            phrases.score(b.std),
+            phrases.MISSING if b.instability is None else phrases.percent(b.instability),
+            _small(b.within_item_variance),
+            _small(b.rolling_variance),
+            _small(b.bimodality),
+            phrases.milliseconds(b.latency_ms_std),
+        )
+        for position, b in enumerate(report.bins, start=1)
+    ]
+    head = (
+        *("bin", "prompt tokens", "documents", "questions", "sd", "instability", "variance in a question"),
+        *("rolling variance", "bimodality", "latency sd"),
+    )
+    told = (
+        f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and {audit.too_long:,}"
+        " too long, and none was cut or padded. Instability is the share of questions whose score changes between their"
+        " repeats, the variance in a question its mean size; rolling variance is that of a bin and its neighbours;"
+        " a bimodality above 0.56 hints at two kinds of answers, whole and worthless."
+    )
+    return ["## Bins of documents", told, table(head, rows), figure]
+
+
+def _small(value: float | None) -> str:
+    return phrases.MISSING if value is None else f"{value:.3f}"
 
 
 def _guide(report: Report) -> list[str]:

@@ -1,0 +1,64 @@
+"""Dataset `quality`: QuALITY (Pang et al. 2022), four choices on a story or article of some 5,000 words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from contextcliff.datasets.entries import Entry, are_distinct, checked_choice
+from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
+from contextcliff.datasets.hub_rows import Columns
+from contextcliff.datasets.rows import Row
+from contextcliff.settings import NonNegativeInt, settings
+
+
+@settings
+class Quality(HubQuestions):
+    """Schema of `tasksource/QuALITY`: `article, question, options, gold_label`, the label counted from 1.
+
+    `emozilla/quality` has the same texts with `label=answer` and `first_label=0`.
+    """
+
+    repository: str = "tasksource/QuALITY"
+    split: str = "validation"
+    label: str = "gold_label"
+    """The column that tells which option is right."""
+    first_label: NonNegativeInt = 1
+    """What it says for the first option."""
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "quality"
+
+    @property
+    def columns(self) -> Columns:
+        """What is read of a row."""
+        return Columns(
+            required=("article", "question", "options", self.label),
+            optional=("article_id", "question_unique_id", "title", "difficult", "hard"),
+        )
+
+    def reading(self) -> Mapping[str, object]:
+        """How the right option is told."""
+        return {"label": self.label, "first_label": self.first_label}
+
+    def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
+        """The one question of a row."""
+        options = row.texts("options")
+        if not are_distinct(options):
+            left_out[EQUAL_CHOICES] += 1
+            return
+        right = checked_choice(options, row.whole(self.label), place=row.place, key=self.label, first=self.first_label)
+        hard = [bool(row.values[column]) for column in ("difficult", "hard") if row.holds(column)]
+        yield Entry(
+            place=row.place,
+            context=row.text("article"),
+            question=row.text("question"),
+            answers=(right,),
+            question_id=row.label("question_unique_id"),
+            document_id=row.label("article_id"),
+            title=row.heading("title"),
+            choices=options,
+            metadata={"difficulty": "hard" if hard[0] else "easy"} if hard else {},
+        )

@@ -1,0 +1,66 @@
+"""The text of a document of any kind that is read: PDF, Word, EPUB, HTML, Markdown, plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from contextcliff.text.charsets import decoded
+from contextcliff.text.docx_text import docx_text
+from contextcliff.text.epub_text import epub_text
+from contextcliff.text.html_text import html_text
+from contextcliff.text.pdf_text import pdf_text
+from contextcliff.text.unreadable import UnreadableError
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def read_document(path: Path) -> str:
+    """Plain text with blank lines between paragraphs, without scripts, comments, navigation and running heads.
+
+    Markdown stays as it is written. The suffix, one of `SUFFIXES`, says how to read. Raises `UnreadableError` for a
+    file that is broken, encrypted, in an unknown character set or without any text (a scan), `ConfigError` where the
+    package that reads it is not installed.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"can't be read ({error.strerror})") from error
+    text = _BLANK_LINES.sub("\n\n", _READERS[path.suffix.lower()](data)).strip()
+    if not text:
+        raise UnreadableError("holds no text")
+    return text
+
+
+def _html(data: bytes) -> str:
+    return html_text(decoded(data, declares=True))
+
+
+def _markdown(data: bytes) -> str:
+    text, kept, position = _plain(data), [], 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+        kept.append(text[position:start])
+        position = end + len("-->")
+    return "".join([*kept, text[position:]])
+
+
+def _plain(data: bytes) -> str:
+    text = decoded(data, declares=False)
+    if "\0" in text:
+        raise UnreadableError("is binary, not text")
+    return text
+
+
+_READERS: Mapping[str, Callable[[bytes], str]] = {
+    ".pdf": pdf_text,
+    ".docx": docx_text,
+    ".epub": epub_text,
+    ".html": _html,
+    ".htm": _html,
+    ".xhtml": _html,
+    ".md": _markdown,
+    ".txt": _plain,
+}
+SUFFIXES = tuple(_READERS)
+"""Suffixes that are read, in lower case."""

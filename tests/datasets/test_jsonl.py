@@ -1,0 +1,219 @@
+"""Questions of one's own: what a row may tell, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contextcliff.datasets.jsonl import Jsonl
+from contextcliff.errors import ConfigError
+from contextcliff.records import Corpus, Span
+from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines
+
+shared = pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
+TEXT = "The ship sailed.\r\n\r\nThe ship came back in May. It was late."
+ROW = {"context": TEXT, "question": "When?", "answers": ["May", "in May"]}
+
+
+def read(path: str, **settings: object) -> Corpus:
+    return Jsonl(path=path, **settings).corpus(tokens=1, seed=0)  # type: ignore[arg-type]
+
+
+def refusal(path: str, **settings: object) -> str:
+    with pytest.raises(ConfigError) as raised:
+        read(path, **settings)
+    return str(raised.value)
+
+
+@shared
+def test_a_parquet_file_of_several_tasks() -> None:
+    corpus = read(str(SHARED / "longdoc_qa.parquet"), metadata=("task", "licence"))
+    assert (len(corpus.documents), len(corpus.questions)) == (30, 153)
+    assert sum(question.kind == "choice" for question in corpus.questions) == 28
+    assert {question.metadata["task"] for question in corpus.questions} == {"qasper", "natural_questions", "quality"}
+    assert corpus.documents[0].document_id == "natural_questions-17"
+
+
+@shared
+def test_a_file_as_of_squad() -> None:
+    corpus = read(str(SHARED / "squad_dev_300.jsonl"))
+    assert (len(corpus.documents), len(corpus.questions)) == (222, 300)
+    texts = {document.document_id: document.text for document in corpus.documents}
+    for question in corpus.questions:
+        (span,) = question.evidence
+        assert texts[question.document_id][span.start : span.end] == question.answers[0]
+
+
+def test_equal_texts_are_one_document_with_a_name_of_its_contents(tmp_path: Path) -> None:
+    other = ROW | {"context": TEXT.replace("\r\n", "\n"), "question": "Was it late?"}
+    corpus = read(json_lines(tmp_path / "a.jsonl", [ROW, other, ROW | {"context": "Else."}]))
+    assert len(corpus.documents) == 2
+    name = corpus.documents[0].document_id
+    assert [question.question_id for question in corpus.questions][:2] == [f"{name}-1", f"{name}-2"]
+    assert corpus.documents[0].text == "The ship sailed.\n\nThe ship came back in May. It was late."
+
+
+def test_everything_that_a_row_may_tell(tmp_path: Path) -> None:
+    row = ROW | {
+        "id": 7,
+        "doc_id": "log",
+        "title": "Ship's log",
+        "evidence": ["came back in May", [4, 8]],
+        "level": 2,
+        "metadata": {"sea": "calm", "crew": 12, "war": None},
+        "port": "Hull",
+        "proven": True,
+    }
+    corpus = read(json_lines(tmp_path / "a.jsonl", [row]), metadata=("port", "proven"), kind="summary", language="de")
+    (document,), (question,) = corpus.documents, corpus.questions
+    assert (document.document_id, document.title, document.language) == ("log", "Ship's log", "de")
+    assert (question.question_id, question.kind, question.level) == ("7", "summary", 2)
+    assert [document.text[span.start : span.end] for span in question.evidence] == ["came back in May", "ship"]
+    assert question.metadata == {"sea": "calm", "crew": 12, "port": "Hull", "proven": "true"}
+
+
+def test_places_are_those_of_the_file_also_where_its_lines_end_as_on_windows(tmp_path: Path) -> None:
+    start = TEXT.index("May")
+    corpus = read(json_lines(tmp_path / "a.jsonl", [ROW | {"evidence": [[start, start + 3]]}]))
+    (span,) = corpus.questions[0].evidence
+    assert corpus.documents[0].text[span.start : span.end] == "May"
+    assert span == Span(start=start - 2, end=start + 1)
+
+
+def test_choices_need_no_answers_beside_them(tmp_path: Path) -> None:
+    row = {"context": "x", "question": "y", "choices": ["a", "b "], "answer_index": 1}
+    (question,) = read(json_lines(tmp_path / "a.jsonl", [row])).questions
+    assert (question.kind, question.choices, question.answers) == ("choice", ("a", "b"), ("b",))
+
+
+def test_a_limit_takes_the_first_questions(tmp_path: Path) -> None:
+    rows = [ROW | {"id": str(number)} for number in range(5)]
+    assert [q.question_id for q in read(json_lines(tmp_path / "a.jsonl", rows), limit=2).questions] == ["0", "1"]
+
+
+REFUSED: dict[str, tuple[dict[str, object], str]] = {
+    "no context": ({"context": None}, "line 1: context is missing"),
+    "no answers": ({"answers": None}, "line 1: answers is missing"),
+    "an empty answer list": ({"answers": []}, "line 1: has no answer; give at least one"),
+    "blank answers": ({"answers": [" "]}, "line 1: has no answer; give at least one"),
+    "an answer that is a number": ({"answers": [42]}, "line 1: answers must be text, and is 42"),
+    "one answer without its list": ({"answers": "May"}, "line 1: answers must be a list, and is text"),
+    "a place where the answer is not": (
+        {"answers": {"text": ["May"], "answer_start": [3]}},
+        "line 1: answers.answer_start=3 is not where its answer stands in the text",
+    ),
+    "an index beyond the choices": (
+        {"choices": ["a", "b"], "answer_index": 2},
+        "line 1: answer_index=2 is none of the 2 choices, which are counted from 0",
+    ),
+    "a negative index": (
+        {"choices": ["a", "b"], "answer_index": -1},
+        "line 1: answer_index=-1 is none of the 2 choices, which are counted from 0",
+    ),
+    "choices without an index": ({"choices": ["a", "b"]}, "line 1: answer_index is missing"),
+    "an index against the answers": (
+        {"choices": ["May", "June"], "answer_index": 1},
+        "line 1: answer_index=1 is another choice than its answers tell",
+    ),
+    "equal choices": (
+        {"choices": ["a", "a"], "answer_index": 0, "answers": ["a"]},
+        "line 1: has two equal choices, so that no letter is the right one",
+    ),
+    "more choices than letters": (
+        {"choices": [str(number) for number in range(27)], "answer_index": 0, "answers": ["0"]},
+        "line 1: has 27 choices; up to 26 have a letter",
+    ),
+    "a quote that is not in the text": (
+        {"evidence": ["The boat"]},
+        "line 1: evidence 'The boat' is not in its text; quote it to the letter",
+    ),
+    "a quote that stands twice": (
+        {"evidence": ["The ship"]},
+        "line 1: evidence 'The ship' stands more than once in its text; quote more of it",
+    ),
+    "a place outside of the text": (
+        {"evidence": [[50, 5000]]},
+        "line 1: evidence [50, 5000] is not inside of its 57 characters",
+    ),
+    "evidence of another kind": (
+        {"evidence": [{"quote": "x"}]},
+        "line 1: evidence must be a list of quotes or of [start, end]",
+    ),
+    "a level below 1": ({"level": 0}, "line 1: level=0 must be 1 or more"),
+    "a fact that is a list": ({"metadata": {"a": [1]}}, "line 1: a must be text or a number to go with the scores"),
+    "a fact that is no number": ({"metadata": {"a": float("nan")}}, "line 1: a=nan is no number"),
+    "half of a character": ({"question": "\ud800"}, "line 1: question holds half of a character (a lone surrogate)"),
+    "an id of several lines": ({"id": "a\nb"}, "line 1: id must be one line of up to 200 characters"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None:
+    change, told = REFUSED[case]
+    (tmp_path / "a.jsonl").write_text(json.dumps(ROW | change))
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+
+
+def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", [ROW | {"id": "q"}, ROW | {"id": "q"}])
+    assert refusal(path) == f"dataset.path={path}: line 2: question id q stands twice; give every question its own"
+
+
+def test_one_document_id_for_two_texts_is_refused(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", [ROW | {"doc_id": "d"}, ROW | {"doc_id": "d", "context": "Else."}])
+    assert refusal(path) == f"dataset.path={path}: line 2: document d has two different texts"
+
+
+def test_a_column_that_is_not_there_can_not_travel(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", [ROW])
+    assert refusal(path, metadata=("port",)) == (
+        f"dataset.path={path}: line 1: has no column port, which dataset.metadata names; it has context, question, "
+        "answers"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"{]", "line 1 is no JSON; write one object a line"),
+        (b"\n[1]", "line 2 is no JSON object; write one object a line"),
+        (b"[" * 100_000, "line 1 is no JSON; write one object a line"),
+        (b"\xff", "is not UTF-8 text; convert it first"),
+        (b"\n", "holds no question that can be asked; give one that does"),
+        (b"", "is empty; give a file with rows in it"),
+    ],
+)
+def test_a_file_of_something_else_is_named(tmp_path: Path, text: bytes, told: str) -> None:
+    (tmp_path / "a.jsonl").write_bytes(text)
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+
+
+def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> None:
+    import pandas
+
+    path = str(tmp_path / "a.parquet")
+    pandas.DataFrame([{"text": "x", "question": "y"}]).to_parquet(path)
+    assert refusal(path) == (
+        f"dataset.path={path}: has no column context; it has text, question, and needs context, question"
+    )
+
+
+def test_without_a_file_there_is_nothing_to_read() -> None:
+    told = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
+    for asking in (lambda: Jsonl().identity(), lambda: Jsonl().corpus(tokens=1, seed=0)):
+        with pytest.raises(ConfigError) as raised:
+            asking()
+        assert str(raised.value) == told
+
+
+def test_the_identity_holds_what_determines_a_question(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", [ROW])
+    kinds = [
+        Jsonl(path=path),
+        Jsonl(path=path, limit=1),
+        Jsonl(path=path, kind="summary"),
+        Jsonl(path=path, language="de"),
+    ]
+    assert len({str(kind.identity()) for kind in kinds}) == 4

@@ -1,0 +1,83 @@
+"""Several datasets as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from contextcliff.datasets.jsonl import Jsonl
+from contextcliff.datasets.mixed import Mixed
+from contextcliff.datasets.squad import Squad
+from contextcliff.datasets.stories import Stories
+from contextcliff.errors import ConfigError
+from tests.datasets.made_files import json_lines
+
+ROW = {
+    "id": "q",
+    "doc_id": "d",
+    "context": "In May.",
+    "question": "When?",
+    "answers": ["May"],
+    "metadata": {"sea": "x"},
+}
+
+
+def test_ids_begin_with_the_part(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", [ROW])
+    corpus = Mixed(parts={"one": Jsonl(path=path), "two": Jsonl(path=path)}).corpus(tokens=1, seed=0)
+    assert [document.document_id for document in corpus.documents] == ["one/d", "two/d"]
+    assert [(item.question_id, item.document_id) for item in corpus.questions] == [
+        ("one/q", "one/d"),
+        ("two/q", "two/d"),
+    ]
+    assert [item.metadata for item in corpus.questions] == [{"sea": "x", "part": "one"}, {"sea": "x", "part": "two"}]
+
+
+def test_notes_name_the_part(tmp_path: Path) -> None:
+    row = {**ROW, "answers": {"text": ["May"], "answer_start": [0]}}
+    path = json_lines(tmp_path / "a.jsonl", [row])
+    assert Mixed(parts={"short": Squad(path=path)}).corpus(tokens=1, seed=0).notes == (
+        "short: squad: 1 answers do not stand where answer_start says; their evidence is left out",
+    )
+
+
+def test_an_error_names_the_key_of_the_part_and_leaves_paths_alone() -> None:
+    mixed = Mixed(parts={"stories": Stories(), "own": Jsonl(path="/x/dataset.path/dataset.limit.jsonl")})
+    told = (
+        "dataset.parts.own.path=/x/dataset.path/dataset.limit.jsonl: there is no such file; give a .jsonl or .parquet "
+        "file"
+    )
+    for asking in (mixed.identity, lambda: mixed.corpus(tokens=1, seed=0)):
+        with pytest.raises(ConfigError) as raised:
+            asking()
+        assert str(raised.value) == told
+
+
+def test_a_way_out_names_the_key_of_the_part_too() -> None:
+    with pytest.raises(ConfigError) as raised:
+        Mixed(parts={"own": Jsonl()}).identity()
+    assert str(raised.value) == (
+        "dataset.parts.own.path: missing; give dataset.parts.own.path=FILE, a JSON Lines or Parquet file of questions"
+    )
+
+
+def test_the_identity_is_that_of_the_parts() -> None:
+    one = Mixed(parts={"a": Squad(split="train")}).identity()
+    assert one == {"dataset": "mixed", "parts": {"a": dict(Squad(split="train").identity())}}
+    assert one != Mixed(parts={"b": Squad(split="train")}).identity()
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({}, "dataset.parts: must not be empty; add one with +dataset@dataset.parts.NAME=OPTION"),
+        ({"a": None}, "dataset.parts.a=None: is no dataset; choose one with dataset@dataset.parts.a=OPTION"),
+        ({"a b": Stories()}, "dataset.parts.a b: up to 40 letters, digits, hyphens and underscores make a name"),
+    ],
+)
+def test_what_is_no_dataset_is_no_part(parts: object, told: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Mixed(parts=parts)  # type: ignore[arg-type]
+    assert str(raised.value.errors()[0]["ctx"]["error"]) == told

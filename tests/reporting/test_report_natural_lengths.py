@@ -1,0 +1,108 @@
+"""What is shown of documents of natural length: the histogram, the bins, the failures, several runs at once."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import asdict, replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from contextcliff.records import AuditBin, LengthAudit, Report
+from contextcliff.reporting.audit import audit_figure, length_classes, render_audit
+from contextcliff.reporting.curves_figure import comparable_runs
+from contextcliff.reporting.failures_figure import failures_figure
+from contextcliff.reporting.figures import draw_curves
+from contextcliff.reporting.markdown import render_markdown
+
+AUDIT = LengthAudit(
+    lengths=(150, 900, 1_000, 1_100, 6_000, 9_000),
+    too_short=0,
+    too_long=1,
+    bins=(
+        AuditBin(min_tokens=150, max_tokens=1_000, documents=3, questions=9, drawn_documents=3, drawn_questions=6),
+        AuditBin(min_tokens=1_100, max_tokens=6_000, documents=2, questions=6, drawn_documents=2, drawn_questions=6),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def report(cliff: Report) -> Report:
+    return cliff
+
+
+@given(st.lists(st.integers(0, 200_000), min_size=1, max_size=200))
+def test_every_document_is_in_exactly_one_class(lengths: list[int]) -> None:
+    classes = length_classes(lengths)
+    assert sum(found.documents for found in classes) == len(lengths)
+    assert len(classes) <= 12
+    assert all(earlier.high + 1 == later.low for earlier, later in itertools.pairwise(classes))
+
+
+def test_the_console_shows_the_histogram_and_what_was_drawn_of_each_bin() -> None:
+    out = StringIO()
+    render_audit(AUDIT, Console(file=out, width=80))
+    page = out.getvalue()
+    assert "DOCUMENTS BY LENGTH (tokens; 6 documents)" in page
+    assert "left out: 0 too short, 1 too long" in page
+    assert "1,100 - 6,000" in page
+    assert "########################################" in page
+
+
+def test_an_empty_set_has_no_class_and_can_still_be_drawn() -> None:
+    assert length_classes(()) == ()
+    empty = LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
+    render_audit(empty, Console(file=StringIO()))
+
+
+def test_the_page_has_a_table_of_bins(report: Report) -> None:
+    bins = tuple(replace(b, n_documents=3, n_items=6, instability=0.5, within_item_variance=0.01) for b in report.bins)
+    page = render_markdown(replace(report, audit=AUDIT, bins=bins), figures=["figures/length_histogram.png"])
+    section = page.split("## Bins of documents")[1].split("\n## ")[0]
+    assert "6 documents of natural length; 0 were too short and 1 too long, and none was cut or padded" in section
+    assert section.count("50%") == len(bins)
+    assert "figures/length_histogram.png" in section
+    assert "Bins of documents" not in render_markdown(report, figures=[])
+
+
+def test_a_column_of_failures_is_a_share_of_all_planned_samples(report: Report) -> None:
+    figure = failures_figure(report)
+    top = max(patch.get_y() + patch.get_height() for patch in figure.axes[0].patches)
+    assert 0.0 < top <= 1.0 + 1e-9
+    assert audit_figure(AUDIT, title="x").axes
+
+
+def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_path: Path) -> None:
+    others = {
+        "same": replace(report, run_id="same", model="another"),
+        "other-task": replace(report, run_id="other-task", task="another"),
+        "other-texts": replace(report, run_id="other-texts", dataset="another"),
+    }
+    for name, other in others.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
+    assert {curve.report.run_id for curve in comparable_runs(report, folder=tmp_path)} == {report.run_id, "same"}
+    drawn = draw_curves(report, folder=tmp_path, dpi=50)
+    assert drawn is not None
+    assert drawn.name == f"runs-{report.task}.png"
+
+
+def test_a_run_alone_has_no_picture_of_several(report: Report, tmp_path: Path) -> None:
+    assert draw_curves(report, folder=tmp_path, dpi=50) is None
+
+
+@pytest.mark.parametrize("policies", [("none", "q4_0"), ("none", "none")])
+def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path, policies: tuple[str, str]) -> None:
+    other = replace(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
+    names = [curve.name for curve in comparable_runs(replace(report, kv_policy=policies[0]), folder=tmp_path)]
+    assert len(names) == len(set(policies))
+    assert all(name.startswith(report.model) for name in names)
