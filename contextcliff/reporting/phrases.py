@@ -115,6 +115,8 @@ def threshold_score(report: Report) -> float | None:
     cap = report.safe_cap
     if not cap.relative_to_baseline:
         return cap.threshold
+    if cap.threshold_score is not None:
+        return cap.threshold_score
     baseline = report.bins[0].mean if report.bins else None
     return None if baseline is None else cap.threshold * baseline
 

@@ -70,6 +70,7 @@ def test_every_file_is_there(finished: Path) -> None:
         "figures/heatmap.png",
         "figures/decay_curve.png",
         "figures/depth_profile.png",
+        "figures/failures_by_length.png",
         "figures/latency_by_length.png",
     }
     assert all(set(line) >= SAMPLE_KEYS for line in samples(finished))

@@ -25,7 +25,7 @@ from tests.reporting.figure_texts import overlaps, words
 PNG = b"\x89PNG\r\n\x1a\n"
 ALL = [
     *("score_by_length.png", "heatmap.png", "decay_curve.png", "depth_profile.png", "facets.png"),
-    "latency_by_length.png",
+    *("failures_by_length.png", "length_histogram.png", "latency_by_length.png"),
 ]
 
 
@@ -65,6 +65,8 @@ def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, t
         "decay_curve.png": sum(b.mean is not None for b in any_report.bins) >= 2,
         "depth_profile.png": bool(any_report.profile),
         "facets.png": bool(any_report.facets),
+        "failures_by_length.png": any(sum(b.failures.values()) for b in any_report.bins),
+        "length_histogram.png": any_report.audit is not None,
         "latency_by_length.png": any(b.latency_ms_median is not None for b in any_report.bins),
     }
     assert [path.name for path in paths] == [name for name in ALL if has.get(name, True)]
@@ -75,6 +77,7 @@ def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, t
 def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
     assert [p.name for p in draw_figures(replace(cliff, cells=()), folder=tmp_path, dpi=40)] == [
         "score_by_length.png",
+        "failures_by_length.png",
         "latency_by_length.png",
     ]
     assert draw_figures(replace(cliff, bins=(), cells=()), folder=tmp_path / "none", dpi=40) == ()
@@ -128,7 +131,7 @@ def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_remov
 ) -> None:
     draw_figures(full, folder=tmp_path, dpi=30)
     draw_figures(replace(full, facets=()), folder=tmp_path, dpi=30)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(ALL) - {"facets.png"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(ALL) - {"facets.png", "length_histogram.png"})
 
 
 def test_a_cell_that_cannot_show_a_cliff_is_hatched_and_keeps_its_figures(full: Report) -> None:

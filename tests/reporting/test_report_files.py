@@ -42,6 +42,11 @@ KEYS = [
     "evidence_distance_tokens",
     "metadata",
     "judge_rating",
+    "level",
+    "em",
+    "f1",
+    "false_refusal",
+    "output",
 ]
 
 
@@ -90,7 +95,8 @@ def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeSc
     row = samples_table([make_scored(answered=False)])[0]
     nulls = {key for key, value in row.items() if value is None}
     of_generation = {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
-    assert nulls == of_generation | {"judge_rating", "evidence_distance_tokens"}
+    of_the_task = {"judge_rating", "evidence_distance_tokens", "level", "em", "f1", "false_refusal"}
+    assert nulls == of_generation | of_the_task | {"output"}
     assert row["failure"] == "timeout"
 
 
