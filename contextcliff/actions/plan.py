@@ -119,7 +119,7 @@ def _plan(
             )
             for length in sorted(per_length)
         ),
-        notes=_notes(invocation, missing, rates, download),
+        notes=(*prepared.run.facts["notes"].splitlines(), *_notes(invocation, missing, rates, download)),
     )
 
 

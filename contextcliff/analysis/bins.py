@@ -18,6 +18,7 @@ from contextcliff.analysis.evidence import Evidence
 from contextcliff.analysis.intervals import is_binary
 from contextcliff.analysis.items import instability_of, items_of
 from contextcliff.analysis.shape import bimodality, rolling_variances
+from contextcliff.quantiles import quantile_classes
 from contextcliff.records import Bin, ScoredSample
 
 
@@ -113,17 +114,12 @@ def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
 
 
 def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ...]:
-    """Put each distinct length where the middle of its ranks falls, so that ties stay together."""
     by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
     for item in scored:
         by_length[item.measured_tokens].append(item)
-    groups: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    shorter = 0
-    for length in sorted(by_length):
-        here = by_length[length]
-        groups[(2 * shorter + len(here)) * bins // (2 * len(scored))].extend(here)
-        shorter += len(here)
-    return tuple(Group(asked_tokens=_median_tokens(groups[k]), samples=tuple(groups[k])) for k in sorted(groups))
+    classes = quantile_classes([item.measured_tokens for item in scored], bins)
+    groups = [[item for length in lengths for item in by_length[length]] for lengths in classes]
+    return tuple(Group(asked_tokens=_median_tokens(group), samples=tuple(group)) for group in groups)
 
 
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[Level, ...]:

@@ -14,6 +14,7 @@ from contextcliff.analysis.bar import make_bar
 from contextcliff.analysis.bins import Group, mean_of, summarise
 from contextcliff.analysis.caps import walk_up
 from contextcliff.analysis.pooling import pooled
+from contextcliff.quantiles import quantile_classes
 from contextcliff.records import FacetRow
 
 Value = str | int | float
@@ -77,7 +78,7 @@ def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
     elif len(set(numbers)) <= FEW_NUMBERS:
         yield from ((_figure(number), frozenset({number})) for number in sorted(set(numbers)))
     else:
-        yield from ((_range(found), frozenset(found)) for found in _quartiles(numbers))
+        yield from ((_range(found), frozenset(found)) for found in quantile_classes(numbers, _QUARTERS))
 
 
 def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
@@ -93,17 +94,6 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
     rest = [name for name in names if name not in kept]
     if rest:
         yield OTHER, frozenset(value for name in rest for value in labels[name])
-
-
-def _quartiles(numbers: Sequence[int | float]) -> Iterator[list[int | float]]:
-    """Distinct numbers in up to four ranges of about equally many samples: each where the middle of its ranks is."""
-    counts = Counter(numbers)
-    found: defaultdict[int, list[int | float]] = defaultdict(list)
-    below = 0
-    for number in sorted(counts):
-        found[(2 * below + counts[number]) * _QUARTERS // (2 * len(numbers))].append(number)
-        below += counts[number]
-    yield from (found[quarter] for quarter in sorted(found))
 
 
 def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:

@@ -20,8 +20,8 @@ from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import filled, require_fields
-from contextcliff.tasks.planting import Planted, PlantingTask, Spot
-from contextcliff.tasks.values import WORD, score_value, tag_without_value
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
+from contextcliff.tasks.values import WORD, tag_without_value
 
 _NUMERALS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
@@ -87,17 +87,10 @@ class Aggregation(PlantingTask):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 for the right count (in digits or letters), or for the right word alone."""
-        cut_off = generation.finish_reason == "length"
         if self.mode == "count":
+            cut_off = generation.finish_reason == "length"
             return score_count(generation.text, expected=sample.answers[0], cut_off=cut_off)
-        return score_value(
-            generation.text,
-            expected=sample.answers[0],
-            form=WORD,
-            distractors=sample.distractors,
-            foreign=sample.foreign_answers,
-            cut_off=cut_off,
-        )
+        return score_planted(sample, generation, WORD)
 
     def _counts(self, rng: random.Random) -> list[int]:
         """How often each word occurs; the first is the one that is asked for, or the most frequent."""

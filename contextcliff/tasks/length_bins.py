@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from contextcliff.quantiles import quantile_classes
 from contextcliff.records import Question
 from contextcliff.seeding import seed_of
 
@@ -87,17 +88,11 @@ def redraw(questions: Sequence[Question], lengths: Mapping[str, int], drawn: Seq
 
 
 def _by_quantile(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
-    """Each distinct length goes where the middle of its ranks falls, so that ties stay together."""
     ties: defaultdict[int, list[str]] = defaultdict(list)
     for name in ordered:
         ties[lengths[name]].append(name)
-    groups: defaultdict[int, list[str]] = defaultdict(list)
-    shorter = 0
-    for length in sorted(ties):
-        here = ties[length]
-        groups[(2 * shorter + len(here)) * bins // (2 * len(ordered))].extend(here)
-        shorter += len(here)
-    return [groups[position] for position in sorted(groups)]
+    classes = quantile_classes([lengths[name] for name in ordered], bins)
+    return [[name for length in found for name in ties[length]] for found in classes]
 
 
 def _by_width(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:

@@ -17,8 +17,8 @@ from contextcliff.tasks.cities import CITIES
 from contextcliff.tasks.grid import Depths, refuse_twice
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.phrases import stands_in
-from contextcliff.tasks.planting import Planted, PlantingTask, Spot
-from contextcliff.tasks.values import FORMS, score_value, tag_without_value
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
+from contextcliff.tasks.values import FORMS, tag_without_value
 
 
 @settings
@@ -86,16 +86,9 @@ class Niah(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 where what was hidden stands in the answer."""
-        cut_off = generation.finish_reason == "length"
         if self.needle.kind == "static":
-            return score_static(generation.text, self.needle, cut_off=cut_off)
-        return score_value(
-            generation.text,
-            expected=sample.answers[0],
-            form=FORMS[self.needle.value],
-            foreign=sample.foreign_answers,
-            cut_off=cut_off,
-        )
+            return score_static(generation.text, self.needle, cut_off=generation.finish_reason == "length")
+        return score_planted(sample, generation, FORMS[self.needle.value])
 
 
 def draw_city_value(spot: Spot, form: str) -> tuple[str, str, int]:

@@ -16,8 +16,8 @@ from contextcliff.tasks.cities import CITIES
 from contextcliff.tasks.grid import Depths, refuse_twice
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import draw_city_value, filled, require_fields
-from contextcliff.tasks.planting import Planted, PlantingTask, Spot
-from contextcliff.tasks.values import NUMBER, score_value
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
+from contextcliff.tasks.values import NUMBER
 
 
 @settings
@@ -69,14 +69,7 @@ class NiahMultikey(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 where the right number stands in the answer, and none of the other needles'."""
-        return score_value(
-            generation.text,
-            expected=sample.answers[0],
-            form=NUMBER,
-            distractors=sample.distractors,
-            foreign=sample.foreign_answers,
-            cut_off=generation.finish_reason == "length",
-        )
+        return score_planted(sample, generation, NUMBER)
 
 
 def _isolated(task: NiahMultikey, spot: Spot) -> Planted:

@@ -18,8 +18,8 @@ from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths, refuse_twice
 from contextcliff.tasks.haystack import Fact
 from contextcliff.tasks.niah import filled
-from contextcliff.tasks.planting import Planted, PlantingTask, Spot
-from contextcliff.tasks.values import WORD, score_value
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
+from contextcliff.tasks.values import WORD
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,14 +90,7 @@ class NiahSemantic(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 where the right name stands in the answer, and no distractor's."""
-        return score_value(
-            generation.text,
-            expected=sample.answers[0],
-            form=WORD,
-            distractors=sample.distractors,
-            foreign=sample.foreign_answers,
-            cut_off=generation.finish_reason == "length",
-        )
+        return score_planted(sample, generation, WORD)
 
 
 @cache

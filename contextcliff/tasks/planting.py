@@ -17,6 +17,7 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.haystack import Fact, Haystack, Hidden, prepare
 from contextcliff.tasks.task import Built, Materials
+from contextcliff.tasks.values import ValueForm, score_value
 from contextcliff.text.tokens import TokenisedText
 
 _NOT_ASKED = (
@@ -132,6 +133,18 @@ class PlantingTask(DesignedLengths):
             controls=tuple(controls.values()),
             notes=_notes(made),
         )
+
+
+def score_planted(sample: Sample, generation: Generation, form: ValueForm) -> Score:
+    """1 where the one value that was asked for stands in the answer, and none of the context's others."""
+    return score_value(
+        generation.text,
+        expected=sample.answers[0],
+        form=form,
+        distractors=sample.distractors,
+        foreign=sample.foreign_answers,
+        cut_off=generation.finish_reason == "length",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,8 +18,8 @@ from contextcliff.settings import Fraction, PositiveInt, settings
 from contextcliff.tasks.grid import Depths, refuse_twice
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import filled, require_fields
-from contextcliff.tasks.planting import Planted, PlantingTask, Spot
-from contextcliff.tasks.values import NUMBER, WORD, score_value
+from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
+from contextcliff.tasks.values import NUMBER, WORD
 
 
 @settings
@@ -98,14 +98,7 @@ class Tracing(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 where the chain's number stands in the answer, and no other chain's."""
-        return score_value(
-            generation.text,
-            expected=sample.answers[0],
-            form=NUMBER,
-            distractors=sample.distractors,
-            foreign=sample.foreign_answers,
-            cut_off=generation.finish_reason == "length",
-        )
+        return score_planted(sample, generation, NUMBER)
 
     def _sentences(self, names: list[str], value: str) -> list[str]:
         first = filled(self.assignment, name=names[0], number=value)
