@@ -206,8 +206,12 @@ def kept(store: Path) -> int:
         return 0
 
 
-# Long prompts, so that there is a middle to be interrupted in.
-LONG = (*SIMULATED, "engine.concurrency=1", "dataset=synthetic", "model=qwen", "task.lengths=[16000,30000]")
+# Long prompts and many of them, so that there is a middle to be interrupted in, also on a busy machine.
+LONG = (
+    *(*SIMULATED, "engine.concurrency=1", "dataset=synthetic", "model=qwen"),
+    *("task.lengths=[16000,30000]", "task.trials=20"),
+)
+ALL = 400
 
 
 def test_ctrl_c_stops_cleanly_with_a_report_that_says_it_is_partial(tmp_path: Path) -> None:
@@ -216,12 +220,12 @@ def test_ctrl_c_stops_cleanly_with_a_report_that_says_it_is_partial(tmp_path: Pa
     assert done.stderr == "interrupted: what was answered is kept, and the same command goes on\n"
     (report,) = reports(tmp_path)
     assert report["partial"] is True
-    assert 5 <= report["counts"]["completed"] < 80
-    assert report["counts"]["planned"] == report["counts"]["completed"] + report["counts"]["unscored"] == 80
+    assert 5 <= report["counts"]["completed"] < ALL
+    assert report["counts"]["planned"] == report["counts"]["completed"] + report["counts"]["unscored"] == ALL
     assert {line["failure"] for line in samples(tmp_path) if line["score"] is None} == {"not_sent"}
     assert contextcliff(*LONG, cwd=tmp_path).returncode == 0
     (whole,) = reports(tmp_path)
-    assert (whole["partial"], whole["counts"]["completed"]) == (False, 80)
+    assert (whole["partial"], whole["counts"]["completed"]) == (False, ALL)
     assert whole["counts"]["reused"] == report["counts"]["completed"]
 
 
@@ -229,8 +233,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     done = interrupted(tmp_path, *LONG, number=signal.SIGKILL)
     assert done.returncode == -signal.SIGKILL
     before = kept(tmp_path / "outputs" / "state.db")
-    assert 5 <= before < 80
+    assert 5 <= before < ALL
     assert contextcliff(*LONG, cwd=tmp_path).returncode == 0
     (report,) = reports(tmp_path)
-    assert (report["counts"]["reused"], report["counts"]["completed"], report["counts"]["unscored"]) == (before, 80, 0)
-    assert kept(tmp_path / "outputs" / "state.db") == 80
+    assert (report["counts"]["reused"], report["counts"]["completed"], report["counts"]["unscored"]) == (before, ALL, 0)
+    assert kept(tmp_path / "outputs" / "state.db") == ALL

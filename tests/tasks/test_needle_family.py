@@ -73,7 +73,7 @@ def test_samples_are_lengths_times_depths_times_trials(option: str) -> None:
 @pytest.mark.parametrize("option", HIDING)
 def test_what_is_hidden_stands_between_two_sentences_of_the_text(option: str) -> None:
     starts = set(sentence_starts(TEXT.text))
-    for sample in built(small(option)).samples:
+    for sample in built(small(option, haystacks=1)).samples:
         stretches = [piece for piece in sample.recipe.user if isinstance(piece, Passage)]
         assert [piece.start for piece in stretches] == [0, *(piece.end for piece in stretches[:-1])]
         assert {piece.end for piece in stretches[:-1]} <= starts
@@ -132,7 +132,7 @@ def test_every_task_fits_a_small_window_by_fractions(option: str) -> None:
 def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
     text = "それは遠い星の夜でした。駅には誰もいません。汽車の音だけが野原に響いています。\n\n" * 200
     document = Document(document_id="ja", title="ja", text=text, language="ja")
-    task = small("niah_static_ja")
+    task = small("niah_static_ja", haystacks=1)
     for sample in built(task, document).samples:
         before, _ = (piece for piece in sample.recipe.user if isinstance(piece, Passage))
         assert before.end == 0 or text[: before.end].rstrip().endswith("。")
