@@ -194,6 +194,8 @@ def took(report: Report) -> tuple[tuple[str, str], ...]:
         rows.append(("Unscored", f"{counts.unscored:,} of {counts.planned:,}"))
     if counts.controls:
         rows.append(("Controls", f"{counts.controls:,} prompts"))
+    if counts.pilot:
+        rows.append(("Pilot", f"{counts.pilot:,} prompts, which chose the bins and count in no score"))
     if any(counts.errors.values()):
         rows.append(("Failed attempts", tally(dict(counts.errors))))
     return tuple(rows)

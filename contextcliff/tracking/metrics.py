@@ -49,6 +49,8 @@ def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | N
     yield "n_unscored", each.n_unscored
     yield "ttft_ms_median", each.ttft_ms_median
     yield "latency_ms_median", each.latency_ms_median
+    yield "instability", each.instability
+    yield "within_item_variance", each.within_item_variance
     for tag in tags:
         # A tag that this length doesn't have was counted as none here: without the zero, a chart
         # would draw a line over the length.

@@ -178,6 +178,10 @@ def test_a_sweep_is_tracked_as_runs_with_a_point_at_every_length(tmp_path: Path)
     assert len(list((tmp_path / "mlruns").rglob("score_by_length.png"))) == 2
 
 
+def _hear_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted(folder: Path, *overrides: str, number: int) -> subprocess.CompletedProcess[str]:
     """Start a run, send it a signal once it has kept a few answers, and wait for its end."""
     process = subprocess.Popen(
@@ -186,6 +190,8 @@ def interrupted(folder: Path, *overrides: str, number: int) -> subprocess.Comple
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell lets what it runs in the background ignore Ctrl-C, and that is inherited.
+        preexec_fn=_hear_ctrl_c,
     )
     store = folder / "outputs" / "state.db"
     deadline = time.monotonic() + 60
