@@ -87,7 +87,8 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
-        kept = tuple(prepared.documents.values()) if invocation.task.reads_documents else ()
+        asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
+        kept = tuple(document for name, document in prepared.documents.items() if name in asked)
         runner = Runner(
             session=session,
             sampling=invocation.sampling,
