@@ -15,8 +15,6 @@ from contextcliff.actions.action import Invocation
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.records import SCHEMA_VERSION, Document, Sample
 
-MANIFEST_NAME = "manifest.json"
-
 
 def manifest_of(
     invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample], documents: Mapping[str, Document]

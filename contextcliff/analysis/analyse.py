@@ -55,7 +55,7 @@ def analyse(
         threshold=settings.threshold,
         relative=relative,
         confidence=settings.confidence,
-        baseline=_baseline(groups, settings),
+        baseline=_baseline(groups, settings, binary=levels[0].binary),
     )
     walk = walk_up(levels, bar, settings.confidence)
     halving = half_life(levels, settings.confidence, dispersion=design_effect(levels))
@@ -89,7 +89,7 @@ def analyse(
     )
 
 
-def _baseline(groups: Sequence[Group], settings: AnalysisSettings) -> Level | None:
+def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> Level | None:
     """The lengths up to `baseline_tokens` as one; None where that is the shortest alone."""
     if settings.baseline_tokens is None:
         return None
@@ -97,7 +97,6 @@ def _baseline(groups: Sequence[Group], settings: AnalysisSettings) -> Level | No
     if len(short) < 2:
         return None
     together = Group(asked_tokens=short[-1].asked_tokens, samples=tuple(s for group in short for s in group.samples))
-    binary = all(level.binary for level in summarise(groups, settings.confidence))
     return summarise([together], settings.confidence, binary=binary)[0]
 
 

@@ -78,8 +78,8 @@ class DesignedLengths:
     """Keep the prompts beside the report, compressed."""
 
     def __post_init__(self) -> None:
-        refuse_twice("task.lengths", self.lengths)
-        refuse_twice("task.length_fractions", self.length_fractions)
+        _refuse_twice("task.lengths", self.lengths)
+        _refuse_twice("task.length_fractions", self.length_fractions)
 
     @property
     def name(self) -> str:
@@ -151,12 +151,16 @@ class DesignedLengths:
 
 
 @settings
-class Depths:
+class Depths(DesignedLengths):
     """Where the evidence goes: `depth_grid` wins over `depths`."""
 
     depths: Annotated[tuple[Fraction, ...], Field(min_length=1)]
     """0 the start of the text, 1 its end."""
     depth_grid: DepthGrid = Field(default_factory=DepthGrid)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _refuse_twice("task.depths", self.depths)
 
     @property
     def places(self) -> tuple[float, ...]:
@@ -164,7 +168,7 @@ class Depths:
         return self.depth_grid.values() or self.depths
 
 
-def refuse_twice(key: str, values: tuple[float, ...]) -> None:
+def _refuse_twice(key: str, values: tuple[float, ...]) -> None:
     """Raise `ValueError` where a list holds a value twice."""
     twice = next((value for value in values if values.count(value) > 1), None)
     if twice is not None:

@@ -14,7 +14,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import settings
 from contextcliff.tasks.cities import CITIES
-from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.phrases import stands_in
 from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
@@ -61,10 +61,6 @@ class Niah(Depths, PlantingTask):
     """A grid of lengths and depths with `trials` samples a cell."""
 
     needle: Needle
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_twice("task.depths", self.depths)
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.cities import CITIES
-from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import filled, require_fields
 from contextcliff.tasks.phrases import stands_in
@@ -42,7 +42,6 @@ class NiahMulti(Depths, PlantingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_twice("task.depths", self.depths)
         require_fields("task.template", self.template, ("{city}", "{number}"))
         if self.count > len(CITIES) // 2:
             raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")

@@ -13,7 +13,7 @@ from typing import Literal
 from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.tasks.cities import CITIES
-from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import draw_city_value, filled, require_fields
 from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
@@ -34,7 +34,6 @@ class NiahMultikey(Depths, PlantingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_twice("task.depths", self.depths)
         require_fields("task.template", self.template, ("{city}", "{number}"))
         require_fields("task.question", self.question, ("{city}",))
         if self.layout == "isolated" and self.distractors:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from contextcliff.errors import ConfigError
 from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact
 from contextcliff.tasks.niah import filled
 from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
@@ -43,7 +43,6 @@ class NiahSemantic(Depths, PlantingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_twice("task.depths", self.depths)
         known = {item.topic for item in needle_set()}
         for topic in self.topics:
             if topic not in known:

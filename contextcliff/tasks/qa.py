@@ -30,6 +30,7 @@ from contextcliff.records import (
 )
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.answer_format import LETTERS
 from contextcliff.tasks.length_bins import Draw, draw, redraw
 from contextcliff.tasks.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.task import Built, Materials, Room
@@ -37,7 +38,6 @@ from contextcliff.tasks.taxonomy import context_words_of
 from contextcliff.text.tokens import TokenisedText, tokenise
 
 _SEAM_TOKENS = 3
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SPAN = 2.0
 """A dataset spans a range that is asked for where it reaches to within this factor of both ends."""
 
@@ -141,15 +141,9 @@ class Qa:
             for rank, question in enumerate(part.questions)
             for sample in reader.samples(question, position, pilot=rank < self.pilot)
         ]
-        controls = {
-            control.sample_id: control
-            for part in found.draw.bins
-            for question in part.questions
-            for control in reader.controls(question)
-        }
         return Built(
             samples=tuple(samples),
-            controls=tuple(controls.values()),
+            controls=reader.controls,
             notes=(*found.notes, *found.draw.notes),
             audit=found.audit,
         )
@@ -196,6 +190,7 @@ class _Reader:
         }
         self._lengths = {name: text.tokens for name, text in self._tokenised.items()}
         self._frames: dict[str, int] = {}
+        self._controls: dict[str, Sample] = {}
 
     def select(self) -> _Selection:
         """Which questions are asked, in which bins. Raises `ConfigError` where hardly any can be."""
@@ -237,10 +232,20 @@ class _Reader:
 
     def samples(self, question: Question, position: int, *, pilot: bool) -> tuple[Sample, ...]:
         """A question as often as it is repeated; once in a pilot."""
+        controls = self._controls_of(question)
+        self._controls |= {control.sample_id: control for control in controls}
+        named = tuple(control.sample_id for control in controls)
         repeats = 1 if pilot else self._task.repeats
-        return tuple(replace(self._sample(question, position, repeat), pilot=pilot) for repeat in range(repeats))
+        return tuple(
+            replace(self._sample(question, position, repeat), pilot=pilot, controls=named) for repeat in range(repeats)
+        )
 
-    def controls(self, question: Question) -> tuple[Sample, ...]:
+    @property
+    def controls(self) -> tuple[Sample, ...]:
+        """Those of all samples made so far, each once."""
+        return tuple(self._controls.values())
+
+    def _controls_of(self, question: Question) -> tuple[Sample, ...]:
         """The evidence alone, and the question without its document."""
         if not self._task.controls:
             return ()
@@ -322,7 +327,6 @@ class _Reader:
             evidence=question.evidence,
             reply=self._reply(question),
             answer_tokens=self._task.max_tokens,
-            controls=tuple(control.sample_id for control in self.controls(question)),
         )
 
     def _control(self, question: Question, kind: str, text: str) -> Sample:
@@ -355,7 +359,7 @@ class _Reader:
 
     def _frame(self, question: Question) -> tuple[str, str]:
         task = self._task
-        options = "".join(f"\n{letter}. {text}" for letter, text in zip(_LETTERS, question.choices, strict=False))
+        options = "".join(f"\n{letter}. {text}" for letter, text in zip(LETTERS, question.choices, strict=False))
         told = task.json_format if task.format == "json" else task.plain_format
         form = f"{task.choice_format} {told}" if question.choices else told
         return f"{task.instruction}\n\n", f"\n\n{task.question_label} {question.text}{options}\n{form}"
@@ -370,7 +374,7 @@ class _Reader:
     def _reply(self, question: Question) -> str:
         right = question.answers[0]
         if question.choices and right in question.choices:
-            right = _LETTERS[question.choices.index(right)]
+            right = LETTERS[question.choices.index(right)]
         return json.dumps({"answer": right}, ensure_ascii=False) if self._task.format == "json" else right
 
     def _evidence(self, question: Question, text: TokenisedText) -> Mapping[str, int | float]:

@@ -17,7 +17,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records import Generation, Prompt, Recipe, Sample, Score, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths, DesignedLengths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.task import Built, Materials
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.tokens import Tokenizer, tokenise
@@ -39,7 +39,7 @@ class Pair:
 
 
 @settings
-class Repeat(Depths, DesignedLengths):
+class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
     instruction: str
@@ -47,10 +47,6 @@ class Repeat(Depths, DesignedLengths):
     answer_format: str
     """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_twice("task.depths", self.depths)
 
     @property
     def name(self) -> str:

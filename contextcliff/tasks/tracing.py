@@ -15,7 +15,7 @@ from pydantic import Field
 
 from contextcliff.records import Generation, Sample, Score
 from contextcliff.settings import Fraction, PositiveInt, settings
-from contextcliff.tasks.grid import Depths, refuse_twice
+from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact, as_sentence
 from contextcliff.tasks.niah import filled, require_fields
 from contextcliff.tasks.planting import Planted, PlantingTask, Spot, score_planted
@@ -45,7 +45,6 @@ class Tracing(Depths, PlantingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_twice("task.depths", self.depths)
         require_fields("task.assignment", self.assignment, ("{name}", "{number}"))
         require_fields("task.link", self.link, ("{name}", "{other}"))
         require_fields("task.question", self.question, ("{name}",))
