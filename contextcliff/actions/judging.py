@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.sending import send_all
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.judging import JUDGE_FACT, Judge
 from contextcliff.execution.outcomes import recall
@@ -10,11 +11,16 @@ from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import Store
 from contextcliff.records import ScoredSample
-from contextcliff.reporting.progress import progress_bar
 
 
-async def ask_judge(judge: Judge, invocation: Invocation, identity: Identity, store: Store, left: Budget) -> None:
-    """Send what has no rating yet, within what is left of the budget.
+def check_judge(judge: Judge, budget: Budget) -> None:
+    """Refuse, before anything is paid for, a judge without weights, or without a price under a budget of dollars."""
+    judge.respondent()
+    Meter(budget, judge.model.price, sampling=judge.sampling)
+
+
+async def ask_judge(judge: Judge, invocation: Invocation, identity: Identity, store: Store, left: Budget) -> bool:
+    """Send what has no rating yet, within what is left of the budget; True where Ctrl-C ended it.
 
     Raises `RunError` where the judge can't be reached; the answers are stored by then, and the same command goes on.
     """
@@ -33,11 +39,7 @@ async def ask_judge(judge: Judge, invocation: Invocation, identity: Identity, st
             concurrency=judge.engine.concurrency,
             max_retries=judge.engine.max_retries,
         )
-        total = sum(item.sample.built_tokens for item in missing)
-        shown = invocation.reporting.progress and bool(missing)
-        with progress_bar(f"judge · {name}", total_tokens=total, total_samples=len(missing), shown=shown) as advance:
-            async for outcome in runner.execute(meter.affordable(missing)):
-                advance(outcome.sample.built_tokens)
+        return await send_all(runner, missing, meter, title=f"judge · {name}", shown=invocation.reporting.progress)
 
 
 def answered(invocation: Invocation, identity: Identity, store: Store) -> tuple[ScoredSample, ...]:

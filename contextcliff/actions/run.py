@@ -6,14 +6,15 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
-from contextcliff.actions.judging import ask_judge
+from contextcliff.actions.judging import ask_judge, check_judge
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare
+from contextcliff.actions.sending import send_all
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget, Cost, Meter
@@ -21,7 +22,6 @@ from contextcliff.execution.runner import Runner
 from contextcliff.execution.store import PlannedSample, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
 from contextcliff.records import Document
-from contextcliff.reporting.progress import progress_bar
 from contextcliff.settings import settings
 
 Stop = Literal["interrupted", "out of budget", "declined"]
@@ -61,6 +61,8 @@ class Run:
         """
         identity = invocation.identify()
         wanted = deployment(invocation)
+        if invocation.judge is not None:
+            check_judge(invocation.judge, invocation.budget)
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             with in_turn(
@@ -69,7 +71,8 @@ class Run:
                 started = time.monotonic()
                 sent = asyncio.run(_send(invocation, identity, wanted, store))
                 if sent.stop is None and invocation.judge is not None:
-                    asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
+                    interrupted = asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
+                    sent = replace(sent, stop="interrupted" if interrupted else None)
                 store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
@@ -98,17 +101,19 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             concurrency=invocation.engine.concurrency,
             max_retries=invocation.engine.max_retries,
         )
+        title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
+        shown = invocation.reporting.progress
         interrupted = False
         if has_pilot(prepared):
             first = first_stage(prepared)
             store.begin(first.run, first.planned, kept)
-            interrupted = await _execute(runner, store.missing(first.planned), meter, invocation)
+            interrupted = await send_all(runner, store.missing(first.planned), meter, title=title, shown=shown)
             if not interrupted and not meter.ran_out:
                 prepared = after_pilot(invocation, identity, store, prepared)
                 missing = store.missing(prepared.planned)
         if not interrupted and not meter.ran_out:
             store.begin(prepared.run, prepared.planned, kept)
-            interrupted = await _execute(runner, missing, meter, invocation)
+            interrupted = await send_all(runner, missing, meter, title=title, shown=shown)
         # What the server would not take is known only now.
         store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
     stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
@@ -132,23 +137,3 @@ def _agreed(invocation: Invocation, worst: Cost) -> bool:
     sys.stderr.write(f"This run can cost {worst.usd:.2f} USD ({worst.tokens:,} tokens). Go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-async def _execute(runner: Runner, missing: Sequence[PlannedSample], meter: Meter, invocation: Invocation) -> bool:
-    """Send what is missing under a progress bar; True where Ctrl-C ended it."""
-    if not missing:
-        return False
-    by_id = {item.sample.sample_id: item for item in missing}
-    total = sum(item.sample.built_tokens for item in missing)
-    title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
-    with progress_bar(
-        title, total_tokens=total, total_samples=len(missing), shown=invocation.reporting.progress
-    ) as advance:
-        try:
-            async for outcome in runner.execute(meter.affordable(missing)):
-                meter.settle(by_id[outcome.sample.sample_id], outcome.generation)
-                advance(outcome.sample.built_tokens)
-        except asyncio.CancelledError:
-            # asyncio turns the first Ctrl-C into this; a second one is not caught.
-            return True
-    return False
