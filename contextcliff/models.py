@@ -6,12 +6,12 @@ import hashlib
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.settings import NonNegativeFloat, PositiveInt, settings
+from contextcliff.settings import NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
 _GGUF_MAGIC = b"GGUF"
 _DIGESTED_BYTES = 1 << 20
@@ -115,6 +115,48 @@ class Gguf:
 
 
 @settings
+class Rope:
+    """How rotary positions are scaled; all null: as the weights have it.
+
+    `linear` divides every position by `scale` (S. Chen et al., arXiv 2306.15595); `yarn` scales low frequencies only
+    (B. Peng et al., arXiv 2309.00071); `none` takes off what the weights bring, and leaves `scale` unread.
+    """
+
+    type: Literal["none", "linear", "yarn"] | None = None
+    scale: Annotated[float, Field(ge=1.0)] | None = None
+    """Factor by which the window is extended."""
+    base: PositiveFloat | None = None
+    """Base frequency."""
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and self.type is None:
+            raise ValueError(
+                f"model.rope.scale={self.scale:g}: says by how much and not how; give model.rope.type=linear or yarn"
+            )
+        if self.type in ("linear", "yarn") and self.scale is None:
+            raise ValueError(
+                f"model.rope.type={self.type}: needs the factor by which the window is extended; give model.rope.scale=2"
+            )
+
+    @property
+    def factor(self) -> float | None:
+        """The scale in force; None where none is."""
+        return None if self.type == "none" else self.scale
+
+    @property
+    def words(self) -> str:
+        """As a report shows it: `yarn x2`; empty where all is as the weights have it."""
+        scale = "" if self.factor is None else f"x{self.factor:g}"
+        base = "" if self.base is None else f"base {self.base:g}"
+        return " ".join(part for part in (self.type or "", scale, base) if part)
+
+    def identity(self) -> Mapping[str, object]:
+        """What of it determines the answers; empty where all is as the weights have it."""
+        kept = {"type": self.type, "scale": self.factor, "base": self.base}
+        return {"rope": kept} if self.type is not None or self.base is not None else {}
+
+
+@settings
 class Model:
     """A model under test."""
 
@@ -131,6 +173,7 @@ class Model:
     extra_body: Mapping[str, Any] = Field(default_factory=dict)
     """Further top-level fields of every request to a server, such as a thinking switch."""
     gguf: Gguf = Gguf()
+    rope: Rope = Rope()
     price: Price = Price()
 
     def served_name(self, preset: str) -> str | None:

@@ -9,9 +9,10 @@ import httpx2
 import huggingface_hub
 import pytest
 from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models import Gguf, Model, Price
+from contextcliff.models import Gguf, Model, Price, Rope
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
@@ -97,3 +98,18 @@ def test_prices_are_for_a_million_tokens_and_cached_ones_have_their_own() -> Non
     assert price.of(computed_tokens=1_000_000, cached_tokens=2_000_000, completion_tokens=500_000) == 2.0 + 1.0 + 4.0
     assert Price(input=2.0, output=8.0).of(computed_tokens=0, cached_tokens=10**6, completion_tokens=0) == 2.0
     assert Price(input=2.0).of(computed_tokens=1, cached_tokens=0, completion_tokens=0) is None
+
+
+def test_positions_are_scaled_by_a_factor_and_a_way() -> None:
+    assert Rope(type="yarn", scale=2.0).identity() == {"rope": {"type": "yarn", "scale": 2.0, "base": None}}
+    assert Rope(type="yarn", scale=2.0).words == "yarn x2"
+    assert Rope().identity() == {}
+    with pytest.raises(ValidationError, match=r"model\.rope\.type=yarn: needs the factor .* give model\.rope\.scale=2"):
+        Rope(type="yarn")
+    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: says by how much and not how"):
+        Rope(scale=2.0)
+
+
+def test_in_a_sweep_over_ways_the_way_none_leaves_the_factor_unread() -> None:
+    assert Rope(type="none", scale=2.0).identity() == Rope(type="none").identity()
+    assert Rope(type="none", scale=2.0).factor is None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.engines.engine import Deployment, Served
@@ -17,6 +18,7 @@ from contextcliff.text.choice import Offer
 from contextcliff.text.tokens import Tokenizer
 
 _TEMPLATE_SLACK_TOKENS = 64
+_ITEM_CHARACTERS = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +37,9 @@ def deployment(invocation: Invocation) -> Deployment:
     context_tokens = None
     if room is not None:
         longest, answer = invocation.task.longest_context(room), invocation.task.longest_answer(room)
-        context_tokens = longest + max(answer, room.answer_tokens) + _TEMPLATE_SLACK_TOKENS
+        # An answer's own length stands beside the thinking; `room.answer_tokens` has both.
+        answer = max(answer + room.thinking_tokens, room.answer_tokens)
+        context_tokens = longest + answer + _TEMPLATE_SLACK_TOKENS
     return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
 
 
@@ -72,6 +76,7 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
         for sha256 in [render(sample.recipe, documents).sha256]
         for key in [identity.respondent.key(sample, sha256, served=served.model)]
     )
+    planned = _as_one_item(planned)
     run = StoredRun(
         run_id=identity.run_id,
         fingerprint=identity.fingerprint,
@@ -88,6 +93,17 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
         },
     )
     return Prepared(run=run, planned=planned, documents=documents, audit=built.audit)
+
+
+def _as_one_item(planned: tuple[PlannedSample, ...]) -> tuple[PlannedSample, ...]:
+    """Samples that one generation answers (rounds at temperature 0) are one piece of evidence, and named so."""
+    times = Counter(item.key for item in planned)
+    return tuple(
+        replace(item, sample=replace(item.sample, item=item.key[:_ITEM_CHARACTERS]))
+        if times[item.key] > 1 and not item.sample.item
+        else item
+        for item in planned
+    )
 
 
 def _named(name: str, corpus: Corpus) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +12,9 @@ from contextcliff.models import Model
 from contextcliff.records import Generation, Prompt, Sample
 from contextcliff.sampling import Sampling
 from contextcliff.text.tokens import Tokenizer
+
+Hear = Callable[[str], None]
+"""Takes the words of an answer as they come, piece by piece."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,10 +61,13 @@ class Session(Protocol):
         """What the server tells of itself."""
         ...
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+    ) -> Generation:
         """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
 
-        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone.
+        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone. `hear` is called with
+        the answer's words as they stream in; what it was told of an answer that then broke off is void.
         """
         ...
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from contextcliff.engines.engine import Hear
 from contextcliff.engines.http import AnswerTooLarge
 from contextcliff.engines.reasoning import split_reasoning
 from contextcliff.errors import EngineFault
@@ -53,8 +54,8 @@ class _Piece:
     finish_reason: str = ""
 
 
-async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float) -> Generation:
-    """Send one request and read its answer to the end.
+async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float, hear: Hear | None = None) -> Generation:
+    """Send one request and read its answer to the end; `hear` is told its words as they come.
 
     `timeout_s` bounds silence (the client's own read timeout); the whole request may take four times
     that. Raises `EngineFault`, whose kind says what happened.
@@ -63,7 +64,7 @@ async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float) -
 
     try:
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
-            return await _exchange(client, request)
+            return await _exchange(client, request, hear)
     except (TimeoutError, openai.APITimeoutError) as error:
         raise EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True) from error
     except openai.APIStatusError as error:
@@ -76,7 +77,7 @@ async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float) -
         raise EngineFault("broken_stream", _brief(str(error)), retryable=True) from error
 
 
-async def _exchange(client: AsyncOpenAI, request: Request) -> Generation:
+async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) -> Generation:
     read = _PIECES[request.api]
     pieces: list[_Piece] = []
     first: float | None = None
@@ -90,6 +91,8 @@ async def _exchange(client: AsyncOpenAI, request: Request) -> Generation:
             piece = read(choice)
             if first is None and (piece.text or piece.reasoning):
                 first = time.perf_counter()
+            if hear is not None and piece.text:
+                hear(piece.text)
             pieces.append(piece)
     ended = time.perf_counter()
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")

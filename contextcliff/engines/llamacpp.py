@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contextcliff.engines.engine import Deployment, Download, Served
+from contextcliff.engines.engine import Deployment, Download, Hear, Served
 from contextcliff.engines.exchange import Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey
 from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
+from contextcliff.models import Model, Rope
 from contextcliff.records import Generation, Prompt, Sample
 from contextcliff.sampling import Sampling
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
@@ -62,6 +62,7 @@ class LlamaCpp:
             "weights": model.gguf.identity,
             "kv": [kv_policy.key_type, kv_policy.value_type],
             "template": dict(model.template_arguments),
+            **model.rope.identity(),
         }
 
     def download(self, model: Model) -> Download | None:
@@ -123,6 +124,7 @@ class LlamaCpp:
         params.n_gpu_layers = self.gpu_layers
         params.cache_type_k = _ggml_type(policy.key_type)
         params.cache_type_v = _ggml_type(policy.value_type)
+        _scale_positions(params, deployment.model.rope)
         if policy.is_quantised:
             # llama.cpp reads a quantised V through its flash attention only.
             params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
@@ -156,7 +158,9 @@ class LlamaCppSession:
         """Nothing to detect: the model is the one that was loaded."""
         return Served()
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+    ) -> Generation:
         """Send the prompt; every sampler is named, since a server's defaults are its own."""
         return await exchange(
             self.client,
@@ -177,7 +181,20 @@ class LlamaCppSession:
                 },
             ),
             timeout_s=self.timeout_s,
+            hear=hear,
         )
+
+
+def _scale_positions(params: Any, rope: Rope) -> None:
+    import xllamacpp
+
+    if rope.type is not None:
+        types = xllamacpp.llama_rope_scaling_type
+        params.rope_scaling_type = getattr(types, f"LLAMA_ROPE_SCALING_TYPE_{rope.type.upper()}")
+    if rope.factor is not None:
+        params.rope_freq_scale = 1.0 / rope.factor
+    if rope.base is not None:
+        params.rope_freq_base = rope.base
 
 
 def _ggml_type(name: str) -> Any:

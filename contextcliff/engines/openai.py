@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contextcliff.engines.detection import ServerFacts, detect, normalised
 from contextcliff.engines.dialect import Dialect
-from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.engine import Deployment, Hear, Served
 from contextcliff.engines.exchange import Api, Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey, api_key
@@ -66,6 +66,11 @@ class OpenAICompatible:
             raise ConfigError(
                 f"kv_policy={kv_policy.name}: engine={self.preset} can't set the cache of a server that runs already; "
                 "start the server with it, and tell its runs apart with label=NAME"
+            )
+        if model.rope.identity():
+            raise ConfigError(
+                f"model.rope: engine={self.preset} can't scale the positions of a server that runs already; start the "
+                "server with it, and tell its runs apart with label=NAME"
             )
         return {
             "engine": self.preset,
@@ -143,14 +148,16 @@ class OpenAISession:
             model=self.facts.model, window=self.facts.window, told=told, plain=self.engine.api == "completions"
         )
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+    ) -> Generation:
         """Send one prompt, conceding what the server refuses, until it answers or a fault remains."""
         fields = self._fields(sample, sampling)
         while True:
             await self.pace.turn()
             request = self._request(sample, prompt, fields)
             try:
-                return await exchange(self.client, request, timeout_s=self.engine.timeout_s)
+                return await exchange(self.client, request, timeout_s=self.engine.timeout_s, hear=hear)
             except EngineFault as fault:
                 # Requests in flight together are refused together: those after the first go again as they now would.
                 refused = fault.kind == "bad_request"

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Literal
 
-from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.engine import Deployment, Hear, Served
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.records import Generation, Prompt, Sample
@@ -37,7 +37,8 @@ class Simulated:
     `law`: `cliff` falls from `ceiling` to `floor` within a tenth of an octave of `cliff_tokens`; `slope`
     falls linearly in log length over `slope_octaves` that end there; `flat` stays at `ceiling`.
     `position` takes up to `position_strength` off in the `middle`, at the `start` or at the `end`.
-    A quantised cache moves the cliff by `quantised_shift` octaves for each halving of its bits.
+    A quantised cache moves the cliff by `quantised_shift` octaves for each halving of its bits, a scale of
+    `model.rope` by its factor.
     """
 
     law: Literal["cliff", "slope", "flat"] = "cliff"
@@ -60,11 +61,11 @@ class Simulated:
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The law, the model's name and the policy: what a draw depends on."""
         law = {key: value for key, value in asdict(self).items() if key not in ("concurrency", "max_retries")}
-        return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **law}
+        return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law}
 
-    def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy) -> float:
-        """The planted chance of a right answer."""
-        cliff = self.cliff_tokens * 2 ** -(self.quantised_shift * _halvings(kv_policy))
+    def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
+        """The planted chance of a right answer; `extension` is the factor of a scaled window."""
+        cliff = extension * self.cliff_tokens * 2 ** -(self.quantised_shift * _halvings(kv_policy))
         share = _LAWS[self.law](math.log2(tokens / cliff), self.slope_octaves)
         lost = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - lost)
@@ -91,7 +92,13 @@ class SimulatedSession:
         """Nothing to detect."""
         return Served()
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:  # noqa: ARG002
+    async def generate(
+        self,
+        sample: Sample,
+        prompt: Prompt,  # noqa: ARG002 - the sample is all that the law asks
+        sampling: Sampling,
+        hear: Hear | None = None,
+    ) -> Generation:
         """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # by this very tokenizer: counting again would cost more than all the rest
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
@@ -102,6 +109,8 @@ class SimulatedSession:
             text = sample.reply or f"{'; '.join(sample.answers)}."
         else:
             text = _wrong(sample, rng)
+        if hear is not None:
+            hear(text)
         completion = len(self.tokenizer.starts(text))
         return Generation(
             text=text,
@@ -118,7 +127,12 @@ class SimulatedSession:
         """The planted chance; a control has the ceiling, or without evidence none at all."""
         if sample.control is not None:
             return self.engine.ceiling if sample.control == "ceiling" else 0.0
-        return self.engine.chance(tokens=sample.built_tokens, depth=sample.depth, kv_policy=self.deployment.kv_policy)
+        return self.engine.chance(
+            tokens=sample.built_tokens,
+            depth=sample.depth,
+            kv_policy=self.deployment.kv_policy,
+            extension=self.deployment.model.rope.factor or 1.0,
+        )
 
 
 def _halvings(policy: KVPolicy) -> float:

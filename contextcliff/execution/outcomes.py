@@ -15,7 +15,9 @@ _SHARE_THAT_MUST_ARRIVE = 0.9
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
     """The outcome of every planned sample."""
     faults = store.last_faults(run_id)
-    return tuple(outcome_of(item, store.generation(item.key), faults.get(item.sample.sample_id)) for item in planned)
+    # Of samples with one key only the first is sent: its fault is theirs too.
+    of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
+    return tuple(outcome_of(item, store.generation(item.key), of_key.get(item.key)) for item in planned)
 
 
 def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:

@@ -5,19 +5,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.health import Health
+from contextcliff.execution.leading import Leading
 from contextcliff.execution.store import Fault, PlannedSample, Store
-from contextcliff.records import Document, Generation, Outcome, render
+from contextcliff.records import Document, Generation, Outcome, Sample, render
 from contextcliff.sampling import Sampling
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_WAIT_S = 600.0
+
+
+class Listener(Protocol):
+    """Hears what is written while it is written."""
+
+    def began(self, sample: Sample) -> None:
+        """A request goes out; for the same sample again where an earlier one broke off, whose words are void."""
+        ...
+
+    def wrote(self, sample: Sample, piece: str) -> None:
+        """Some more words."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,27 +46,33 @@ class Runner:
     run_id: str
     concurrency: int
     max_retries: int
+    listener: Listener | None = None
 
     async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
+
+        Samples with one prompt wait for the first of them, as `leading.py` has it.
 
         A generation is in the store before its outcome is yielded. A fault that no retry can mend (wrong key,
         unknown model) and a long row of failures end the run with `RunError`; one that persists leaves its
         sample unscored.
         """
         health = Health(most=self.concurrency)
-        waiting = iter(planned)
+        leading = Leading(planned)
         under_way: set[asyncio.Task[Outcome]] = set()
         ended: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
-                while len(under_way) < health.limit and (item := next(waiting, None)) is not None:
+                while len(under_way) < health.limit and (item := leading.next()) is not None:
                     under_way.add(asyncio.create_task(self._send(item, health)))
                 if not under_way:
                     return
                 ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in ended:
-                    yield task.result()
+                outcomes = [task.result() for task in ended]
+                for outcome in outcomes:
+                    leading.ended(outcome.prompt_sha256)
+                for outcome in outcomes:
+                    yield outcome
         finally:
             for task in under_way:
                 task.cancel()
@@ -83,10 +104,15 @@ class Runner:
 
     async def _attempt(self, planned: PlannedSample, health: Health) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
-        sample = planned.sample
+        sample, listener = planned.sample, self.listener
+        if listener is not None:
+            listener.began(sample)
         try:
             generation = await self.session.generate(
-                sample, render(sample.recipe, self.documents), self.sampling.for_answer(sample.answer_tokens)
+                sample,
+                render(sample.recipe, self.documents),
+                self.sampling.for_answer(sample.answer_tokens),
+                None if listener is None else partial(listener.wrote, sample),
             )
         except EngineFault as fault:
             self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))

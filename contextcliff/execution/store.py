@@ -11,6 +11,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,9 @@ CREATE TABLE IF NOT EXISTS documents (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS run_documents (
     run_id TEXT NOT NULL, document_id TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run_id, document_id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS embeddings (
+    key TEXT PRIMARY KEY, vector BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS faults (
     run_id TEXT NOT NULL, sample_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
@@ -121,8 +125,13 @@ class Store:
         return None if row is None else _generation.validate_json(row[0])
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
-        """Those of a schedule that have no generation yet, in its order."""
-        return [item for item in planned if self._first("SELECT 1 FROM generations WHERE key = ?", item.key) is None]
+        """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
+        first: dict[str, PlannedSample] = {}
+        for item in planned:
+            first.setdefault(item.key, item)
+        return [
+            item for key, item in first.items() if self._first("SELECT 1 FROM generations WHERE key = ?", key) is None
+        ]
 
     def keep(self, planned: PlannedSample, generation: Generation) -> None:
         """Make a generation durable. One that is there already, from another process, stays."""
@@ -170,6 +179,18 @@ class Store:
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add an invocation's seconds to the run's."""
         self._write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])
+
+    def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
+        """The embeddings that are kept under these keys."""
+        rows = {key: self._first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
+        return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
+
+    def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Keep embeddings, in single precision."""
+        self._write(
+            "INSERT OR IGNORE INTO embeddings (key, vector) VALUES (?, ?)",
+            [(key, array("f", vector).tobytes()) for key, vector in vectors.items()],
+        )
 
     def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
         """Count a failed attempt."""

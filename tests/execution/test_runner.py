@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.engine import Served
+from contextcliff.engines.engine import Hear, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.runner import Runner
@@ -39,7 +39,9 @@ class Scripted:
     under_way: int = 0
     most_under_way: int = 0
 
-    async def generate(self, sample: Sample, prompt: Prompt, sampling: Sampling) -> Generation:
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+    ) -> Generation:
         assert sample.answers[0] in prompt.user
         self.attempts[sample.sample_id] += 1
         self.under_way += 1
