@@ -75,7 +75,7 @@ CASES = {
     ),
     "a haystack that is not there": (
         "dataset.path=/nowhere.txt",
-        "dataset.paths: /nowhere.txt can't be read (No such file or directory); give a UTF-8 text file",
+        "dataset.path: /nowhere.txt can't be read (No such file or directory); give a file that can",
     ),
     "a GGUF that is not there": (
         "model.gguf.path=/nowhere.gguf",
@@ -188,9 +188,12 @@ def test_a_haystack_that_is_binary_empty_or_a_folder_without_text_is_named(tmp_p
     folder.mkdir()
     (folder / "picture.png").write_bytes(b"\x89PNG")
     lines = {
-        binary: f"dataset.paths: {binary} is binary (a zero byte at 10); give a text file",
-        empty: f"dataset.paths: {empty} is empty; give a file with text in it",
-        folder: f"dataset.paths: {folder} holds no .txt or .md file; give a folder that does",
+        binary: f"dataset.path: {binary} is binary, not text; give another file, or its text as UTF-8",
+        empty: f"dataset.path: {empty} holds no text; give another file, or its text as UTF-8",
+        folder: (
+            f"dataset.path: {folder} holds no .pdf, .docx, .epub, .html, .htm, .xhtml, .md or .txt file; give a folder "
+            "that does"
+        ),
     }
     for path, line in lines.items():
         done = contextcliff_here("engine=simulated", f"dataset.path={path}", cwd=tmp_path)
@@ -213,7 +216,10 @@ def test_a_text_that_is_no_text_is_named(tmp_path: Path) -> None:
     binary = tmp_path / "picture.txt"
     binary.write_bytes(b"\x89PNG\xff\xfe")
     done = contextcliff("engine=simulated", f"dataset.paths=[{binary}]", cwd=tmp_path)
-    assert done.stderr == f"error: dataset.paths: {binary} is not UTF-8 text (byte 0); convert it first\n"
+    assert done.stderr == (
+        f"error: dataset.paths: {binary} is not UTF-8 text, and tells no other character set; give another file, or "
+        "its text as UTF-8\n"
+    )
     assert done.returncode == 2
 
 

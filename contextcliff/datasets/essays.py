@@ -5,25 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document
 from contextcliff.settings import settings
+from contextcliff.text.cleaning import clean_text
+from contextcliff.text.reading import SUFFIXES, read_document
 from contextcliff.text.sentences import nearest_start, sentence_starts
+from contextcliff.text.unreadable import UnreadableError
 
 _PARAGRAPH_BREAK = "\n\n"
-_SUFFIXES = (".txt", ".md")
 _LOOKED_AT = 4_000
 """Characters around a stretch's start in which its sentence is looked for."""
 
 
 @settings
 class Essays:
-    """Text files joined in the order given, folders by the names of their .txt and .md files; none: a built-in story.
+    """Files joined in the order given, folders by the names of their documents; none: a built-in story.
 
-    UTF-8, blank lines between paragraphs.
+    PDF, Word, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text: UTF-8, or what its
+    byte order mark says. `clean_text` says what is mended and taken out.
     """
 
     path: str | None = None
@@ -54,13 +59,16 @@ class Essays:
         return Corpus(documents=tuple(_turned(whole, position, count) for position in range(count)))
 
     def _document(self) -> Document:
-        given = [*([self.path] if self.path else []), *self.paths]
+        given = [
+            *([("dataset.path", self.path)] if self.path else []),
+            *(("dataset.paths", path) for path in self.paths),
+        ]
         if not given:
             text = _built_in(self.story)
             return Document(document_id="story", title=text.split("\n", 1)[0], text=text, language=self.language)
-        found = [file for path in given for file in _files(Path(path).expanduser())]
-        text = _PARAGRAPH_BREAK.join(_read(file) for file in found) + "\n"
-        title = ", ".join(file.stem for file in found)
+        found = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
+        text = _PARAGRAPH_BREAK.join(_read(file, key=key) for key, file in found) + "\n"
+        title = ", ".join(file.stem for _, file in found)
         return Document(document_id=title, title=title, text=text, language=self.language)
 
 
@@ -84,25 +92,39 @@ def _built_in(story: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path, *, key: str) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    found = sorted(file for file in path.iterdir() if file.suffix.lower() in _SUFFIXES and file.is_file())
-    if not found:
-        raise ConfigError(f"dataset.paths: {path} holds no {' or '.join(_SUFFIXES)} file; give a folder that does")
-    yield from found
-
-
-def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").strip()
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"dataset.paths: {path} is not UTF-8 text (byte {error.start}); convert it first") from error
+        found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
     except OSError as error:
-        raise ConfigError(f"dataset.paths: {path} can't be read ({error.strerror}); give a UTF-8 text file") from error
-    if "\0" in text:
-        raise ConfigError(f"dataset.paths: {path} is binary (a zero byte at {text.index(chr(0))}); give a text file")
-    if not text:
-        raise ConfigError(f"dataset.paths: {path} is empty; give a file with text in it")
+        raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a folder that can") from error
+    visible = [file for file in found if not file.name.startswith(".")]
+    if not visible:
+        kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        raise ConfigError(f"{key}: {path} holds no {kinds} file; give a folder that does")
+    yield from visible
+
+
+def _read(path: Path, *, key: str) -> str:
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a file that can") from error
+    refuse_large(state.st_size, f"{key}: {path}")
+    try:
+        return _cleaned(path, state.st_mtime_ns, state.st_size)
+    except UnreadableError as error:
+        raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {path}: {error}") from error
+
+
+@lru_cache(maxsize=32)
+def _cleaned(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001 - a file that is changed is another
+    """The text of a file as it is now: a run asks twice, for its identity and for its corpus."""
+    text = clean_text(read_document(path)).strip("\n")
+    if not text.strip():
+        raise UnreadableError("holds no text once it is cleaned")
     return text

@@ -14,21 +14,23 @@ from contextcliff.text.pdf_text import pdf_text
 from contextcliff.text.unreadable import UnreadableError
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_EDGES = " \t\n\f\v\u00a0"
+"""What is no part of a text at its ends; an ideographic space is: it opens a Japanese paragraph."""
 
 
 def read_document(path: Path) -> str:
     """Plain text with blank lines between paragraphs, without scripts, comments, navigation and running heads.
 
-    Markdown stays as it is written. The suffix, one of `SUFFIXES`, says how to read. Raises `UnreadableError` for a
-    file that is broken, encrypted, in an unknown character set or without any text (a scan), `ConfigError` where the
-    package that reads it is not installed.
+    Markdown stays as it is written. The suffix, one of `SUFFIXES`, says how to read; with any other a file is text.
+    Raises `UnreadableError` for one that is broken, encrypted, in an unknown character set or without any text (a
+    scan), `ConfigError` where the package that reads it is not installed.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"can't be read ({error.strerror})") from error
-    text = _BLANK_LINES.sub("\n\n", _READERS[path.suffix.lower()](data)).strip()
-    if not text:
+    text = _BLANK_LINES.sub("\n\n", _READERS.get(path.suffix.lower(), _plain)(data)).strip(_EDGES)
+    if not text.strip():
         raise UnreadableError("holds no text")
     return text
 
@@ -63,4 +65,4 @@ _READERS: Mapping[str, Callable[[bytes], str]] = {
     ".txt": _plain,
 }
 SUFFIXES = tuple(_READERS)
-"""Suffixes that are read, in lower case."""
+"""Suffixes that tell a kind of document, in lower case."""

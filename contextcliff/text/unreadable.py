@@ -22,6 +22,6 @@ def needed(module: str, *, kind: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ConfigError(
-            f"dataset=documents: {kind} files are read with {module.partition('.')[0]}, which is not installed; run "
+            f"{kind} files are read with {module.partition('.')[0]}, which is not installed; run "
             "pip install 'contextcliff[docs-in]'"
         ) from error

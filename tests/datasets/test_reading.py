@@ -260,6 +260,5 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
     with pytest.raises(ConfigError) as raised:
         unreadable.needed("no_such_package.part", kind="PDF")
     assert str(raised.value) == (
-        "dataset=documents: PDF files are read with no_such_package, which is not installed; run "
-        "pip install 'contextcliff[docs-in]'"
+        "PDF files are read with no_such_package, which is not installed; run pip install 'contextcliff[docs-in]'"
     )

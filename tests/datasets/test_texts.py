@@ -1,16 +1,20 @@
-"""The built-in texts: what they have to be for a haystack and a continuation."""
+"""The built-in texts: what they have to be for a haystack and a continuation; and texts of one's own."""
 
 from __future__ import annotations
 
 import re
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from contextcliff.datasets import essays
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.text.words import WordTokenizer
+from tests.datasets.made_files import SHARED, WHY_SHARED, printed_pdf
 
 STORY = Essays().corpus(tokens=1, seed=0).documents[0].text
 PARAGRAPHS = STORY.strip().split("\n\n")
@@ -40,10 +44,127 @@ def test_the_story_holds_no_number_that_could_be_a_needle() -> None:
 def test_own_files_are_joined_in_the_order_given(tmp_path: Path) -> None:
     for name, text in (("one.txt", "\ufeffFirst.\r\n\r\nStill.\r\n"), ("two.txt", "Second.")):
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
-    essays = Essays(paths=(str(tmp_path / "one.txt"), str(tmp_path / "two.txt")))
-    (document,) = essays.corpus(tokens=1, seed=0).documents
+    both = Essays(paths=(str(tmp_path / "one.txt"), str(tmp_path / "two.txt")))
+    (document,) = both.corpus(tokens=1, seed=0).documents
     assert document.text == "First.\n\nStill.\n\nSecond.\n"
     assert document.title == "one, two"
+
+
+def own(*paths: Path) -> str:
+    """The text that these files are."""
+    (document,) = Essays(paths=tuple(map(str, paths))).corpus(tokens=1, seed=0).documents
+    return document.text
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ConfigError) as raised:
+        Essays(path=str(path)).identity()
+    return str(raised.value)
+
+
+def test_own_files_are_cleaned(tmp_path: Path) -> None:
+    story = "\n\n".join("\n".join(textwrap.wrap(paragraph, 72)) for paragraph in PARAGRAPHS)
+    (tmp_path / "book.txt").write_text(
+        f"Header\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\n\nProduced by Y\n\n{story.replace('’', 'â€™')}\n\n"
+        "*** END OF THE PROJECT GUTENBERG EBOOK X ***\nLicence\n",
+        encoding="utf-8",
+    )
+    assert own(tmp_path / "book.txt") == STORY
+
+
+@pytest.mark.parametrize("name", ["text", "book.v2", "notes.TXT", "read.me"])
+def test_a_file_of_no_known_kind_is_read_as_text(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("\u3000夜が明けた。\n\u3000海は静かだった。", encoding="utf-16")
+    assert own(tmp_path / name) == "\u3000夜が明けた。\n\u3000海は静かだった。\n"
+
+
+def test_a_folder_gives_its_documents_in_the_order_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_text("Third.", encoding="utf-8")
+    (tmp_path / "b.md").write_text("Second.", encoding="utf-8")
+    (tmp_path / "a.HTM").write_text("<p>First.", encoding="utf-8")
+    (tmp_path / ".hidden.txt").write_text("No.", encoding="utf-8")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    pytest.importorskip("lxml", reason="the extra docs-in is not installed")
+    assert own(tmp_path) == "First.\n\nSecond.\n\nThird.\n"
+
+
+def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("Before.", encoding="utf-8")
+    assert own(file) == "Before.\n"
+    file.write_text("After it.", encoding="utf-8")
+    assert own(file) == "After it.\n"
+
+
+def test_a_file_is_read_once_for_identity_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[Path] = []
+
+    def read(path: Path) -> str:
+        reads.append(path)
+        return "Once."
+
+    monkeypatch.setattr(essays, "read_document", read)
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    dataset = Essays(path=str(tmp_path / "a.pdf"))
+    dataset.identity()
+    dataset.corpus(tokens=1, seed=0)
+    assert reads == [tmp_path / "a.pdf"]
+
+
+DOCUMENTS = SHARED / "documents"
+
+
+@pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=WHY_SHARED)
+@pytest.mark.parametrize("suffix", ["txt", "html", "docx", "epub", "pdf"])
+def test_a_novel_is_the_same_text_from_every_kind_of_file(suffix: str) -> None:
+    for package in ("lxml", "docx", "pypdfium2"):
+        pytest.importorskip(package, reason="the extra docs-in is not installed")
+    expected = (DOCUMENTS / "little_women_ch1-4.txt").read_text(encoding="utf-8")
+    found = own(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    paragraphs = [
+        {" ".join(paragraph.replace("—", "--").split()) for paragraph in text.split("\n\n")}
+        for text in (expected, found)
+    ]
+    assert paragraphs[0] <= paragraphs[1]
+    assert len(found) - len(expected) < 200  # a title page and a table
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.txt", b"It rained.\0", "is binary, not text"),
+        ("a.txt", b" \n", "holds no text"),
+        ("a.txt", b"\xef\xbb\xbf\xe2\x80\x8b", "holds no text once it is cleaned"),
+        ("a.txt", b"caf\xe9", "is not UTF-8 text, and tells no other character set"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "is not UTF-8 text, and tells no other character set"),
+        ("a.md", b"<!-- nothing -->", "holds no text"),
+    ],
+)
+def test_a_file_without_text_says_why(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert refusal(tmp_path / name) == (
+        f"dataset.path: {tmp_path / name} {reason}; give another file, or its text as UTF-8"
+    )
+
+
+def test_a_scan_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
+    (tmp_path / "a.pdf").write_bytes(printed_pdf([[]]))
+    assert refusal(tmp_path / "a.pdf") == (
+        f"dataset.path: {tmp_path / 'a.pdf'} holds no text (it is scanned or empty, and needs OCR first); give another "
+        "file, or its text as UTF-8"
+    )
+
+
+def test_a_missing_package_is_named_with_the_file_and_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    assert refusal(tmp_path / "a.pdf") == (
+        f"dataset.path: {tmp_path / 'a.pdf'}: PDF files are read with pypdfium2, which is not installed; run pip "
+        "install 'contextcliff[docs-in]'"
+    )
 
 
 def test_an_absent_file_is_named(tmp_path: Path) -> None:
