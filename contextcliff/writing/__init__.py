@@ -1,0 +1,1 @@
+"""Prose measured: readability, diversity, repetition, rhythm, copying, coherence, and what the author does of each."""

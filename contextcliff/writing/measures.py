@@ -1,0 +1,187 @@
+"""Every measure of prose by name: what it counts, which way is worse, and what it belongs to.
+
+The names are Context-Tester's where it has the measure, so that its tables and ours line up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "length", "coherence"]
+"""Parts of the calibrated composite."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """One number of a text.
+
+    `worse` is the direction of a degradation: 1 up, -1 down, 0 neither by itself (such a measure is shown and never
+    tested). `floor` is the least standard deviation among the author's windows that a z-score is taken by, on the scale
+    that `logarithmic` names: a measure that is 0 in every window has no spread of its own.
+    """
+
+    name: str
+    title: str
+    unit: str
+    worse: Literal[-1, 0, 1] = 0
+    family: Family | None = None
+    floor: float = 1e-3
+    logarithmic: bool = False
+    """Whether z-scores are taken of log(1 + x): for counts and variances, whose spread grows with their size."""
+    embeds: bool = False
+    """Whether it needs sentence embeddings."""
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(name="cloze_score", title="Cloze score", unit="points", worse=1, family="readability", floor=1.0),
+    Measure(name="pct_unfamiliar_words", title="Unfamiliar words", unit="share of words", worse=-1, floor=0.01),
+    Measure(name="vocabulary_diversity", title="Vocabulary diversity", unit="types/tokens", worse=-1, floor=0.01),
+    Measure(name="mtld", title="MTLD", unit="words", worse=-1, family="diversity", floor=0.05, logarithmic=True),
+    Measure(
+        name="unique_word_ratio_100",
+        title="Unique words per 100",
+        unit="types/tokens",
+        worse=-1,
+        family="diversity",
+        floor=0.01,
+    ),
+    Measure(name="word_entropy", title="Word entropy", unit="bits", worse=-1, family="diversity", floor=0.05),
+    Measure(name="char_entropy", title="Character entropy", unit="bits", worse=-1, floor=0.02),
+    Measure(
+        name="bigram_repetition_rate",
+        title="Bigram repetition",
+        unit="share of bigrams",
+        worse=1,
+        family="repetition",
+        floor=0.01,
+    ),
+    Measure(
+        name="trigram_repetition_rate",
+        title="Trigram repetition",
+        unit="share of trigrams",
+        worse=1,
+        family="repetition",
+        floor=0.01,
+    ),
+    Measure(
+        name="long_range_repetition",
+        title="Long-range repetition",
+        unit="share of 4-grams",
+        worse=1,
+        family="repetition",
+        floor=0.01,
+    ),
+    Measure(
+        name="compression_ratio",
+        title="Compression ratio",
+        unit="raw/compressed bytes",
+        worse=1,
+        family="repetition",
+        floor=0.05,
+    ),
+    Measure(name="avg_sentence_length", title="Sentence length", unit="words", worse=-1, floor=0.5),
+    Measure(
+        name="sentence_length_variance",
+        title="Sentence length variance",
+        unit="words²",
+        worse=-1,
+        family="rhythm",
+        floor=0.1,
+        logarithmic=True,
+    ),
+    Measure(name="sentence_length_skewness", title="Sentence length skewness", unit="", floor=0.1),
+    Measure(name="sentence_length_kurtosis", title="Sentence length kurtosis", unit="", floor=0.1),
+    Measure(name="comma_density", title="Commas", unit="per sentence", floor=0.05),
+    Measure(name="semicolon_density", title="Semicolons", unit="per sentence", floor=0.02),
+    Measure(name="question_density", title="Question marks", unit="per sentence", floor=0.02),
+    Measure(name="exclamation_density", title="Exclamation marks", unit="per sentence", floor=0.02),
+    Measure(name="avg_syllables_per_word", title="Syllables per word", unit="syllables", worse=-1, floor=0.01),
+    Measure(name="long_word_ratio", title="Long words", unit="share of words", worse=-1, floor=0.01),
+    Measure(name="function_word_ratio", title="Function words", unit="share of words", floor=0.01),
+    Measure(name="avg_word_length", title="Word length", unit="letters", worse=-1, floor=0.03),
+    Measure(
+        name="copied_share",
+        title="Copied from the prompt",
+        unit="share of words",
+        worse=1,
+        family="copying",
+        floor=0.02,
+    ),
+    Measure(
+        name="longest_copy_words",
+        title="Longest copy",
+        unit="words",
+        worse=1,
+        family="copying",
+        floor=0.2,
+        logarithmic=True,
+    ),
+    Measure(
+        name="language_drift", title="Language drift", unit="share of text", worse=1, family="language", floor=0.05
+    ),
+    Measure(name="reference_rouge_l", title="ROUGE-L with the original", unit="F1", floor=0.01),
+    Measure(
+        name="shortfall",
+        title="Missing text",
+        unit="share of the least length",
+        worse=1,
+        family="length",
+        floor=1 / 6,  # a text that is missing altogether makes the whole part of the composite
+    ),
+    Measure(name="continuation_length", title="Continuation length", unit="characters", floor=20.0),
+    Measure(name="word_count", title="Words", unit="words", floor=5.0),
+    Measure(name="sentence_count", title="Sentences", unit="sentences", floor=1.0),
+    Measure(
+        name="adjacent_coherence",
+        title="Adjacent coherence",
+        unit="cosine",
+        worse=-1,
+        family="coherence",
+        floor=0.01,
+        embeds=True,
+    ),
+    Measure(
+        name="global_coherence",
+        title="Global coherence",
+        unit="cosine",
+        worse=-1,
+        family="coherence",
+        floor=0.01,
+        embeds=True,
+    ),
+    Measure(
+        name="local_coherence_3sent",
+        title="3-sentence coherence",
+        unit="cosine",
+        worse=-1,
+        family="coherence",
+        floor=0.01,
+        embeds=True,
+    ),
+    Measure(name="coherence_variance", title="Coherence variance", unit="cosine²", floor=1e-3, embeds=True),
+    Measure(name="reference_similarity", title="Similarity to the original", unit="cosine", floor=0.01, embeds=True),
+)
+"""In the order of tables."""
+
+BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
+
+CORE = ("vocabulary_diversity", "cloze_score", "adjacent_coherence", "bigram_repetition_rate")
+"""The four of Context-Tester's first figure and of its composite."""
+
+# Keys of `Score.details`: each measure by its name, and beside it, where there is one, what these prefixes name.
+ORIGINAL = "original."
+"""The same measure on the author's own next words, as many as the model wrote."""
+AUTHOR_MEAN = "author_mean."
+"""Its mean over windows of the author's text of that length …"""
+AUTHOR_STD = "author_std."
+"""… and their standard deviation."""
+Z = "z."
+"""The distance from that mean in those standard deviations (at least the measure's floor), on the measure's scale."""
+COMPOSITE = "composite"
+"""0-100, up is worse: the calibrated one."""
+CLASSIC_COMPOSITE = "composite_classic"
+"""0-100, up is worse: Context-Tester's."""
+AUTHOR_DISTANCE = "author_distance"
+"""Root mean square of all z-scores, each at most 10: how far from the author's manner, whichever way."""

@@ -1,0 +1,107 @@
+"""A continuation judged: its measures, the original's, the author's, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from contextcliff.writing.coherence import Vectors, coherence, reference_similarity
+from contextcliff.writing.composite import author_distance, calibrated, classic
+from contextcliff.writing.familiar import WordList
+from contextcliff.writing.measured import measure_prose
+from contextcliff.writing.measures import (
+    AUTHOR_DISTANCE,
+    AUTHOR_MEAN,
+    AUTHOR_STD,
+    BY_NAME,
+    CLASSIC_COMPOSITE,
+    COMPOSITE,
+    ORIGINAL,
+    Z,
+)
+from contextcliff.writing.norms import Norms, norms_for, norms_of, z_scores
+
+_SHORTFALL = "shortfall"
+_WORST = 100.0
+
+
+def judge_prose(
+    text: str,
+    *,
+    prompt: str,
+    reference: str,
+    document: str,
+    language: str,
+    word_list: WordList,
+    shortfall: float | None = None,
+) -> dict[str, float]:
+    """The details of one continuation's score, by the keys that `measures` names.
+
+    `prompt` is the author's text before the continuation point, `reference` the author's own next words, as many as
+    `text` has, `document` all of the author's text. `shortfall` is the share of the least length that `text` lacks
+    (None: none was asked for). What can't be measured is absent. A text without a letter or a digit has no z-scores,
+    and the worst composite.
+    """
+    values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
+    original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
+    details = {**values, **_prefixed(ORIGINAL, original)}
+    missing = {} if shortfall is None else _missing(shortfall)
+    if not any(map(str.isalnum, text)):
+        return {**details, **missing, COMPOSITE: _WORST}
+    norms = norms_for(document, language, word_list, len(text.strip()))
+    return _composed({**details, **_against(values, norms), **missing})
+
+
+def with_coherence(
+    details: Mapping[str, float], *, vectors: Vectors, reference_vectors: Vectors, window_vectors: Sequence[Vectors]
+) -> dict[str, float]:
+    """The details with the measures of sentence embeddings, and the composites taken anew.
+
+    One array a text with a row a sentence: of the continuation, of the original, and of each of the author's windows
+    (`norms.author_windows`), whose own coherence is the norm.
+    """
+    values = coherence(vectors)
+    norms = norms_of([coherence(window) for window in window_vectors], overlapping=False)
+    similarity = reference_similarity(vectors, reference_vectors)
+    return _composed(
+        {
+            **details,
+            **values,
+            **({} if similarity is None else {"reference_similarity": similarity}),
+            **_prefixed(ORIGINAL, coherence(reference_vectors)),
+            **_against(values, norms),
+        }
+    )
+
+
+def _missing(shortfall: float) -> dict[str, float]:
+    """The author's text lacks nothing."""
+    return {
+        _SHORTFALL: shortfall,
+        f"{ORIGINAL}{_SHORTFALL}": 0.0,
+        f"{AUTHOR_MEAN}{_SHORTFALL}": 0.0,
+        f"{AUTHOR_STD}{_SHORTFALL}": 0.0,
+        f"{Z}{_SHORTFALL}": shortfall / BY_NAME[_SHORTFALL].floor,
+    }
+
+
+def _against(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
+    return {
+        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.of.items()}),
+        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.of.items()}),
+        **_prefixed(Z, z_scores(values, norms)),
+    }
+
+
+def _composed(details: Mapping[str, float]) -> dict[str, float]:
+    z = {key.removeprefix(Z): value for key, value in details.items() if key.startswith(Z)}
+    values = {name: details[name] for name in BY_NAME if name in details}
+    composites = {
+        COMPOSITE: calibrated(z),
+        CLASSIC_COMPOSITE: classic(values),
+        AUTHOR_DISTANCE: author_distance(z),
+    }
+    return {**details, **{name: value for name, value in composites.items() if value is not None}}
+
+
+def _prefixed(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
+    return {f"{prefix}{name}": value for name, value in values.items()}

@@ -1,0 +1,79 @@
+"""Words and sentences of prose: what every measure of a text counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from unicodedata import category, normalize
+
+from contextcliff.text.sentences import sentence_starts
+
+UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
+"""Languages that set no spaces between words: their words are not counted."""
+
+# Vowel signs and accents that stand by themselves are part of a word; to `re` they are none of its characters.
+_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
+_WORD = re.compile(rf"\d+(?:[.,:]\d+)+|[\w{_MARKS}]+(?:['-][\w{_MARKS}]+)*")
+_PLAIN = str.maketrans(
+    {"’": "'", "ʼ": "'", "＇": "'", "\u2010": "-", "\u2011": "-", "_": " ", "\u00ad": None, "\u200b": None}
+)
+"""Curly apostrophes are straight ones; underscores are Gutenberg's italics; soft hyphens are the typesetter's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prose:
+    """A text with its sentences and words; all words are those of its sentences, in order.
+
+    Where the language sets no spaces between words, `words` and `words_per_sentence` are empty.
+    """
+
+    text: str
+    language: str
+    """Primary subtag of the language's tag: `en` for `en-GB`."""
+    sentences: tuple[str, ...]
+    words: tuple[str, ...]
+    """In lower case, with straight apostrophes."""
+    words_per_sentence: tuple[int, ...]
+
+
+def primary(language: str) -> str:
+    """The language of a tag without its region and script."""
+    return language.replace("_", "-").partition("-")[0].lower()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case.
+
+    A word is a run of letters, marks and digits with single apostrophes and hyphens inside it: `well-known` and `don't`
+    are one word each, `--` and the dashes part words, and what stands around a word (`go!`, `'go'`) is none of it. A
+    number with its points and commas is one word.
+    """
+    return _WORD.findall(normalize("NFC", text).translate(_PLAIN).lower())
+
+
+def prose_of(text: str, *, language: str = "en") -> Prose:
+    """Take a text apart.
+
+    Sentences are `sentencex`'s: `Mr.` ends none, closing quotation marks belong to the sentence before them, and a
+    paragraph's end is a sentence's. A stretch without any letter (`* * *`, `1868`) is no sentence, and has no words.
+    """
+    text = _whole(text)
+    starts = sentence_starts(text, language=primary(language))
+    bounds = [*starts, len(text)]
+    stretches = (text[start:end].strip() for start, end in pairwise(bounds))
+    sentences = tuple(stretch for stretch in stretches if any(map(str.isalpha, stretch)))
+    spaced = primary(language) not in UNSPACED
+    words = [words_of(sentence) for sentence in sentences] if spaced else []
+    return Prose(
+        text=text,
+        language=primary(language),
+        sentences=sentences,
+        words=tuple(word for sentence in words for word in sentence),
+        words_per_sentence=tuple(map(len, words)),
+    )
+
+
+def _whole(text: str) -> str:
+    """The text with half characters replaced: a model can be cut off inside a pair of surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

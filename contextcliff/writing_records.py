@@ -1,0 +1,148 @@
+"""What is said of a model's writing: the part of a report that only the continuation task has.
+
+Frozen, plain data as in `records.py`. `None` means "not measured", never zero. Measures are those of
+`contextcliff.writing.measures`, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasureLevel:
+    """One measure at one context length, over the rounds in which it could be measured (`n`).
+
+    `ci_low`/`ci_high` is a percentile bootstrap interval of the mean (10,000 resamples); None below two rounds.
+    `original` is the mean of the measure over the author's own next words (as many as each round wrote);
+    `author_mean`/`author_std` are those of windows of the author's text; `z` the mean distance from them.
+    """
+
+    name: str
+    n: int
+    mean: float | None
+    std: float | None
+    ci_low: float | None
+    ci_high: float | None
+    cv: float | None
+    """Coefficient of variation, std / |mean|; None where the mean is 0 or there are fewer than two rounds."""
+    original: float | None
+    author_mean: float | None
+    author_std: float | None
+    z: float | None
+    converged: bool | None
+    """Whether the mean lies within 10% of the original's; None where either is not measured."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompositeLevel:
+    """A composite (0-100, up is worse) at one context length, with its bootstrap interval."""
+
+    n: int
+    mean: float | None
+    std: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OutlierRound:
+    """A round that lies outside 1.5 interquartile ranges in some measures. It is kept: it may be the finding."""
+
+    sample_id: str
+    trial: int
+    measures: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingTier:
+    """All rounds of one context length."""
+
+    context_tokens: int
+    n_rounds: int
+    """Rounds that were answered."""
+    n_unscored: int
+    n_distinct: int
+    """Different draws among them: at temperature 0 all rounds are one."""
+    outcomes: Mapping[str, int]
+    """`complete`, `too_short`, `empty` … to the number of rounds."""
+    finish_reasons: Mapping[str, int]
+    reading_level: str | None
+    """That of the mean cloze score, as `11-12`."""
+    composite: CompositeLevel
+    composite_classic: CompositeLevel
+    measures: tuple[MeasureLevel, ...]
+    outliers: tuple[OutlierRound, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingTest:
+    """One measure at one context length, tested for being worse than `against`; one-sided, an improvement is none.
+
+    `shift` is the difference of the means in the measure's own unit, up is worse. `p_value` is Mann-Whitney's, exact;
+    `p_holm` is corrected over all lengths and measures tested against the same; `effect` is the rank-biserial
+    correlation (1: every round is worse, -1: every round is better).
+    """
+
+    context_tokens: int
+    measure: str
+    against: Literal["shortest", "author"]
+    n: int
+    n_baseline: int
+    shift: float
+    p_value: float
+    p_holm: float
+    effect: float
+    size: Literal["none", "small", "medium", "large"]
+    degraded: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingTrend:
+    """One measure over all lengths: from the shortest to the longest, and whether it gets worse on the way.
+
+    `p_value` is that of Jonckheere and Terpstra's test, one-sided toward worse; two-sided for a measure without a
+    worse direction. None where there is nothing to test.
+    """
+
+    measure: str
+    start: float
+    end: float
+    p_value: float | None
+    p_holm: float | None
+    exact: bool
+    """Whether the p-value counts all orders, or a seeded sample of them (where values are tied)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeighbourStep:
+    """Context-Tester's degradation point: a step between neighbouring lengths beyond its fixed limit; no test."""
+
+    context_tokens: int
+    measure: str
+    change: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Writing:
+    """Everything about the prose of a continuation run."""
+
+    document_id: str
+    continuation_point: int
+    """Character of the document at which every prompt ends and the original goes on."""
+    tiers: tuple[WritingTier, ...]
+    tests: tuple[WritingTest, ...]
+    trends: tuple[WritingTrend, ...]
+    steps: tuple[NeighbourStep, ...]
+    verdict: str
+    """In one sentence: degradation and where, or none detected and what would settle it."""
+    settling_rounds: int | None
+    """Rounds a length at which rounds like these would show that the longest is no worse; None: they do, or never."""
+    warnings: tuple[str, ...]
+    """Where the rounds can't show anything, a sentence each."""
+    embeddings: str | None
+    """What embedded the sentences; None: nothing did."""
+    unmeasured: tuple[str, ...]
+    """Measures that no round has, by name."""
