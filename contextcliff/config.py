@@ -17,6 +17,7 @@ from contextcliff.actions.action import Action, Invocation
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
+from contextcliff.engines.embedding import Embedder
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
@@ -58,6 +59,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
     if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
     judge = _take_judge(values, named="task.judge.model.name" in named)
+    embedder = _take_embedder(values)
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     tracking = cast(Tracker, groups["tracking"])
     if not _FOLDER.fullmatch(tracking.experiment):
@@ -82,6 +84,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         tracking=tracking,
         reporting=cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting")),
         judge=judge,
+        embedder=embedder,
         budget=cast(Budget, build(Budget, values["budget"], group="budget")),
         label=plain.label,
         seed=plain.seed,
@@ -120,12 +123,24 @@ def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
     return cast(Judge, _build_group("task.judge", node))
 
 
+def _take_embedder(values: Mapping[str, Any]) -> Embedder | None:
+    """What embeds the sentences of a task, which is no part of the task either."""
+    task = values.get("task")
+    if not isinstance(task, dict) or task.get("embedding") is None:
+        return None
+    node = task["embedding"]
+    if not isinstance(node, dict):
+        raise ConfigError(f"task.embedding={node}: embeds nothing; choose one with task/embedding=openai or llamacpp")
+    return cast(Embedder, _build_group("task.embedding", node))
+
+
 def _build_group(group: str, node: object) -> object:
     if not isinstance(node, dict) or "_target_" not in node:
         raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     if group == "task":
-        values.pop("judge", None)
+        for beside in ("judge", "embedding"):
+            values.pop(beside, None)
     return build(_class_at(str(node["_target_"]), group), values, group=group)
 
 

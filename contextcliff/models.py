@@ -135,7 +135,8 @@ class Rope:
             )
         if self.type in ("linear", "yarn") and self.scale is None:
             raise ValueError(
-                f"model.rope.type={self.type}: needs the factor by which the window is extended; give model.rope.scale=2"
+                f"model.rope.type={self.type}: needs the factor by which the window is extended; "
+                "give model.rope.scale=2"
             )
 
     @property

@@ -11,6 +11,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from contextcliff.writing_records import Writing
+
 SCHEMA_VERSION = 1
 
 
@@ -590,6 +592,10 @@ class Report:
     """UTC, ISO 8601."""
     command: str
     """The command line that repeats the run."""
+    rope: str = ""
+    """How positions are scaled, as `yarn x2`; empty where they are as the weights have them."""
+    writing: Writing | None = None
+    """What is said of the prose, where the task has the model write."""
 
 
 # ---------------------------------------------------------------- what it would take

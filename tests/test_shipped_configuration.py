@@ -49,8 +49,8 @@ def built(*overrides: str) -> Invocation:
 def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_path: Path) -> None:
     config = composed(f"{group}={option}", f"output_dir={tmp_path}")
     node = getattr(build_invocation(config, ()), group)
-    # A judge is chosen inside a task's options, and is a model and an engine of its own.
-    assert set(config[group]) - {"_target_", "judge"} == {field.name for field in fields(node)}
+    # A judge and an embedder are chosen inside a task's options, and are a model and an engine of their own.
+    assert set(config[group]) - {"_target_", "judge", "embedding"} == {field.name for field in fields(node)}
 
 
 @pytest.mark.parametrize("task", sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml")))

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.datasets.dataset import Dataset
+from contextcliff.engines.embedding import Embedder
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget
@@ -51,6 +52,7 @@ class Invocation:
     analysis: AnalysisSettings
     tracking: Tracker
     judge: Judge | None
+    embedder: Embedder | None
     reporting: ReportingSettings
     budget: Budget
     label: str
@@ -69,7 +71,13 @@ class Invocation:
         Where both are known, the smaller of the model's window and the server's holds.
         """
         windows = [window for window in (self.model.context_window, detected) if window is not None]
-        return Room(context_window=min(windows), answer_tokens=self.sampling.generated_tokens) if windows else None
+        if not windows:
+            return None
+        return Room(
+            context_window=min(windows),
+            answer_tokens=self.sampling.generated_tokens,
+            thinking_tokens=self.sampling.thinking_tokens,
+        )
 
     @property
     def model_name(self) -> str:

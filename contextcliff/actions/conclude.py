@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.manifest import manifest_of
+from contextcliff.actions.writing import with_coherence, writing_of_run
 from contextcliff.errors import RunError
 from contextcliff.execution.judging import JUDGE_FACT, recall_ratings
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
@@ -65,6 +66,7 @@ def conclude(
     _require_an_answer([outcome for outcome in outcomes if outcome.sample.is_ordinary])
     everything = score_outcomes(invocation.task, outcomes, kept)
     scored = _rated(tuple(item for item in everything if item.sample.is_ordinary), invocation, run, store)
+    scored = with_coherence(scored, invocation, run, store)
     controls = tuple(sample for sample in everything if sample.sample.control is not None)
     analysis = analyse(
         scored,
@@ -82,6 +84,10 @@ def conclude(
             confidence=invocation.analysis.confidence,
         )
         analysis = replace(analysis, judgement=judged)
+    writing = writing_of_run(scored, analysis, invocation, run)
+    if writing is not None:
+        # A share of the shortest length's score, tested jointly with it: no worse than it within a margin.
+        analysis = replace(analysis, caps={**analysis.caps, "writing": analysis.safe_cap.tokens})
     completed = sum(1 for sample in scored if sample.score is not None)
     counts = Counts(
         planned=len(scored),
@@ -93,6 +99,7 @@ def conclude(
         errors=dict(store.count_faults(identity.run_id)),
     )
     report = _report(invocation, run, outcomes=outcomes, answered=everything, analysis=analysis, counts=counts)
+    report = replace(report, writing=writing)
     folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
     write_report_files(
         report,
@@ -101,6 +108,7 @@ def conclude(
         manifest=manifest_of(invocation, run, planned, kept),
         folder=folder,
         dpi=invocation.reporting.dpi,
+        parameters=invocation.parameters,
     )
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
@@ -157,6 +165,7 @@ def _report(
         model=run.facts["model"],
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
+        rope=invocation.model.rope.words,
         task=invocation.task.name,
         dataset=invocation.dataset.name,
         tokenizer=run.facts["tokenizer"],

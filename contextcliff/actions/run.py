@@ -12,9 +12,11 @@ from typing import Literal
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude
 from contextcliff.actions.judging import ask_judge, check_judge
+from contextcliff.actions.live import watched
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare
 from contextcliff.actions.sending import send_all
+from contextcliff.actions.writing import embed
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget, Cost, Meter
@@ -63,6 +65,8 @@ class Run:
         wanted = deployment(invocation)
         if invocation.judge is not None:
             check_judge(invocation.judge, invocation.budget)
+        if invocation.embedder is not None:
+            invocation.embedder.identity()  # weights that are absent are refused before anything is paid for
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             with in_turn(
@@ -73,6 +77,8 @@ class Run:
                 if sent.stop is None and invocation.judge is not None:
                     interrupted = asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
                     sent = replace(sent, stop="interrupted" if interrupted else None)
+                if sent.stop is None and invocation.embedder is not None:
+                    embed(invocation.embedder, invocation, identity, store)
                 store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
@@ -92,6 +98,7 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
         kept = tuple(document for name, document in prepared.documents.items() if name in asked)
+        live = watched(invocation, prepared)
         runner = Runner(
             session=session,
             sampling=invocation.sampling,
@@ -100,20 +107,23 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             run_id=identity.run_id,
             concurrency=invocation.engine.concurrency,
             max_retries=invocation.engine.max_retries,
+            listener=None if live is None else live.writing,
         )
         title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
-        shown = invocation.reporting.progress
+        shown, ended = invocation.reporting.progress and live is None, None if live is None else live.ended
         interrupted = False
         if has_pilot(prepared):
             first = first_stage(prepared)
             store.begin(first.run, first.planned, kept)
-            interrupted = await send_all(runner, store.missing(first.planned), meter, title=title, shown=shown)
+            interrupted = await send_all(
+                runner, store.missing(first.planned), meter, title=title, shown=shown, ended=ended
+            )
             if not interrupted and not meter.ran_out:
                 prepared = after_pilot(invocation, identity, store, prepared)
                 missing = store.missing(prepared.planned)
         if not interrupted and not meter.ran_out:
             store.begin(prepared.run, prepared.planned, kept)
-            interrupted = await send_all(runner, missing, meter, title=title, shown=shown)
+            interrupted = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
         # What the server would not take is known only now.
         store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
     stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None

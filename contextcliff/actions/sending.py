@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.store import PlannedSample
+from contextcliff.records import Outcome
 from contextcliff.reporting.progress import progress_bar
 
 
-async def send_all(runner: Runner, missing: Sequence[PlannedSample], meter: Meter, *, title: str, shown: bool) -> bool:
-    """Send what is missing, as far as the budget goes; True where Ctrl-C ended it."""
+async def send_all(
+    runner: Runner,
+    missing: Sequence[PlannedSample],
+    meter: Meter,
+    *,
+    title: str,
+    shown: bool,
+    ended: Callable[[Outcome], None] | None = None,
+) -> bool:
+    """Send what is missing, as far as the budget goes, and tell `ended` of each; True where Ctrl-C ended it."""
     if not missing:
         return False
     by_id = {item.sample.sample_id: item for item in missing}
@@ -22,6 +31,8 @@ async def send_all(runner: Runner, missing: Sequence[PlannedSample], meter: Mete
             async for outcome in runner.execute(meter.affordable(missing)):
                 meter.settle(by_id[outcome.sample.sample_id], outcome.generation)
                 advance(outcome.sample.built_tokens)
+                if ended is not None:
+                    ended(outcome)
         except asyncio.CancelledError:
             # asyncio turns the first Ctrl-C into this; a second one is not caught.
             return True

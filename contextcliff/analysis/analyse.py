@@ -72,8 +72,10 @@ def analyse(
         half_life_lsq=half_life_lsq(levels),
         profile=depth_profile(groups, settings.confidence, binary=levels[0].binary),
         position=position_pattern(groups, settings.confidence),
-        # The guide's limits are those of recall; how hard a question set is would move them.
-        guide=operating_guide(levels, halving) if designed_lengths else Guide(rows=(), advice=()),
+        # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
+        guide=operating_guide(levels, halving)
+        if designed_lengths and not relative_by_default
+        else Guide(rows=(), advice=()),
         facets=facet_rows(
             groups,
             threshold=settings.threshold,

@@ -9,6 +9,7 @@ from typing import Protocol
 from contextcliff.analysis import sample_size
 from contextcliff.analysis.bins import Level
 from contextcliff.analysis.evidence import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.analysis.settling import fewest_like
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
@@ -136,9 +137,19 @@ class RelativeBar:
         return right > 0 and self._exceeds(evidence)
 
     def samples_to_clear(self, level: Level) -> int | None:
-        """At both lengths alike, since more samples at one alone leave the other's error."""
+        """At both lengths alike, since more samples at one alone leave the other's error.
+
+        Fractional scores that share no texts are planned with the spread they have, 0/1 scores and single ones with
+        that of right and wrong answers.
+        """
         if self.score is None or self.baseline.bin.mean is None:
             return None
+        if not (level.binary or level.clusters or self.baseline.clusters):
+            here, baseline = level.scores, self.baseline.scores
+            if min(len(here), len(baseline)) >= 2:
+                return fewest_like(
+                    here, baseline, self.share, self.confidence, most=sample_size.MOST, least=BASELINE_SAMPLES
+                )
         rate = sample_size.cautious_rate(level.scores, self.score)
         needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
         return level.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)

@@ -160,12 +160,12 @@ def _repeats(scored: Sequence[ScoredSample]) -> Iterator[str]:
             f"each question was put {put} times: its score is the mean over its repeats, which are one piece of "
             "evidence together; the instability is how often they differ"
         )
-    prompts = [item.prompt_sha256 for item in scored if item.score is not None and item.sample.repeat == 0]
-    repeated = len(prompts) - len(set(prompts))
-    if repeated:
+    shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
+    again = len(shared) - len(set(shared)) if put == 1 else 0
+    if again:
         yield (
-            f"{repeated:,} of {len(prompts):,} scored samples repeat the prompt of another one: "
-            "at temperature 0 they are no further evidence, and the intervals are too narrow"
+            f"{again:,} of {len(scored):,} samples have the prompt and the draw of another one (temperature 0): they "
+            "are one piece of evidence together"
         )
 
 

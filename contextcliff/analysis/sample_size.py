@@ -1,7 +1,8 @@
 """How many samples would have settled it.
 
 Planned with the same exact binomial test that the cap is made with. A score that is a fraction varies
-less than right-or-wrong with the same mean, so for fractional scores these figures are on the high side.
+less than right-or-wrong with the same mean, so for fractional scores these figures are on the high side; against
+a share of the baseline they are planned with their own spread instead (`settling.py`).
 They are for a new run: samples added after a look at the result are optional stopping, which the
 test does not allow for. They are counts of independent samples: where samples share texts, more of them are
 worth so many (`clusters.samples_worth`).

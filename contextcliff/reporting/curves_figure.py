@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.marks import or_nan, scores_on_y
+from contextcliff.reporting.run_names import facts_of, telling_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,25 +35,23 @@ class Curve:
 def comparable_runs(report: Report, *, folder: Path) -> tuple[Curve, ...]:
     """The runs below `folder` that asked the same task of the same texts, this one included; latest eight.
 
-    A run's name in the picture is its model, and its KV policy and label where the runs differ in them. A folder whose
-    report can't be read as one of this version is passed over: it is another version's.
+    A run's name in the picture is its model, and its KV policy, scaling of positions, text and label where the runs
+    differ in them. A folder whose report can't be read as one of this version is passed over: it is another version's.
     """
     found: dict[str, Report] = {}
     for file in folder.glob("*/report.json"):
-        other = _read(file)
+        other = read_report(file)
         if other is not None and (other.task, other.dataset) == (report.task, report.dataset) and other.bins:
             found[other.run_id] = other
     found[report.run_id] = report
     runs = sorted(found.values(), key=lambda run: run.created_at)[-_MOST_RUNS:]
-    policies, labels = {run.kv_policy for run in runs}, {run.label for run in runs}
-    named: dict[str, Report] = {}
-    for run in runs:
-        parts = [run.model, *([run.kv_policy] if len(policies) > 1 else []), *([run.label] if len(labels) > 1 else [])]
-        named[" · ".join(part for part in parts if part)] = run  # of runs alike in all three the latest
+    # Of runs alike in all of these the latest.
+    named = dict(zip(telling_names([facts_of(run) for run in runs]), runs, strict=True))
     return tuple(Curve(name=name, report=run) for name, run in named.items())
 
 
-def _read(file: Path) -> Report | None:
+def read_report(file: Path) -> Report | None:
+    """A run's `report.json`; None where it can't be read as one of this version."""
     try:
         return _report.validate_python(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -60,7 +59,7 @@ def _read(file: Path) -> Report | None:
 
 
 def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw at least two runs: mean scores with their intervals as bands, and each safe cap as a line."""
+    """Draw at least one run: mean scores with their intervals as bands, and each safe cap as a line."""
     import matplotlib as mpl
 
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
@@ -72,7 +71,7 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
     for position, curve in enumerate(curves):
         bins = sorted(curve.report.bins, key=lambda a_bin: a_bin.median_tokens)
         tokens = [max(1, b.median_tokens) for b in bins]
-        colour = palette(position)
+        colour = palette(position % palette.N)
         cap = curve.report.safe_cap.tokens
         told = "no cap" if cap is None else f"cap {cap:,}"
         axes.plot(
@@ -88,11 +87,12 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
         axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
         if cap is not None:
             axes.axvline(cap, color=colour, linewidth=1.2, linestyle=(0, (2, 2)), alpha=0.9)
-    first = curves[0].report
+    tasks = ", ".join(dict.fromkeys(curve.report.task for curve in curves))
+    datasets = ", ".join(dict.fromkeys(curve.report.dataset for curve in curves))
     heading(
         axes,
-        title=f"Score by length: {first.task}, {len(curves)} runs",
-        subtitle=f"{first.dataset}. Bands: intervals of the mean; vertical lines: safe caps",
+        title=f"Score by length: {tasks}, {len(curves)} run{'' if len(curves) == 1 else 's'}",
+        subtitle=f"{datasets}. Bands: intervals of the mean; vertical lines: safe caps",
         inches=_WIDTH,
         above=10,
     )

@@ -11,6 +11,9 @@ from contextcliff.records import Report, ScoredSample
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
 from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.writing_figures import draw_writing_figures
+from contextcliff.reporting.writing_files import write_writing_files
+from contextcliff.reporting.writing_runs import write_writing_page
 
 CONTROLS_NAME = "controls.jsonl"
 
@@ -63,14 +66,22 @@ def write_report_files(
     manifest: Mapping[str, object],
     folder: Path,
     dpi: int,
+    parameters: Mapping[str, str] | None = None,
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
-    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`.
+    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. A report
+    with writing has the files and figures of that, and a page that shows the runs beside `folder` too; `parameters`
+    is the flattened configuration.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
-    figures = draw_figures(report, folder=folder / "figures", dpi=dpi)
+    figures = (
+        *draw_figures(report, folder=folder / "figures", dpi=dpi),
+        *draw_writing_figures(report, scored=scored, folder=folder / "figures", dpi=dpi),
+    )
+    configured = parameters or {}
+    page = write_writing_page(report, parameters=configured, folder=folder)
     links = [path.relative_to(folder).as_posix() for path in figures]
     return (
         write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
@@ -78,6 +89,8 @@ def write_report_files(
         write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
         write_manifest(manifest, folder=folder),
         *_controls(controls, path=folder / CONTROLS_NAME),
+        *write_writing_files(report, scored=scored, parameters=configured, folder=folder),
+        *([] if page is None else [page]),
         *figures,
     )
 

@@ -18,6 +18,10 @@ _CAPTIONS = {
     "failures_by_length": "Failures by length",
     "length_histogram": "Documents by length",
     "latency_by_length": "Latency by length",
+    "core_metrics": "Core measures of the writing by length",
+    "writing_rounds": "Core measures of the writing, round by round",
+    "writing_dashboard": "Composite, consistency, effect sizes and tests of the writing",
+    "convergence": "Every measure of the writing against the original",
 }
 
 _RULES = {

@@ -8,12 +8,14 @@ from itertools import groupby
 from contextcliff.records import Judgement, Report
 from contextcliff.reporting import findings as words
 from contextcliff.reporting import phrases
+from contextcliff.reporting.markdown_writing import writing_blocks
 from contextcliff.reporting.markup import bullets, escape, inline, pairs, table
 
 
 def findings(report: Report, *, images: Mapping[str, str]) -> list[str]:
-    """The blocks of every section. `images` are figures ready for the page, by name; three stand in a section."""
+    """The blocks of every section. `images` are figures ready for the page, by name; some stand in a section."""
     return [
+        *writing_blocks(report, images=images),
         *_natural_lengths(report, images.get("length_histogram", "")),
         *_guide(report),
         *_half_life(report, images.get("decay_curve", "")),

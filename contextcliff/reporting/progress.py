@@ -38,3 +38,24 @@ def progress_bar(title: str, *, total_tokens: int, total_samples: int, shown: bo
             progress.update(bar, advance=tokens, samples=ended)
 
         yield advance
+
+
+@contextmanager
+def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
+    """Show on stderr how many pieces are done, of a number that is not known; yield the call that adds some."""
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task(escape(title), total=None)
+        yield lambda more: progress.update(bar, advance=more)

@@ -11,8 +11,11 @@ from contextcliff.settings import settings
 
 @settings
 class ReportingSettings:
-    """`progress` on stderr, the risk report (`console`) on stdout, `dpi` of the figures."""
+    """`progress` on stderr, the answers as they are written (`live`) and the risk report (`console`) on stdout, `dpi`
+    of the figures. A run that is shown live has no progress bar.
+    """
 
     progress: bool = True
+    live: bool = False
     console: bool = True
     dpi: Annotated[int, Field(ge=50, le=600)] = 150

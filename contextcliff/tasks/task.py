@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from contextcliff.records import Corpus, Generation, LengthAudit, Sample, Score
 from contextcliff.text.tokens import Tokenizer
@@ -16,6 +16,8 @@ class Room:
 
     context_window: int
     answer_tokens: int
+    thinking_tokens: int = 0
+    """The part of them that a thinking model may think before it answers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,4 +96,27 @@ class Task(Protocol):
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """Score one answer: pure, and without regard to any other."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compared:
+    """A text that the model wrote, what the author wrote in its place, and windows of as much of the author's text."""
+
+    written: str
+    original: str
+    windows: tuple[str, ...]
+    language: str
+
+
+@runtime_checkable
+class ProseTask(Protocol):
+    """A task whose answers are prose, judged against an author's."""
+
+    def compared(self, sample: Sample, generation: Generation) -> Compared:
+        """The texts that an answer is held against."""
+        ...
+
+    def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
+        """z-scores of the author's own windows, as long as these answers on average, by measure."""
         ...

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
 from contextcliff.records import Bin, ControlLevel, Report
+from contextcliff.writing_records import WritingTier
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -30,6 +31,10 @@ def measurements(report: Report) -> list[Measurement]:
     tags = sorted({tag for each in report.bins for tag in each.failures})
     points = [(key, value, each.asked_tokens) for each in report.bins for key, value in _length_figures(each, tags)]
     points += [(key, value, each.asked_tokens) for each in report.controls for key, value in _control_figures(each)]
+    if report.writing is not None:
+        points += [
+            (key, value, tier.context_tokens) for tier in report.writing.tiers for key, value in _writing_figures(tier)
+        ]
     points += [(key, value, 0) for key, value in _run_figures(report)]
     return [
         Measurement(key=valid_key(key), value=float(value), step=step)
@@ -60,6 +65,18 @@ def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | N
 def _control_figures(each: ControlLevel) -> Iterator[tuple[str, float | None]]:
     yield "control_ceiling", each.ceiling
     yield "control_floor", each.floor
+
+
+def _writing_figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:
+    yield "writing.composite", tier.composite.mean
+    yield "writing.composite_ci_low", tier.composite.ci_low
+    yield "writing.composite_ci_high", tier.composite.ci_high
+    yield "writing.composite_classic", tier.composite_classic.mean
+    for level in tier.measures:
+        yield f"writing.{level.name}", level.mean
+        yield f"writing.{level.name}_std", level.std
+        yield f"writing.{level.name}_original", level.original
+        yield f"writing.{level.name}_z", level.z
 
 
 def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
@@ -103,11 +120,14 @@ def tags(report: Report) -> dict[str, str]:
         "model": report.model,
         "task": report.task,
         "kv_policy": report.kv_policy,
+        "rope": report.rope or "as trained",
         "engine": report.engine,
         "dataset": report.dataset,
         "verdict": report.safe_cap.verdict,
         "partial": str(report.partial).lower(),
     }
+    if report.writing is not None:
+        named["writing_verdict"] = report.writing.verdict
     if report.position.pattern is not None:
         named["position_pattern"] = report.position.pattern
     return {key: value[:MAX_TAG] for key, value in named.items()}
@@ -148,6 +168,7 @@ def digest(report: Report) -> str:
         "facets": report.facets,
         "controls": report.controls,
         "judgement": report.judgement,
+        "writing": report.writing,
     }
     return hashlib.sha256(json.dumps(_plain(said), sort_keys=True).encode()).hexdigest()
 

@@ -37,7 +37,11 @@ class FakeServer:
     """Names the fault of the n-th request: a key of `FAULTS`, or None for an honest answer."""
     pause_s: float = 0.0
     """Time that an answer takes."""
+    embeds: Callable[[str], list[float]] | None = None
+    """The vector of a text; None: there is no such route."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    embedded: list[str] = field(default_factory=list)
+    """Every text that was embedded, in order."""
     address: str = ""
 
     def answer(self, prompt: str) -> str:
@@ -84,6 +88,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self._refused_key():
             return
+        if self.path == "/v1/embeddings" and self.fake.embeds is not None:
+            self._embed(body, self.fake.embeds)
+            return
         if self.path != "/v1/chat/completions":
             self._count(body)
             return
@@ -111,6 +118,16 @@ class _Handler(BaseHTTPRequestHandler):
         told = self.headers.get("Authorization", "none")
         self._json(401, {"error": {"message": f"wrong key: {told}"}})
         return True
+
+    def _embed(self, body: dict[str, Any], embeds: Callable[[str], list[float]]) -> None:
+        self.fake.embedded += body["input"]
+        data = [
+            {"object": "embedding", "index": place, "embedding": embeds(text)}
+            for place, text in enumerate(body["input"])
+        ]
+        # Out of order, as the protocol allows.
+        self._json(200, {"object": "list", "model": body["model"], "data": data[::-1], "usage": {
+            "prompt_tokens": 1, "total_tokens": 1}})  # fmt: skip
 
     def _count(self, body: dict[str, Any]) -> None:
         if self.path != self.fake.counts:

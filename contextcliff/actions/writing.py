@@ -1,0 +1,60 @@
+"""The writing of a run: sentences embedded where that is asked for, and what is said of the prose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.judging import answered
+from contextcliff.engines.embedding import Embedder
+from contextcliff.execution.embedding import EMBEDDER_FACT, embed_missing, with_vectors
+from contextcliff.execution.store import Store, StoredRun
+from contextcliff.records import Analysis, ScoredSample
+from contextcliff.reporting.progress import counting_bar
+from contextcliff.tasks.task import ProseTask
+from contextcliff.writing_records import Writing
+
+
+def embed(embedder: Embedder, invocation: Invocation, identity: Identity, store: Store) -> None:
+    """Embed what the model wrote, what the author wrote in its place, and windows of the author's text."""
+    task = invocation.task
+    if not isinstance(task, ProseTask):
+        return
+    scored = answered(invocation, identity, store)
+    with counting_bar(f"embeddings · {embedder.name}", shown=invocation.reporting.progress) as told:
+        embed_missing(embedder, task, scored, store, told=told)
+    store.record_facts(identity.run_id, {EMBEDDER_FACT: embedder.name})
+
+
+def with_coherence(
+    scored: tuple[ScoredSample, ...], invocation: Invocation, run: StoredRun, store: Store
+) -> tuple[ScoredSample, ...]:
+    """The samples with their coherence, where their sentences were embedded."""
+    if invocation.embedder is None or EMBEDDER_FACT not in run.facts or not isinstance(invocation.task, ProseTask):
+        return scored
+    return with_vectors(invocation.embedder, invocation.task, scored, store)
+
+
+def writing_of_run(
+    scored: Sequence[ScoredSample], analysis: Analysis, invocation: Invocation, run: StoredRun
+) -> Writing | None:
+    """What is said of the prose; None where the task asks for none."""
+    from contextcliff.analysis.writing import writing_of
+    from contextcliff.writing.measures import MEASURES
+
+    task = invocation.task
+    if not isinstance(task, ProseTask):
+        return None
+    written = [(item.sample, item.generation) for item in scored if item.generation is not None and item.details]
+    embeds = any(measure.name in item.details for measure in MEASURES if measure.embeds for item in scored)
+    cap = analysis.safe_cap
+    return writing_of(
+        scored,
+        confidence=cap.confidence,
+        document_id=scored[0].sample.document_id,
+        continuation_point=scored[0].sample.evidence[0].start,
+        author=task.author([(sample, generation) for sample, generation in written]) if written else {},
+        share=cap.threshold,
+        cleared=cap.tokens is not None and cap.tokens >= analysis.bins[-1].max_tokens,
+        embeddings=run.facts.get(EMBEDDER_FACT) if embeds else None,
+    )

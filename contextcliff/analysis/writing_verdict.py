@@ -1,0 +1,94 @@
+"""The finding of a continuation run in one sentence: where the prose degrades, or what would settle it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextcliff.analysis.bar import figure
+from contextcliff.analysis.draws import DrawnTier
+from contextcliff.analysis.settling import MOST_ROUNDS
+from contextcliff.analysis.writing_power import rounds_without_measures
+from contextcliff.writing.measures import BY_NAME
+from contextcliff.writing_records import WritingTest
+
+_SHOWN = 3
+"""Measures of a degradation that are named; the rest is counted."""
+
+
+def verdict_of(
+    tiers: Sequence[DrawnTier],
+    tests: Sequence[WritingTest],
+    *,
+    share: float,
+    cleared: bool,
+    settling_rounds: int | None,
+) -> str:
+    """`tests` are those against the shortest length; `cleared` is whether the safe cap reaches the longest."""
+    measured = [tier for tier in tiers if tier.draws]
+    if not measured:
+        return "no round was answered: nothing can be said of the writing"
+    if len(tiers) == 1:
+        return "only one length was tested: there is nothing to compare its writing with"
+    degraded = [test for test in tests if test.degraded]
+    textless = _textless(tiers)
+    if degraded:
+        found = _degraded(degraded)
+        found += f"; {textless}" if textless else ""
+        return f"{found}; {_within(share)} all the same" if cleared else found
+    found = "no degradation detected"
+    if textless:
+        return f"{found} in what can be measured, but {textless}"
+    if not tests:
+        return f"{found}, since no measure could be compared with the shortest length"
+    if cleared:
+        return f"{found}; {_within(share)}"
+    if settling_rounds is not None:
+        return f"{found}; {settling_rounds:,} rounds a length would settle it"
+    if min(len(tier.draws) for tier in tiers) < 2:
+        return f"{found}; it takes more than one round a length to tell"
+    return f"{found}, and no number of rounds up to {MOST_ROUNDS} is likely to settle it"
+
+
+def _within(share: float) -> str:
+    return (
+        f"the longest length is shown to be no worse than the shortest within the margin ({figure(share)} of its score)"
+    )
+
+
+def _degraded(degraded: Sequence[WritingTest]) -> str:
+    """The shortest length with its clearest measures, and the other lengths by their tokens."""
+    lengths = sorted({test.context_tokens for test in degraded})
+    here = [test for test in degraded if test.context_tokens == lengths[0]]
+    here.sort(key=lambda test: (test.p_holm, -test.effect))
+    named = ", ".join(
+        f"{title_of(test.measure)} (p = {test.p_holm:.2g} after Holm, effect {test.effect:.2f})"
+        for test in here[:_SHOWN]
+    )
+    found = f"degraded at {lengths[0]:,} tokens: {named}"
+    if len(here) > _SHOWN:
+        found += f" and {len(here) - _SHOWN} more"
+    if len(lengths) > 1:
+        found += f"; also at {', '.join(f'{tokens:,}' for tokens in lengths[1:])} tokens"
+    return found
+
+
+def title_of(name: str) -> str:
+    """A measure's title within a sentence; an abbreviation stays as it is."""
+    title = BY_NAME[name].title
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
+def _textless(tiers: Sequence[DrawnTier]) -> str:
+    """The length with the largest share of rounds without text, where it is larger than the shortest's."""
+    answered = [tier for tier in tiers if tier.rounds]
+    if not answered:
+        return ""
+    shares = [rounds_without_measures(tier) / len(tier.rounds) for tier in answered]
+    worst = max(range(len(answered)), key=lambda place: shares[place])
+    if shares[worst] <= shares[0]:
+        return ""
+    tier = answered[worst]
+    return (
+        f"at {tier.context_tokens:,} tokens {rounds_without_measures(tier):,} of {len(tier.rounds):,} rounds gave no "
+        "text to measure"
+    )

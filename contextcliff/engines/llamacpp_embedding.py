@@ -1,0 +1,83 @@
+"""Sentences as vectors by a GGUF model inside this process: llama.cpp's own `/v1/embeddings` on loopback."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from contextcliff.engines.embedding import EndpointSession
+from contextcliff.engines.http import client
+from contextcliff.engines.keys import ApiKey
+from contextcliff.errors import RunError
+from contextcliff.models import Gguf
+from contextcliff.settings import PositiveFloat, PositiveInt, settings
+
+_QUIET = -1
+
+
+@settings
+class LlamaCppEmbedding:
+    """Any GGUF file. `pooling=None` takes what the model was made for; a language model needs `mean`."""
+
+    gguf: Gguf
+    pooling: Literal["mean", "cls", "last"] | None = None
+    context_tokens: PositiveInt = 2048
+    """Tokens of the longest sentence."""
+    batch: PositiveInt = 16
+    timeout_s: PositiveFloat = 300.0
+
+    @property
+    def name(self) -> str:
+        """The weights, as they are named without loading them."""
+        return self.gguf.file or self.gguf.package or str(self.gguf.path)
+
+    def identity(self) -> Mapping[str, object]:
+        """Weights by content, and how tokens become one vector."""
+        return {"embedder": "llamacpp", "weights": self.gguf.identity, "pooling": self.pooling}
+
+    @contextmanager
+    def open(self) -> Iterator[EndpointSession]:
+        """Load the model and serve it on a free loopback port under a random key."""
+        import openai
+
+        key = ApiKey(value=secrets.token_urlsafe(32))
+        server = self._serve(key)
+        with (
+            client(timeout_s=self.timeout_s) as http,
+            openai.OpenAI(
+                base_url=f"{server.listening_address}/v1",
+                api_key=key.value,
+                max_retries=0,
+                timeout=self.timeout_s,
+                http_client=http,
+                default_headers={"Connection": "close"},
+            ) as connection,
+        ):
+            yield EndpointSession(client=connection, model=self.name, key=key)
+        del server  # the last reference closes the port and frees the model
+
+    def _serve(self, key: ApiKey) -> Any:
+        import xllamacpp
+
+        weights = self.gguf.fetch()
+        params = xllamacpp.CommonParams()
+        params.model.path = str(weights)
+        params.hostnames = ["127.0.0.1"]
+        params.port = 0
+        params.api_keys = [key.value]
+        params.embedding = True
+        params.n_ctx = self.context_tokens
+        params.n_batch = params.n_ubatch = self.context_tokens  # a text is embedded in one piece
+        params.n_parallel = 1
+        if self.pooling is not None:
+            pooling = f"LLAMA_POOLING_TYPE_{self.pooling.upper()}"
+            params.pooling_type = getattr(xllamacpp.llama_pooling_type, pooling)
+        params.warmup = False
+        params.ui = False
+        params.verbosity = _QUIET
+        try:
+            return xllamacpp.Server(params)
+        except RuntimeError as error:
+            raise RunError(f"llama.cpp can't load {weights} as an embedding model: {error}") from error

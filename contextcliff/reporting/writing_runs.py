@@ -1,0 +1,79 @@
+"""The runs that stand together on `writing.html`: this one, and those beside it that wrote too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from contextcliff.records import Report
+from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.curves_figure import read_report
+from contextcliff.reporting.run_names import facts_of, unique_names
+from contextcliff.reporting.writing_page import WritingRun, page_of
+
+_MOST_RUNS = 20
+
+
+def write_writing_page(report: Report, *, parameters: Mapping[str, str], folder: Path) -> Path | None:
+    """Write `writing.html` into the run's folder, with the runs beside it; None for a report without writing."""
+    if report.writing is None:
+        return None
+    found = comparable_writing(report, parameters=parameters, folder=folder.parent)
+    return write_text(path=folder / "writing.html", text=page_of(found))
+
+
+def comparable_writing(report: Report, *, parameters: Mapping[str, str], folder: Path) -> tuple[WritingRun, ...]:
+    """The runs of the same task below `folder` that wrote, whatever their model and text, this one included.
+
+    The latest twenty, the oldest first. A folder whose report can't be read as one of this version is passed over.
+    """
+    found: dict[str, tuple[Report, Mapping[str, str]]] = {}
+    for file in sorted(folder.glob("*/report.json")):
+        other = read_report(file)
+        if other is not None and other.task == report.task and other.writing is not None:
+            found[other.run_id] = (other, read_parameters(file.with_name("manifest.json")))
+    found[report.run_id] = (report, parameters)
+    runs = sorted(found.values(), key=lambda run: run[0].created_at)
+    # This run is on its own page however old it is.
+    others = [run for run in runs if run[0].run_id != report.run_id][-(_MOST_RUNS - 1) :]
+    kept = [run for run in runs if run[0].run_id == report.run_id or run in others]
+    return named_runs(kept)
+
+
+def named_runs(runs: Sequence[tuple[Report, Mapping[str, str]]]) -> tuple[WritingRun, ...]:
+    """Runs by report and flattened configuration, each under its model and whatever else tells it from the others."""
+    writing = [(report, report.writing, parameters) for report, parameters in runs if report.writing is not None]
+    names = unique_names([facts_of(report) for report, _, _ in writing])
+    return tuple(
+        WritingRun(name=name, parameters=run_parameters(report, parameters), writing=found)
+        for name, (report, found, parameters) in zip(names, writing, strict=True)
+    )
+
+
+def run_parameters(report: Report, parameters: Mapping[str, str]) -> dict[str, str]:
+    """A run's flattened configuration after what its report says: detected names come first."""
+    writing = report.writing
+    rounds = sorted({tier.n_rounds for tier in writing.tiers}) if writing else []
+    told = {
+        "model": report.model,
+        "kv_policy": report.kv_policy,
+        "rope": report.rope,
+        "engine": report.engine,
+        "dataset": report.dataset,
+        "text": writing.document_id if writing else "",
+        "label": report.label,
+        "rounds": " to ".join(str(count) for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))),
+        "run": report.run_id,
+        "created": report.created_at,
+    }
+    return {**told, **{key: found for key, found in parameters.items() if key not in told}}
+
+
+def read_parameters(manifest: Path) -> Mapping[str, str]:
+    """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))["configuration"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}

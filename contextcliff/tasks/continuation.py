@@ -1,0 +1,351 @@
+"""Task `continuation`: go on with a long text as its author would, and be measured against the author.
+
+Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
+goes on from the same point of the text (`continuation_point.py`), `rounds` times with fresh seeds, and the prose is
+measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The method is that of Context-Tester.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from contextcliff.errors import ConfigError
+from contextcliff.records import Document, Generation, Passage, Prompt, Recipe, Sample, Score, Span, Words
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.continuation_point import Origin, last_point, point_after
+from contextcliff.tasks.haystack import Haystack, prepare
+from contextcliff.tasks.task import Built, Compared, Materials, Room
+from contextcliff.tasks.tiers import context_tiers
+from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
+from contextcliff.writing.measures import COMPOSITE
+from contextcliff.writing.norms import author_windows, author_z
+from contextcliff.writing.passage import judge_prose
+
+POINT = "continuation_point"
+"""The key of `Sample.metadata` that holds the character at which the prompt ends."""
+
+_SEAM_TOKENS = 3
+_WINDOW_SHARE = 4
+"""An answer takes a quarter of the window at most."""
+_REPEATED = 0.5
+_COPIED = 0.5
+_DRIFTED = 0.5
+_SHOWN_CHARACTERS = 160
+_EMBEDDED_WINDOWS = 24
+"""Windows of the author's text whose coherence is the norm: embedding is the costly part."""
+
+
+@settings
+class Continuation:
+    """`rounds` continuations at every context length from `start_context` to `max_context`."""
+
+    lengths: tuple[PositiveInt, ...] = ()
+    """Context lengths given outright, text, template, instruction and answer together; none: the tiers below."""
+    start_context: PositiveInt
+    """The shortest; never under twice the answer."""
+    max_context: PositiveInt | None = None
+    """The longest; None: the model's window."""
+    divisions: NonNegativeInt = 0
+    """Geometric points inside each octave: 0 or a power of two."""
+    rounds: PositiveInt
+    max_tokens: PositiveInt
+    """Tokens of a continuation; less where that is over a quarter of the window."""
+    min_tokens_fraction: Fraction
+    """A continuation with a smaller share of them is `too_short`: tagged, and kept."""
+    word_list: str | None = None
+    """A file of familiar words, one a line, in the place of the Dale-Chall list."""
+    save_contexts: bool = False
+    instruction: Annotated[str, Field(min_length=1)]
+    """Stands before the text, so that the prompt ends where the author went on."""
+    reminder: str = ""
+    """Stands after the text, where a model needs to be told again."""
+
+    def __post_init__(self) -> None:
+        twice = next((length for length in self.lengths if self.lengths.count(length) > 1), None)
+        if twice is not None:
+            raise ValueError(f"task.lengths: {twice} stands twice; use task.rounds for more samples")
+        self.familiar()
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "continuation"
+
+    @property
+    def designed_lengths(self) -> bool:
+        """Each tier is a bin."""
+        return True
+
+    @property
+    def relative_by_default(self) -> bool:
+        """How well a model writes at all is the model's; what length costs is seen against its shortest context."""
+        return True
+
+    @property
+    def texts(self) -> int:
+        """One text: all lengths go on from one point of it."""
+        return 1
+
+    @property
+    def reads_documents(self) -> bool:
+        """Prose is measured against the author's own."""
+        return True
+
+    def identity(self) -> Mapping[str, object]:
+        """What determines a sample; how a continuation is judged is no part of it."""
+        return {
+            "task": self.name,
+            "lengths": list(self.lengths),
+            "start_context": self.start_context,
+            "max_context": self.max_context,
+            "divisions": self.divisions,
+            "rounds": self.rounds,
+            "max_tokens": self.max_tokens,
+            "instruction": self.instruction,
+            "reminder": self.reminder,
+        }
+
+    def familiar(self) -> WordList:
+        """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""
+        if self.word_list is None:
+            return dale_chall()
+        file = Path(self.word_list).expanduser()
+        try:
+            return _word_list(file, file.stat().st_mtime_ns)
+        except (OSError, UnicodeDecodeError) as error:
+            told = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
+            raise ConfigError(f"task.word_list={self.word_list}: {told}; give a file with one word a line") from error
+
+    def longest_answer(self, room: Room) -> int:
+        """What the window leaves it."""
+        return min(self.max_tokens, room.context_window // _WINDOW_SHARE)
+
+    def longest_context(self, room: Room) -> int:
+        """The longest prompt: the longest tier without its answer."""
+        return max(self.tiers(room)) - self._generated(room)
+
+    def tiers(self, room: Room) -> tuple[int, ...]:
+        """Context lengths, answers included, ascending. Raises `ConfigError` where the window holds none."""
+        longest = room.context_window if self.max_context is None else self.max_context
+        if max(longest, *self.lengths, 0) > room.context_window:
+            asked = f"task.max_context={longest:,}" if longest > room.context_window else "task.lengths"
+            raise ConfigError(
+                f"{asked}: longer than model.context_window={room.context_window:,}; ask for shorter contexts"
+            )
+        if self.lengths:
+            least = 2 * self._generated(room)
+            short = next((length for length in sorted(self.lengths) if length < least), None)
+            if short is not None:
+                raise ConfigError(
+                    f"task.lengths: {short:,} tokens are under twice the answer of {self._generated(room):,}; "
+                    "lower task.max_tokens, or ask for longer contexts"
+                )
+            return tuple(sorted(self.lengths))
+        try:
+            return context_tiers(
+                start=self.start_context,
+                longest=longest,
+                divisions=self.divisions,
+                answer_tokens=self._generated(room),
+            )
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def build(self, materials: Materials) -> Built:
+        """All rounds of every tier that the text can fill. Raises `ConfigError` for a text that fills none."""
+        room, document = materials.room, materials.corpus.documents[0]
+        answer, tiers = self.longest_answer(room), self.tiers(room)
+        frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
+        taken = frame + self._generated(room) + _SEAM_TOKENS
+        source = prepare(document, tokens=max(tiers) + answer, tokenizer=materials.tokenizer)
+        latest = last_point(source, answer_tokens=answer)
+        held = source.text.tokens_between(0, latest.point)
+        fitting = [tier for tier in tiers if 0 < tier - taken <= held]
+        if not fitting:
+            raise ConfigError(
+                f"dataset: {document.title} has {held:,} tokens before its last possible continuation point, and the "
+                f"smallest context of {tiers[0]:,} needs {max(1, tiers[0] - taken):,}; give a longer text "
+                "(dataset.path), or lower task.max_tokens and task.start_context"
+            )
+        origin = point_after(source, tokens=fitting[-1] - taken, latest=latest)
+        maker = _Maker(
+            task=self,
+            materials=materials,
+            origin=origin,
+            answer_tokens=answer,
+            frame_tokens=frame,
+            reference=Span(start=origin.point, end=source.text.end_for(origin.point, answer)),
+        )
+        samples = [sample for tier in fitting for sample in maker.rounds(context_tokens=tier, text_tokens=tier - taken)]
+        return Built(samples=tuple(samples), notes=self._notes(room, document, origin, tiers, fitting))
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """1 − composite / 100, every measure in the details."""
+        document, text = _document(sample), generation.text.strip()
+        details = judge_prose(
+            text,
+            prompt=prompt_text(sample, document),
+            reference=_as_long(sample, generation, document),
+            document=document.text,
+            language=document.language,
+            word_list=self.familiar(),
+            shortfall=self._shortfall(sample, generation),
+        )
+        return Score(
+            value=1.0 - details[COMPOSITE] / 100.0,
+            prediction=text[:_SHOWN_CHARACTERS],
+            failure=self._failure(generation, details),
+            details=details,
+        )
+
+    def compared(self, sample: Sample, generation: Generation) -> Compared:
+        """The continuation, the author's own, and windows of the author's text as long."""
+        document, text = _document(sample), generation.text.strip()
+        return Compared(
+            written=text,
+            original=_as_long(sample, generation, document),
+            windows=author_windows(
+                document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS
+            ),
+            language=document.language,
+        )
+
+    def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
+        """z-scores of the author's own windows, as long as these continuations are on average."""
+        lengths = [len(generation.text.strip()) for _, generation in answered]
+        document = _document(answered[0][0])
+        return author_z(document.text, document.language, self.familiar(), round(statistics.fmean(lengths)))
+
+    @property
+    def _before(self) -> str:
+        return f"{self.instruction}\n\n"
+
+    def _generated(self, room: Room) -> int:
+        """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
+        return self.longest_answer(room) + room.thinking_tokens
+
+    def _shortfall(self, sample: Sample, generation: Generation) -> float:
+        """The share of the least length that is missing."""
+        least = self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
+        return max(0.0, 1.0 - _written_tokens(generation) / least) if least else 0.0
+
+    def _failure(self, generation: Generation, details: Mapping[str, float]) -> str | None:
+        if not any(map(str.isalnum, generation.text)):
+            return "empty"
+        if details["shortfall"] > 0.0:
+            return "too_short"
+        if details.get("language_drift", 0.0) > _DRIFTED:
+            return "language_drift"
+        if details.get("trigram_repetition_rate", 0.0) > _REPEATED:
+            return "repetition"
+        return "copied" if details.get("copied_share", 0.0) > _COPIED else None
+
+    def _notes(
+        self, room: Room, document: Document, origin: Origin, tiers: Sequence[int], fitting: Sequence[int]
+    ) -> tuple[str, ...]:
+        answer = self.longest_answer(room)
+        notes = [
+            f"all contexts end at character {origin.point:,} of {document.title}; what is found is about this text and "
+            "this point of it",
+            f"a context length holds the answer too ({answer:,} tokens), so that its prompts are shorter by as much",
+        ]
+        if answer < self.max_tokens:
+            notes.append(f"answers take {answer:,} tokens, a quarter of the window, and not {self.max_tokens:,}")
+        if not self.lengths and tiers[0] > self.start_context and tiers[0] != self.max_context:
+            notes.append(
+                f"the shortest context is {tiers[0]:,} tokens, not {self.start_context:,}: a power of two of at least "
+                "twice the answer"
+            )
+        missing = [tier for tier in tiers if tier not in fitting]
+        if missing:
+            told = ", ".join(f"{tier:,}" for tier in missing)
+            notes.append(f"the text is too short for contexts of {told} tokens: they are left out")
+        return tuple(notes)
+
+
+def _document(sample: Sample) -> Document:
+    if sample.document is None:
+        raise ValueError(f"{sample.sample_id}: a continuation is measured against its document")
+    return sample.document
+
+
+def prompt_text(sample: Sample, document: Document) -> str:
+    """The part of the document that the prompt holds."""
+    passage = next(piece for piece in sample.recipe.user if isinstance(piece, Passage))
+    return document.text[passage.start : passage.end]
+
+
+def _as_long(sample: Sample, generation: Generation, document: Document) -> str:
+    """The author's next words, over as many tokens as the model wrote, by the passage's own rate; whole words."""
+    span = sample.evidence[0]
+    share = min(1.0, _written_tokens(generation) / (sample.answer_tokens or 1))
+    end = span.start + round(share * (span.end - span.start))
+    while span.start < end < span.end and not document.text[end].isspace():
+        end += 1
+    return document.text[span.start : end].strip()
+
+
+def _written_tokens(generation: Generation) -> int:
+    """Tokens of the answer without the reasoning before it, by its share of the characters."""
+    said, thought = len(generation.text), len(generation.reasoning)
+    return round(generation.completion_tokens * said / (said + thought)) if said + thought else 0
+
+
+@lru_cache(maxsize=4)
+def _word_list(file: Path, _modified_ns: int) -> WordList:
+    return word_list_of(file.read_text(encoding="utf-8-sig"), file.name)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Maker:
+    """Makes the samples that go on from one point."""
+
+    task: Continuation
+    materials: Materials
+    origin: Origin
+    answer_tokens: int
+    frame_tokens: int
+    reference: Span
+
+    def rounds(self, *, context_tokens: int, text_tokens: int) -> tuple[Sample, ...]:
+        """One tier."""
+        source: Haystack = self.origin.source
+        point, document = self.origin.point, source.document
+        start = self.origin.start_for(text_tokens)
+        pieces: list[Words | Passage] = [
+            Words(text=self.task._before),
+            Passage(document_id=document.document_id, start=start, end=point),
+        ]
+        if self.task.reminder:
+            pieces.append(Words(text=self.task.reminder))
+        recipe = Recipe(user=tuple(pieces))
+        built = self.frame_tokens + source.text.tokens_between(start, point)
+        asked = [self.task.instruction, self.task.reminder, self.answer_tokens, point]
+        context = (self.materials.seed, self.task.name, asked, self.materials.text_identity, context_tokens)
+        return tuple(
+            Sample(
+                sample_id=f"{self.task.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
+                task=self.task.name,
+                context_tokens=context_tokens,
+                built_tokens=built,
+                depth=None,
+                trial=trial,
+                document_id=document.document_id,
+                question=self.task.instruction,
+                answers=(),
+                recipe=recipe,
+                seed=seed_of(*context, trial),
+                metadata={POINT: point},
+                evidence=(self.reference,),
+                answer_tokens=self.answer_tokens,
+            )
+            for trial in range(self.task.rounds)
+        )

@@ -1,0 +1,271 @@
+"""A continuation run from the command line: what it leaves, what it claims, and what it can be asked again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.writing.measures import MEASURES
+from tests.commands import SIMULATED, contextcliff_here, reports, samples
+from tests.engines.fake_server import FakeServer, serving
+
+WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
+FLAT = (*WRITING, "engine.law=flat")
+COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
+
+
+def run(folder: Path, *overrides: str) -> dict[str, Any]:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (report,) = reports(folder)
+    return report
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    """The one line of a command that is refused, which leaves nothing behind."""
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert ended.returncode == 2
+    assert not (folder / "outputs").exists()
+    (line,) = ended.stderr.splitlines()
+    return line.removeprefix("error: ")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("writing")
+    run(folder, *FLAT)
+    return folder
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    (file,) = folder.rglob(name)
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_default_run_goes_on_from_one_point_ten_times_at_every_tier(finished: Path) -> None:
+    (report,) = reports(finished)
+    assert [found["asked_tokens"] for found in report["bins"]] == [2048, 4096, 8192]
+    assert report["counts"]["planned"] == report["counts"]["completed"] == 30
+    lines = samples(finished)
+    assert len({line["prompt_sha256"] for line in lines}) == 3
+    assert len({line["seed"] for line in lines}) == 30
+
+
+def test_every_measure_is_finite_or_said_to_be_unmeasured(finished: Path) -> None:
+    (report,) = reports(finished)
+    writing = report["writing"]
+    assert set(writing["unmeasured"]) == COHERENCE
+    assert writing["embeddings"] is None
+    for tier in writing["tiers"]:
+        found = {level["name"]: level["mean"] for level in tier["measures"]}
+        assert {measure.name for measure in MEASURES} - COHERENCE == set(found)
+        assert all(math.isfinite(value) for value in found.values())
+        assert 0.0 <= tier["composite"]["mean"] <= 100.0
+
+
+def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> None:
+    scores = {line["sample_id"]: line["score"] for line in samples(finished)}
+    rounds = table(finished, "writing_detailed.csv")
+    assert len(rounds) == 30
+    for row in rounds:
+        assert scores[row["sample_id"]] == pytest.approx(1.0 - float(row["composite"]) / 100.0)
+
+
+def test_the_files_of_the_writing_are_there(finished: Path) -> None:
+    (folder,) = (finished / "outputs" / "contextcliff").iterdir()
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert names >= {
+        *(f"context_{tokens}_results.json" for tokens in (2048, 4096, 8192)),
+        "writing.csv",
+        "writing_detailed.csv",
+        "degradation_analysis.json",
+        "generations.txt",
+        "writing.html",
+        *(f"figures/{name}.png" for name in ("core_metrics", "writing_rounds", "writing_dashboard", "convergence")),
+    }
+    means = table(finished, "writing.csv")
+    assert [row["context_length"] for row in means] == ["2048", "4096", "8192"]
+    assert {row["num_rounds"] for row in means} == {"10"}
+    assert {row["adjacent_coherence"] for row in means} == {""}
+
+
+def test_a_model_that_keeps_writing_well_is_capped_at_its_longest_context(finished: Path) -> None:
+    (report,) = reports(finished)
+    assert report["safe_cap"]["verdict"] == "flat"
+    assert report["safe_cap"]["relative_to_baseline"] is True
+    assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
+    assert "shown to be no worse than the shortest within the margin" in report["writing"]["verdict"]
+
+
+def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
+    report = run(tmp_path, *FLAT, "task.rounds=3")
+    assert report["caps"]["writing"] is None
+    assert report["writing"]["verdict"].startswith("no degradation detected; ")
+    assert report["writing"]["settling_rounds"] in range(5, 60)
+    assert any("3 rounds against 3 can reach p = 0.05 at best" in line for line in report["writing"]["warnings"])
+
+
+def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
+    report = run(tmp_path, *WRITING, "engine.cliff_tokens=5000", "task.max_tokens=200")
+    assert report["caps"]["writing"] == report["bins"][1]["max_tokens"]
+    degraded = [test for test in report["writing"]["tests"] if test["degraded"] and test["against"] == "shortest"]
+    assert {test["context_tokens"] for test in degraded} == {8192}
+    assert {"mtld", "bigram_repetition_rate"} <= {test["measure"] for test in degraded}
+    assert report["writing"]["tiers"][-1]["outcomes"].get("repetition", 0) >= 5
+
+
+def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
+    report = run(tmp_path, *FLAT, "sampling=greedy", "task.rounds=4")
+    assert report["counts"]["planned"] == report["counts"]["completed"] == 12
+    assert [tier["n_distinct"] for tier in report["writing"]["tiers"]] == [1, 1, 1]
+    assert {found["n_items"] for found in report["bins"]} == {1}
+    assert report["caps"]["writing"] is None
+    assert any("9 of 12 samples have the prompt and the draw of another one" in note for note in report["notes"])
+
+
+def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Path) -> None:
+    before = run(tmp_path, *FLAT, "task.rounds=2")
+    (tmp_path / "words.txt").write_text("the\nand\nof\n", encoding="utf-8")
+    after = run(tmp_path, *FLAT, "task.rounds=2", "action=analyze", "task.word_list=words.txt")
+    assert after["run_id"] == before["run_id"]
+
+    def cloze(report: dict[str, Any]) -> float:
+        levels = report["writing"]["tiers"][0]["measures"]
+        return float(next(level["mean"] for level in levels if level["name"] == "cloze_score"))
+
+    assert cloze(after) < cloze(before) - 20
+
+
+def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) -> None:
+    ended = contextcliff_here(*FLAT, "task.rounds=1", "task.max_context=2048", "reporting.live=true", cwd=tmp_path)
+    assert ended.returncode == 0
+    (line,) = samples(tmp_path)
+    shown = " ".join(ended.stdout.split())
+    assert "[1/1] 2,048 tokens, round 1/1" in shown
+    assert " ".join(line["output"].split())[:60] in shown
+    assert "complete · Cloze" in shown
+
+
+def test_lengths_may_be_given_and_the_window_bounds_them(tmp_path: Path) -> None:
+    report = run(tmp_path, *FLAT, "task.rounds=1", "task.lengths=[1000,1500]")
+    assert [found["asked_tokens"] for found in report["bins"]] == [1000, 1500]
+
+
+# ---------------------------------------------------------------- embeddings
+
+
+def hashed(text: str) -> list[float]:
+    """A vector that depends on the text alone."""
+    return [byte / 255 for byte in sha256(text.encode()).digest()[:8]]
+
+
+def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
+    with serving(FakeServer(embeds=hashed)) as server:
+        embedding = (
+            *("task/embedding=openai", "task.embedding.model=embedder"),
+            f"task.embedding.base_url={server.address}/v1",
+        )
+        short = (*FLAT, "task.rounds=2", "task.max_context=2048", *embedding)
+        first = run(tmp_path, *short)
+        asked = list(server.embedded)
+        assert len(asked) == len(set(asked)) > 20
+        run(tmp_path, *short)
+        assert server.embedded == asked
+    # The endpoint is gone, the vectors are kept.
+    again = run(tmp_path, *short, "action=analyze")
+    for report in (first, again):
+        assert report["writing"]["embeddings"] == "embedder"
+        assert report["writing"]["unmeasured"] == []
+        coherence = {level["name"]: level for level in report["writing"]["tiers"][0]["measures"]}["adjacent_coherence"]
+        assert -1.0 <= coherence["mean"] <= 1.0
+        assert coherence["author_mean"] is not None
+    assert first["writing"]["tiers"] == again["writing"]["tiers"]
+
+
+def test_an_embedder_that_fails_ends_the_run_and_loses_no_answer(tmp_path: Path) -> None:
+    with serving(FakeServer()) as server:
+        short = (*FLAT, "task.rounds=2", "task.max_context=2048")
+        embedding = (
+            *("task/embedding=openai", "task.embedding.model=embedder"),
+            *(f"task.embedding.base_url={server.address}/v1", "task.embedding.max_retries=0"),
+        )
+        ended = contextcliff_here(*short, *embedding, cwd=tmp_path)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("error: 127.0.0.1: embeddings of embedder failed (")
+    assert "the answers are kept" in line
+    report = run(tmp_path, *short)
+    assert report["counts"]["reused"] == 2
+    assert set(report["writing"]["unmeasured"]) == COHERENCE
+
+
+def test_without_an_embedder_no_composite_counts_coherence(tmp_path: Path) -> None:
+    with serving(FakeServer(embeds=lambda text: [1.0, 0.0])) as server:
+        short = (*FLAT, "task.rounds=2", "task.max_context=2048")
+        plain = run(tmp_path, *short)
+        with_it = run(
+            tmp_path,
+            *short,
+            *("task/embedding=openai", f"task.embedding.base_url={server.address}/v1"),
+        )
+    levels = [report["writing"]["tiers"][0]["composite"]["mean"] for report in (plain, with_it)]
+    # One part more, and it is perfect: the composite goes down.
+    assert levels[1] < levels[0]
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: Path) -> None:
+    (tmp_path / "short.txt").write_text("The tide came in. It went out again. " * 60, encoding="utf-8")
+    line = refused(tmp_path, *WRITING, "dataset.path=short.txt")
+    assert line == (
+        "dataset: short has 345 tokens before its last possible continuation point, and the smallest context of 2,048 "
+        "needs 1,728; give a longer text (dataset.path), or lower task.max_tokens and task.start_context"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "dataset.path: nothing.txt holds no text; give another file"),
+        (b"\x00\x01\x02" * 2000, "dataset.path: nothing.txt is binary"),
+        (b"tide ledger harbour lamp " * 4000, "dataset: no sentence ends in nothing"),
+    ],
+)
+def test_a_file_that_holds_no_prose_is_refused(content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / "nothing.txt").write_bytes(content)
+    assert refused(tmp_path, *WRITING, "dataset.path=nothing.txt").startswith(told)
+
+
+def test_three_divisions_are_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path, *WRITING, "task.divisions=3") == (
+        "task.divisions=3: must be 0 or a power of two; take 2 or 4"
+    )
+
+
+def test_a_model_that_answers_nothing_is_scored_and_said(tmp_path: Path) -> None:
+    class Silent(FakeServer):
+        def answer(self, prompt: str) -> str:
+            return ""
+
+    window = {"/api/extra/true_max_context_length": {"value": 8192}}
+    with serving(Silent(counts="/api/extra/tokencount", routes=window)) as server:
+        report = run(
+            tmp_path,
+            *("task=continuation", "task.rounds=2", "task.max_tokens=256", "task.max_context=2048", "model=served"),
+            *("engine=koboldcpp", f"engine.base_url={server.address}/v1", "tokenizer=server"),
+            *SIMULATED[1:],
+        )
+    assert report["mean"] == 0.0
+    assert report["bins"][0]["failures"] == {"empty": 2}
+    assert report["safe_cap"]["tokens"] is None
+    assert report["writing"]["tiers"][0]["outcomes"] == {"empty": 2}
+    json.dumps(report, allow_nan=False)

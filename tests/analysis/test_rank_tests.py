@@ -1,0 +1,89 @@
+"""Mann and Whitney's test, against enumeration of every choice and against scipy."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from contextcliff.analysis.holm import holm, is_significant
+from contextcliff.analysis.rank_tests import chances_of_rank_sums, least_p, p_larger, rank_biserial
+
+few = st.lists(st.integers(min_value=0, max_value=4), min_size=1, max_size=5)
+untied = st.lists(st.integers(min_value=0, max_value=10_000), min_size=2, max_size=40, unique=True)
+
+
+def enumerated(values: Sequence[float], others: Sequence[float]) -> float:
+    """The share of all choices of as many values whose mid-ranks add up to as much."""
+    ranks = stats.rankdata([*values, *others])
+    sums = [sum(choice) for choice in itertools.combinations(ranks, len(values))]
+    observed = sum(ranks[: len(values)])
+    return sum(total >= observed - 1e-9 for total in sums) / len(sums)
+
+
+@given(few, few)
+def test_every_choice_is_counted_also_with_ties(values: list[int], others: list[int]) -> None:
+    assert p_larger(values, others) == pytest.approx(enumerated(values, others), abs=1e-12)
+
+
+@given(untied, st.data())
+def test_without_ties_it_is_scipys_exact_test(pooled: list[int], data: st.DataObject) -> None:
+    n = data.draw(st.integers(min_value=1, max_value=len(pooled) - 1))
+    expected = stats.mannwhitneyu(pooled[:n], pooled[n:], alternative="greater", method="exact").pvalue
+    assert p_larger(pooled[:n], pooled[n:]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_ties_make_a_difference_that_scipys_exact_method_does_not_see() -> None:
+    # 1 of 3 against 0 of 3: half of the 20 choices hold the single 1.
+    assert p_larger([0, 0, 1], [0, 0, 0]) == pytest.approx(0.5)
+    assert stats.mannwhitneyu([0, 0, 1], [0, 0, 0], alternative="greater", method="exact").pvalue < 0.5
+
+
+def test_three_against_three_hand_worked() -> None:
+    assert p_larger([4, 5, 6], [1, 2, 3]) == pytest.approx(1 / 20)
+    assert p_larger([1, 2, 3], [4, 5, 6]) == 1.0
+    assert p_larger([2, 2], [2, 2, 2]) == 1.0
+    assert least_p(3, 3) == 1 / 20
+
+
+@given(few, few)
+def test_both_sides_count_the_observed_choice(values: list[int], others: list[int]) -> None:
+    assert p_larger(values, others) + p_larger(others, values) >= 1.0 - 1e-9
+
+
+def test_a_hundred_against_a_hundred_are_still_counted() -> None:
+    chances = chances_of_rank_sums((1,) * 200, 100)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    assert p_larger(range(100, 200), range(100)) == pytest.approx(1 / math.comb(200, 100), rel=1e-9)
+
+
+def test_above_that_the_normal_approximation_takes_over_where_it_is_close() -> None:
+    rng = np.random.default_rng(1)
+    values, others = rng.poisson(2.2, 115).tolist(), rng.poisson(2.0, 115).tolist()
+    exact, approximate = p_larger(values[:95], others[:95]), p_larger(values, others)
+    assert approximate == stats.mannwhitneyu(values, others, alternative="greater", method="asymptotic").pvalue
+    assert exact == pytest.approx(
+        stats.mannwhitneyu(values[:95], others[:95], alternative="greater", method="asymptotic").pvalue, abs=1e-3
+    )
+
+
+def test_rank_biserial_counts_pairs() -> None:
+    assert rank_biserial([4, 5, 6], [1, 2, 3]) == 1.0
+    assert rank_biserial([1, 2, 3], [4, 5, 6]) == -1.0
+    # Of 4 pairs 2 are larger, 1 tied, 1 smaller: 2 · 2/4 + 1/4 − 1.
+    assert rank_biserial([2, 3], [2, 2.5]) == pytest.approx(0.25)
+
+
+def test_holms_correction_hand_worked() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([]) == ()
+
+
+def test_a_p_value_of_exactly_the_level_is_significant_at_any_confidence() -> None:
+    assert is_significant(0.1, 0.9)
+    assert is_significant(1 / 20, 0.95)
+    assert not is_significant(0.0501, 0.95)

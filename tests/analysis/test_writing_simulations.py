@@ -1,0 +1,139 @@
+"""Does the analysis of prose keep what it promises? Simulated runs with a known answer, from fixed seeds.
+
+The measures of a simulated round hang together (two hidden traits), and are skewed, discrete with many ties, mostly 0
+or bounded, as those of prose are. An error rate is bounded by what the confidence allows plus what Monte Carlo can add
+to it: the count that a binomial variable at the allowed rate exceeds once in a thousand.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import ndtr
+
+from contextcliff.analysis.bar import make_bar
+from contextcliff.analysis.caps import walk_up
+from contextcliff.analysis.draws import Draw, DrawnTier
+from contextcliff.analysis.writing_tests import against_author, against_shortest
+from contextcliff.analysis.writing_trends import writing_trends
+from contextcliff.writing.measures import AUTHOR_MEAN, BY_NAME, MEASURES, Z
+from tests.analysis.made_levels import scoring
+
+RUNS = 1_000
+CONFIDENCE = 0.95
+LENGTHS = (1_024, 2_048, 4_096, 8_192)
+TESTED = [measure.name for measure in MEASURES if measure.worse]
+
+
+@pytest.fixture(autouse=True)
+def _no_forced_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """statsmodels collects garbage in every correction: unnoticed in a run, nine tenths of the time of thousands."""
+    monkeypatch.setattr(gc, "collect", lambda *_: 0)
+
+
+def allowed(rate: float, runs: int) -> int:
+    """How often something of at most this rate may happen in so many runs."""
+    return int(stats.binom.ppf(0.999, runs, rate))
+
+
+def prose(rng: np.random.Generator, rounds: int) -> dict[str, NDArray[np.float64]]:
+    """The measures of rounds of one distribution."""
+    traits = rng.normal(size=(rounds, 2))
+    found: dict[str, NDArray[np.float64]] = {}
+    for place, name in enumerate(TESTED):
+        plain = 0.7 * traits[:, place % 2] + 0.7 * rng.normal(size=rounds)
+        shapes = (
+            plain,
+            np.exp(plain),
+            np.round(np.exp(plain)),
+            np.maximum(0.0, np.round(plain - 1.0, 1)),
+            ndtr(plain) ** 3,
+        )
+        found[name] = np.asarray(shapes[place % len(shapes)], dtype=np.float64)
+    return found
+
+
+def tier(length: int, measures: Mapping[str, NDArray[np.float64]], *, z: bool = False) -> DrawnTier:
+    columns = {key: column.tolist() for key, column in measures.items()}
+    if z:
+        columns |= {Z + name: list(column) for name, column in columns.items()}
+        columns |= {AUTHOR_MEAN + name: [0.0] * len(columns[name]) for name in measures}
+    rounds = zip(*columns.values(), strict=True)
+    draws = tuple(Draw(score=0.7, details=dict(zip(columns, values, strict=True))) for values in rounds)
+    return DrawnTier(context_tokens=length, draws=draws)
+
+
+def test_where_nothing_changes_a_degradation_is_called_in_at_most_one_run_of_twenty() -> None:
+    rng = np.random.default_rng(20_261)
+    alarms, single = 0, []
+    for _ in range(RUNS):
+        tiers = [tier(length, prose(rng, 10)) for length in LENGTHS]
+        tests = against_shortest(tiers, confidence=CONFIDENCE)
+        alarms += any(test.degraded for test in tests)
+        single += [test.p_value <= 0.05 for test in tests]
+    assert alarms <= allowed(1.0 - CONFIDENCE, RUNS)
+    # The tests are no sleepers: uncorrected, each calls its share.
+    assert 0.02 < np.mean(single) < 0.055
+
+
+def test_where_the_model_writes_like_the_author_no_more_are_called_against_the_windows() -> None:
+    rng = np.random.default_rng(20_262)
+    alarms = 0
+    for _ in range(RUNS):
+        windows = {name: column.tolist() for name, column in prose(rng, 24).items()}
+        tiers = [tier(length, prose(rng, 10), z=True) for length in LENGTHS]
+        alarms += any(test.degraded for test in against_author(tiers, windows, confidence=CONFIDENCE))
+    assert alarms <= allowed(1.0 - CONFIDENCE, RUNS)
+
+
+def test_where_nothing_changes_a_trend_is_called_in_at_most_one_run_of_twenty() -> None:
+    rng, runs = np.random.default_rng(20_263), 100
+    alarms = 0
+    for _ in range(runs):
+        trends = writing_trends([tier(length, prose(rng, 6)) for length in LENGTHS])
+        alarms += any(trend.p_holm is not None and trend.p_holm <= 0.05 for trend in trends)
+    assert alarms <= allowed(0.05, runs)
+
+
+@pytest.mark.parametrize("name", ["cloze_score", "vocabulary_diversity", "bigram_repetition_rate"])
+def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: str) -> None:
+    rng, runs = np.random.default_rng(20_264), 200
+    found, elsewhere = 0, 0
+    for _ in range(runs):
+        measures = [prose(rng, 10) for _ in LENGTHS]
+        for column in measures:
+            column[name] = rng.normal(size=10)
+        measures[-1][name] = measures[-1][name] + 3.0 * BY_NAME[name].worse
+        tiers = [tier(length, columns) for length, columns in zip(LENGTHS, measures, strict=True)]
+        degraded = {(t.context_tokens, t.measure) for t in against_shortest(tiers, confidence=CONFIDENCE) if t.degraded}
+        found += (LENGTHS[-1], name) in degraded
+        elsewhere += bool(degraded - {(LENGTHS[-1], name)})
+    assert found >= 0.95 * runs
+    assert elsewhere <= allowed(0.05, runs)
+
+
+def test_fewer_rounds_never_give_a_higher_cap_on_average() -> None:
+    """A run that is fine up to 4,096 tokens and bad at 8,192; no cap counts as 0 tokens."""
+    rng, runs = np.random.default_rng(20_265), 150
+    means = {1_024: 0.70, 2_048: 0.68, 4_096: 0.66, 8_192: 0.35}
+    caps = []
+    for rounds in (5, 10, 20):
+        found = []
+        for _ in range(runs):
+            # In steps of a twentieth: a test of few different scores is a quick one.
+            drawn = {
+                length: np.clip(np.round(20 * rng.normal(mean, 0.08, rounds)) / 20, 0.0, 1.0).tolist()
+                for length, mean in means.items()
+            }
+            levels = scoring(drawn)
+            bar = make_bar(levels, threshold=0.7, relative=True, confidence=CONFIDENCE)
+            found.append(walk_up(levels, bar, CONFIDENCE).cap_tokens or 0)
+        caps.append(float(np.mean(found)))
+        assert sum(cap > 4_096 for cap in found) <= allowed(1.0 - CONFIDENCE, runs)
+    # Five rounds make a baseline and no more, of ten some clear the next length, and of twenty all clear 4,096.
+    assert caps[0] < caps[1] < caps[2]

@@ -1,0 +1,293 @@
+"""Going on with a text: one point for all lengths, contexts that grow backward, and what a continuation scores."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from pydantic import TypeAdapter
+
+from contextcliff.composing import conf_dir
+from contextcliff.errors import ConfigError
+from contextcliff.records import Corpus, Document, Passage, Prompt, Sample, Score, render
+from contextcliff.tasks.continuation import Continuation, prompt_text
+from contextcliff.tasks.task import Built, Materials, ProseTask, Room
+from contextcliff.text.sentences import sentence_starts
+from contextcliff.text.words import WordTokenizer
+from tests.tasks.needles import said
+
+STORY = Document(
+    document_id="story",
+    title="The Tide Clerk",
+    text=files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8"),
+)
+ROOM = Room(context_window=8192, answer_tokens=1024)
+TOKENIZER = WordTokenizer()
+
+
+def continuation(**changes: Any) -> Continuation:
+    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "continuation.yaml"))
+    del values["_target_"], values["defaults"]
+    return TypeAdapter(Continuation).validate_python({**values, "max_tokens": 256, "rounds": 2, **changes})
+
+
+def built(task: Continuation, document: Document = STORY, *, room: Room = ROOM, seed: int = 0) -> Built:
+    corpus = Corpus(documents=(document,))
+    return task.build(Materials(corpus=corpus, tokenizer=TOKENIZER, room=room, seed=seed, text_identity="story"))
+
+
+@cache
+def samples(**changes: Any) -> tuple[Sample, ...]:
+    return built(continuation(**changes)).samples
+
+
+def passage(sample: Sample) -> Passage:
+    return next(piece for piece in sample.recipe.user if isinstance(piece, Passage))
+
+
+def of_length(found: tuple[Sample, ...], context_tokens: int) -> list[Sample]:
+    return [sample for sample in found if sample.context_tokens == context_tokens]
+
+
+def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = None) -> Score:
+    asked = replace(sample or samples()[0], document=STORY)
+    answer = replace(said(text, "length"), completion_tokens=completion_tokens)
+    return continuation().score(asked, answer)
+
+
+# ---------------------------------------------------------------- the prompt
+
+
+@settings(max_examples=40)
+@given(
+    max_tokens=st.integers(16, 700),
+    max_context=st.integers(1500, 8192),
+    divisions=st.sampled_from([0, 1, 2, 4]),
+    start_context=st.sampled_from([256, 512, 1024, 2048]),
+)
+def test_all_lengths_end_at_one_point_and_each_is_a_suffix_of_the_next(
+    max_tokens: int, max_context: int, divisions: int, start_context: int
+) -> None:
+    asked = {"max_tokens": max_tokens, "max_context": max_context, "divisions": divisions}
+    found = built(continuation(**asked, start_context=start_context, rounds=1)).samples
+    assert len({passage(sample).end for sample in found}) == 1
+    texts = [prompt_text(sample, STORY) for sample in found]
+    for shorter, longer in pairwise(texts):
+        assert longer.endswith(shorter)
+        assert len(longer) >= len(shorter)
+    point = passage(found[0]).end
+    for sample in found:
+        # The prompt ends with the text, and what the author wrote next begins where it ends.
+        assert render(sample.recipe, {"story": STORY}).user.endswith(STORY.text[:point][-200:])
+        assert sample.evidence[0].start == point
+        answer = min(max_tokens, ROOM.context_window // 4)
+        spanned = STORY.text[sample.evidence[0].start : sample.evidence[0].end]
+        assert answer - 12 <= len(TOKENIZER.starts(spanned)) <= answer + 1
+
+
+@settings(max_examples=30)
+@given(max_tokens=st.integers(16, 1024), max_context=st.integers(2048, 8192))
+def test_a_context_holds_template_instruction_text_and_answer(max_tokens: int, max_context: int) -> None:
+    task = continuation(max_tokens=max_tokens, max_context=max_context, rounds=1)
+    for sample in built(task).samples:
+        counted = TOKENIZER.count_prompt(render(sample.recipe, {"story": STORY}))
+        assert counted + (sample.answer_tokens or 0) <= sample.context_tokens
+        assert abs(counted - sample.built_tokens) <= 3
+        # At most a sentence, or the way to a near paragraph, is left over.
+        assert counted + (sample.answer_tokens or 0) >= sample.context_tokens - max(200, sample.context_tokens // 25)
+
+
+def test_the_point_is_the_end_of_a_sentence_and_contexts_start_with_one() -> None:
+    starts = set(sentence_starts(STORY.text))
+    for sample in samples():
+        end = passage(sample).end
+        following = end + len(STORY.text[end:]) - len(STORY.text[end:].lstrip())
+        assert following in starts
+        assert not STORY.text[end - 1].isspace()
+        assert passage(sample).start in starts
+
+
+def test_the_same_point_serves_more_rounds_finer_lengths_and_another_judging() -> None:
+    point = passage(samples()[0]).end
+    for changes in ({"rounds": 5}, {"divisions": 2}, {"min_tokens_fraction": 0.1}):
+        more = built(continuation(**changes)).samples
+        assert {passage(sample).end for sample in more} == {point}
+        assert {sample.sample_id for sample in samples()} <= {sample.sample_id for sample in more}
+
+
+def test_rounds_of_a_length_share_their_prompt_and_differ_in_their_seed() -> None:
+    first, second = of_length(samples(), 2048)
+    assert first.recipe == second.recipe
+    assert first.seed != second.seed
+    assert (first.trial, second.trial) == (0, 1)
+
+
+def test_tiers_are_powers_of_two_from_twice_the_answer_to_the_window() -> None:
+    assert [sample.context_tokens for sample in samples()[::2]] == [2048, 4096, 8192]
+    raised = built(continuation(max_tokens=1500))
+    assert [sample.context_tokens for sample in raised.samples[::2]] == [4096, 8192]
+    assert any("the shortest context is 4,096 tokens, not 2,048" in note for note in raised.notes)
+
+
+def test_an_answer_takes_at_most_a_quarter_of_the_window() -> None:
+    small = built(continuation(max_tokens=1024), room=Room(context_window=2048, answer_tokens=1024))
+    assert {sample.answer_tokens for sample in small.samples} == {512}
+    assert any("a quarter of the window, and not 1,024" in note for note in small.notes)
+
+
+def test_room_for_thinking_is_kept_out_of_the_text() -> None:
+    thinking = Room(context_window=8192, answer_tokens=1280, thinking_tokens=256)
+    longest = built(continuation(), room=thinking).samples[-1]
+    assert longest.built_tokens <= 8192 - 256 - 256
+
+
+def test_given_lengths_replace_the_tiers() -> None:
+    found = built(continuation(lengths=[3000, 1000])).samples
+    assert [sample.context_tokens for sample in found[::2]] == [1000, 3000]
+    with pytest.raises(ConfigError, match=r"task\.lengths: 300 tokens are under twice the answer of 256"):
+        built(continuation(lengths=[300]))
+
+
+def test_lengths_that_the_text_can_not_fill_are_left_out_and_named() -> None:
+    short = Document(document_id="short", title="Short", text=STORY.text[:18_000])
+    found = built(continuation(), short)
+    assert [sample.context_tokens for sample in found.samples[::2]] == [2048, 4096]
+    assert "the text is too short for contexts of 8,192 tokens: they are left out" in found.notes
+
+
+def test_a_continuation_task_is_a_prose_task() -> None:
+    assert isinstance(continuation(), ProseTask)
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_a_text_shorter_than_the_smallest_context_is_refused_with_both_numbers() -> None:
+    tiny = Document(document_id="tiny", title="Tiny", text=STORY.text[:4_000])
+    with pytest.raises(ConfigError) as told:
+        built(continuation(), tiny)
+    held, needed = _numbers(str(told.value))
+    assert 500 < held < 1200
+    assert needed == 2048
+    assert "dataset.path" in str(told.value)
+
+
+def _numbers(line: str) -> tuple[int, int]:
+    numbers = [int(found.replace(",", "")) for found in re.findall(r"[0-9][0-9,]*[0-9]", line)]
+    return numbers[0], numbers[1]
+
+
+def test_a_text_without_sentences_is_refused() -> None:
+    endless = Document(document_id="endless", title="Endless", text="tide ledger harbour lamp " * 4000)
+    with pytest.raises(ConfigError) as told:
+        built(continuation(), endless)
+    assert str(told.value).startswith("dataset: no sentence ends in Endless (100,000 characters)")
+
+
+def test_three_divisions_are_refused() -> None:
+    with pytest.raises(ConfigError) as told:
+        built(continuation(divisions=3))
+    assert str(told.value) == "task.divisions=3: must be 0 or a power of two; take 2 or 4"
+
+
+def test_contexts_beyond_the_window_are_refused() -> None:
+    with pytest.raises(ConfigError) as told:
+        built(continuation(max_context=9000))
+    assert str(told.value) == (
+        "task.max_context=9,000: longer than model.context_window=8,192; ask for shorter contexts"
+    )
+
+
+def test_a_word_list_that_can_not_be_read_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"task\.word_list=.*No such file or directory; give a file with one word"):
+        continuation(word_list=str(tmp_path / "none.txt"))
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ConfigError, match=r"is no UTF-8 text"):
+        continuation(word_list=str(tmp_path / "binary.txt"))
+
+
+# ---------------------------------------------------------------- the score
+
+
+def test_the_authors_own_words_score_high_and_a_loop_scores_low() -> None:
+    point = passage(samples()[0]).end
+    own = score(STORY.text[point : point + 1100])
+    loop = score("He went to the door and opened it. " * 30)
+    assert own.value > 0.85
+    assert own.details["composite"] == pytest.approx(100.0 * (1.0 - own.value))
+    assert loop.value < 0.5
+    assert loop.failure == "repetition"
+
+
+def test_quoting_the_prompt_is_no_writing() -> None:
+    sample = of_length(samples(), 8192)[0]
+    start = passage(sample).start
+    quoted = score(STORY.text[start + 2000 : start + 3100], sample=sample)
+    assert quoted.failure == "copied"
+    assert quoted.details["copied_share"] > 0.95
+    assert quoted.value < 0.7
+
+
+def test_a_short_continuation_is_tagged_and_kept() -> None:
+    point = passage(samples()[0]).end
+    short = score(STORY.text[point : point + 500], completion_tokens=120)
+    assert short.failure == "too_short"
+    assert 0.5 < short.value < score(STORY.text[point : point + 1100]).value
+    assert short.details["word_count"] > 50
+
+
+def test_an_empty_answer_scores_nothing_and_measures_nothing() -> None:
+    for text in ("", "  \n", "..."):
+        empty = score(text, completion_tokens=1)
+        assert (empty.value, empty.failure) == (0.0, "empty")
+        assert "mtld" not in empty.details
+
+
+def test_the_original_is_measured_over_as_many_tokens_as_the_model_wrote() -> None:
+    words = STORY.text[passage(samples()[0]).end :].split()
+    half, whole = score(" ".join(words[:80]), completion_tokens=128), score(" ".join(words[:160]))
+    share = half.details["original.word_count"] / whole.details["original.word_count"]
+    assert share == pytest.approx(0.5, abs=0.05)
+
+
+def test_thinking_before_the_answer_is_no_part_of_it() -> None:
+    text = STORY.text[:500]
+    answer = replace(said(text), completion_tokens=400, reasoning="x" * 500)
+    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    assert found.details["original.word_count"] < 200  # of 200 tokens, not of 400
+
+
+def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("tide\nharbour\n", encoding="utf-8")
+    ours = continuation(word_list=str(file))
+    assert ours.identity() == continuation().identity()
+    sample, answer = replace(samples()[0], document=STORY), replace(said(STORY.text[:1000]), completion_tokens=256)
+    unfamiliar = [task.score(sample, answer).details["pct_unfamiliar_words"] for task in (ours, continuation())]
+    assert unfamiliar[0] > 0.9 > unfamiliar[1]
+
+
+def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
+    text = files("contextcliff.datasets").joinpath("texts", "shiomachi_no_kirokugakari.txt").read_text(encoding="utf-8")
+    document = Document(document_id="story", title="潮", text=text, language="ja")
+    sample = built(continuation(start_context=1024, max_context=2048), document).samples[0]
+    answer = replace(said(text[:300]), completion_tokens=256)
+    found = continuation().score(replace(sample, document=document), answer)
+    assert "cloze_score" not in found.details
+    assert {"char_entropy", "compression_ratio", "composite"} <= set(found.details)
+
+
+def test_a_prompt_is_a_text_after_an_instruction() -> None:
+    task = continuation(reminder="\n\nGo on.")
+    prompt: Prompt = render(built(task).samples[0].recipe, {"story": STORY})
+    assert prompt.user.startswith(task.instruction)
+    assert prompt.user.endswith("\n\nGo on.")
