@@ -76,7 +76,8 @@ def _forms(word: str) -> tuple[str, ...]:
     """Every form under which a word may be listed."""
     from simplemma import lemmatize  # it loads its dictionaries
 
-    base = next((word.removesuffix(clitic) for clitic in _CLITICS if word.endswith(clitic)), word)
+    # A model may write a contraction's end by itself: `did n't`.
+    base = next((word.removesuffix(clitic) for clitic in _CLITICS if word.endswith(clitic) and word != clitic), word)
     forms = [word, base, lemmatize(base, lang="en").lower()]
     if base.endswith("ly"):
         forms += [base[:-2], base[:-1] + "e"]  # sad-ly, gent-ly

@@ -16,6 +16,10 @@ from contextcliff.writing.rhythm import punctuation, sentence_lengths
 from contextcliff.writing.words import UNSPACED, Prose, prose_of, words_of
 
 LENGTH = "continuation_length"
+FEWEST_WORDS = 20
+"""A shorter text is too little prose: of three words all are different, and its sentences have no variance."""
+_CHARACTERS_A_WORD = 2
+"""Where there are no words to count."""
 
 
 def measure_prose(
@@ -29,7 +33,7 @@ def measure_prose(
     """Every measure of `measures.MEASURES` that can be taken of a text, by name; all finite.
 
     `prompt` is what it continues (None or empty: copying is not measured), `reference` the author's own next words.
-    An empty text has a length, 0, and nothing else.
+    A text of fewer than twenty words has its size, and nothing else.
     """
     if not text.strip():
         return {LENGTH: 0.0}
@@ -41,7 +45,16 @@ def measured(
 ) -> dict[str, float]:
     """The same of a text that is taken apart already."""
     words = prose.words
+    size: dict[str, float | None] = {
+        LENGTH: float(len(prose.text.strip())),
+        "word_count": None if prose.language in UNSPACED else float(len(words)),
+        "sentence_count": float(len(prose.sentences)),
+    }
+    unspaced = prose.language in UNSPACED
+    if (len(prose.text.strip()) / _CHARACTERS_A_WORD if unspaced else len(words)) < FEWEST_WORDS:
+        return _in_order(size)
     found: dict[str, float | None] = {
+        **size,
         **readability(prose, word_list),
         **word_lengths(prose),
         "vocabulary_diversity": vocabulary_diversity(words),
@@ -56,9 +69,6 @@ def measured(
         **sentence_lengths(prose.words_per_sentence),
         **punctuation(prose),
         "language_drift": language_drift(prose),
-        LENGTH: float(len(prose.text.strip())),
-        "word_count": None if prose.language in UNSPACED else float(len(words)),
-        "sentence_count": float(len(prose.sentences)),
     }
     if prompt and prose.language not in UNSPACED:
         index = prompt_index(prompt) if isinstance(prompt, str) else prompt

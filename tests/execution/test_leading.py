@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,8 +51,10 @@ def test_a_prompt_that_was_computed_needs_no_leader_any_more() -> None:
 
 
 @given(st.text(alphabet="abc", max_size=12), st.integers(1, 4), st.randoms())
-def test_every_sample_goes_once_and_never_beside_its_leader(prompts: str, most: int, draws: object) -> None:
-    leading, under_way, done = Leading(planned(prompts)), [], []
+def test_every_sample_goes_once_and_never_beside_its_leader(prompts: str, most: int, draws: Random) -> None:
+    leading = Leading(planned(prompts))
+    under_way: list[PlannedSample] = []
+    done: list[PlannedSample] = []
     while True:
         while len(under_way) < most and (item := leading.next()) is not None:
             fresh = item.prompt_sha256 not in {other.prompt_sha256 for other in done}
@@ -59,7 +62,7 @@ def test_every_sample_goes_once_and_never_beside_its_leader(prompts: str, most: 
             under_way.append(item)
         if not under_way:
             break
-        ended = under_way.pop(draws.randrange(len(under_way)))  # type: ignore[attr-defined]
+        ended = under_way.pop(draws.randrange(len(under_way)))
         done.append(ended)
         leading.ended(ended.prompt_sha256)
     assert sorted(item.sample.sample_id for item in done) == sorted(item.sample.sample_id for item in planned(prompts))

@@ -7,10 +7,13 @@ import sys
 from importlib.machinery import ModuleSpec
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.writing import familiar
 from contextcliff.writing.familiar import dale_chall, is_familiar, unfamiliar_share, word_list_of
+from contextcliff.writing.words import words_of
 
 
 def test_the_default_list_is_dale_and_challs() -> None:
@@ -71,3 +74,12 @@ def test_reading_the_list_imports_neither_textstat_nor_nltk() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "set()"
+
+
+@given(
+    st.lists(st.sampled_from(["did", "n't", "'s", "'", "-", "ly", "ily", "s", "'ll", "x", "7"]), min_size=1, max_size=6)
+)
+def test_no_fragment_of_a_word_breaks_the_lookup(pieces: list[str]) -> None:
+    for joint in ("", " ", "-"):
+        for word in words_of(joint.join(pieces)):
+            assert is_familiar(word, dale_chall().words) in (True, False)

@@ -1,0 +1,157 @@
+"""Action `compare`: several runs side by side, of ours and of Context-Tester; calls no model and opens no store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.compared_runs import FoundRun, find_runs, latest_runs
+from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.reporting.comparison import ComparedRun, Comparison
+from contextcliff.settings import settings
+
+_MOST_RUNS = 12
+_FEWEST = 2
+_FOLDER = re.compile(r"[\w][\w. -]{0,99}")
+_OURS = "ContextCliff's rules"
+_SHARED = {
+    "task.word_list": "familiar words come from different lists (task.word_list): cloze scores and unfamiliar words "
+    "differ by that alone",
+    "task.max_tokens": "answers have different lengths (task.max_tokens): diversity, MTLD and compression depend on it",
+}
+"""Settings that make a measure another one, where runs differ in them."""
+
+
+@settings
+class Compare:
+    """`runs` are run ids of this experiment, run folders, `report.json` files, and results of Context-Tester."""
+
+    runs: tuple[str, ...] = ()
+    """None: the latest twelve of the invocation's task in `output_dir`/`tracking.experiment`."""
+    name: str = "comparison"
+    """Folder of the comparison, inside `comparisons` of the experiment."""
+    remeasure: bool = False
+    """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures."""
+
+    def __post_init__(self) -> None:
+        if not _FOLDER.fullmatch(self.name):
+            raise ValueError(
+                f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
+                "underscores"
+            )
+
+    def __call__(self, invocation: Invocation) -> ExitCode:
+        """Write and print the comparison. Raises `ConfigError` for fewer than two runs."""
+        from contextcliff.reporting.comparison_files import write_comparison
+
+        experiment = invocation.output_dir / invocation.tracking.experiment
+        if self.runs:
+            found = find_runs(
+                self.runs,
+                experiment=experiment,
+                remeasure=self.remeasure,
+                confidence=invocation.analysis.confidence,
+            )
+            asked = f"action.runs=[{','.join(self.runs)}]: names {_runs(len(found))}"
+        else:
+            found = latest_runs(experiment, task=invocation.task.name, most=_MOST_RUNS)
+            asked = f"action.runs: {experiment} holds {_runs(len(found))} of task={invocation.task.name}"
+        if len(found) < _FEWEST:
+            raise ConfigError(f"{asked}; a comparison takes two, give action.runs=[RUN_ID,FOLDER,FILE]")
+        comparison = self._comparison(found, invocation)
+        folder = experiment / "comparisons" / self.name
+        write_comparison(comparison, folder=folder, dpi=invocation.reporting.dpi)
+        if invocation.reporting.console:
+            from rich.console import Console
+
+            from contextcliff.reporting.comparison_console import render_comparison
+
+            render_comparison(comparison, console=Console(), folder=folder)
+        return ExitCode.DONE
+
+    def _comparison(self, found: Sequence[FoundRun], invocation: Invocation) -> Comparison:
+        from contextcliff.analysis.writing_comparison import WritingSide, compare_writing
+        from contextcliff.reporting.run_names import unique_names, without_common_model
+
+        names = without_common_model(unique_names([run.facts for run in found]), model=found[0].facts.model)
+        runs = tuple(replace(one.run, name=name) for one, name in zip(found, names, strict=True))
+        comparison = Comparison(name=self.name, runs=runs, contests=(), notes=())
+        sides = [
+            WritingSide(name=run.name, writing=run.writing, rules=run.rules or _OURS)
+            for run in comparison.writing_runs
+            if run.writing is not None
+        ]
+        contests = compare_writing(sides, confidence=invocation.analysis.confidence) if sides else ()
+        comparison = replace(comparison, contests=contests)
+        return replace(comparison, notes=tuple(_notes(comparison)))
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    """What a reader has to know before the figures."""
+    runs, writing = comparison.runs, comparison.writing_runs
+    models = {run.report.model for run in runs if run.report is not None}
+    if len(models) == 1 and all(run.report is not None for run in runs):
+        yield f"all runs are of {models.pop()}"
+    for run in runs:
+        if run.report is not None and run.report.partial:
+            yield f"{run.name} stopped before its end: lengths may be missing"
+    tasks = list(dict.fromkeys(run.report.task for run in runs if run.report is not None))
+    if len(tasks) > 1:
+        yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
+    silent = [run.name for run in runs if run not in writing]
+    if writing and silent:
+        yield f"left out of the writing part, since nothing of theirs was written: {', '.join(silent)}"
+    yield from _texts(writing)
+    yield from _lengths(runs)
+    for key, words in _SHARED.items():
+        if len({run.parameters[key] for run in writing if key in run.parameters}) > 1:
+            yield words
+    yield from _imported(runs)
+    told = sum(contest.ci_low is not None for contest in comparison.contests)
+    if told:
+        yield (
+            f"an interval covers one difference between two runs; it does not cover the choice among {told} "
+            f"measures and {len(writing)} runs: among so many some differ by chance"
+        )
+
+
+def _texts(writing: Sequence[ComparedRun]) -> Iterator[str]:
+    ours = [run.writing for run in writing if run.writing is not None and not run.tool]
+    texts = list(dict.fromkeys(run.writing.document_id for run in writing if run.writing is not None))
+    if len(texts) > 1:
+        yield f"the runs go on with different texts ({', '.join(texts)}): a difference may be the texts'"
+    elif len({one.continuation_point for one in ours}) > 1:
+        yield (
+            "the runs go on from different points of the text: a difference may be the place's; runs with the same "
+            "task.max_context and tokenizer share theirs"
+        )
+
+
+def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    tested = {run.lengths for run in runs}
+    if len(tested) > 1:
+        common = sorted(set.intersection(*map(set, tested)))
+        told = ", ".join(f"{tokens:,}" for tokens in common) or "none"
+        yield f"the runs have different lengths; in common: {told}"
+
+
+def _imported(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    mixed = len({run.rules for run in runs if run.writing is not None}) > 1
+    for run in runs:
+        if not run.tool or run.writing is None:
+            continue
+        yield from (f"{run.name}: {warning}" for warning in run.writing.warnings)
+        if run.rules and mixed:
+            kept = "action.remeasure=true measures its texts by ours" if run.keeps_texts else "its texts were not kept"
+            yield (
+                f"{run.name} was measured by {run.tool}, whose words, sentences and familiar words are other than ours "
+                f"({kept}): its figures are drawn, and nobody wins between them and ours"
+            )
+        elif run.remeasured:
+            yield f"{run.name}: its texts were measured by our rules; coherence is as {run.tool} stored it"
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"

@@ -1,0 +1,166 @@
+"""The runs that a comparison names, found and read: by id, folder or file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contextcliff.datasets.context_tester import is_context_tester, kept_texts, read_context_tester
+from contextcliff.datasets.local_files import refuse_large
+from contextcliff.errors import ConfigError
+from contextcliff.imported_records import ImportedRun
+from contextcliff.records import Report
+from contextcliff.reporting.comparison import ComparedRun
+from contextcliff.reporting.curves_figure import read_report
+from contextcliff.reporting.run_names import RunFacts, facts_of
+from contextcliff.reporting.writing_runs import run_parameters
+
+_REPORT, _CONFIGURATION = "report.json", "config.yaml"
+_KEY = "action.runs"
+_OUT = "give a run id of this experiment, a run's folder, or a CSV file or result folder of Context-Tester"
+_MOST_BYTES = 1 << 20
+"""Of a configuration; a composed one has a few kilobytes."""
+_MOST_KEYS = 2_000
+_LONGEST_VALUE = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundRun:
+    """A run without its name yet, and what the name is made of."""
+
+    run: ComparedRun
+    facts: RunFacts
+
+
+def find_runs(named: Sequence[str], *, experiment: Path, remeasure: bool, confidence: float) -> tuple[FoundRun, ...]:
+    """The runs in the order in which they are named, each once. Raises `ConfigError` for one that isn't there."""
+    found: dict[Path, FoundRun] = {}
+    for name in named:
+        path = _place(name, experiment)
+        if path.resolve() not in found:
+            found[path.resolve()] = (
+                _ours(path) if path.name == _REPORT else _imported(path, remeasure=remeasure, confidence=confidence)
+            )
+    return tuple(found.values())
+
+
+def latest_runs(experiment: Path, *, task: str, most: int) -> tuple[FoundRun, ...]:
+    """The latest runs of a task, oldest first; a report that can't be read as one of this version is passed over."""
+    read = ((file, read_report(file)) for file in sorted(experiment.glob(f"*/{_REPORT}")))
+    runs = [(file, report) for file, report in read if report is not None and report.task == task]
+    runs.sort(key=lambda run: (run[1].created_at, run[1].run_id))
+    return tuple(_of_report(report, file) for file, report in runs[-most:])
+
+
+def _place(name: str, experiment: Path) -> Path:
+    """The report of a run of ours, or what Context-Tester left."""
+    given = Path(name).expanduser()
+    for path in (given, experiment / name):
+        if (path / _REPORT).is_file():
+            return path / _REPORT
+    if given.is_file() and given.name == _REPORT:
+        return given
+    if given.exists() and is_context_tester(given):
+        return given
+    told = "is neither a run of ours nor one of Context-Tester" if given.exists() else f"is not in {experiment}"
+    raise ConfigError(f"{_KEY}: {name} {told}; {_OUT}")
+
+
+def _ours(file: Path) -> FoundRun:
+    refuse_large(file.stat().st_size, f"{_KEY}={file}")
+    report = read_report(file)
+    if report is None:
+        raise ConfigError(
+            f"{_KEY}={file}: can't be read as a report of this version; make it anew with action=analyze, or leave it "
+            "out"
+        )
+    return _of_report(report, file)
+
+
+def _of_report(report: Report, file: Path) -> FoundRun:
+    parameters = run_parameters(report, _parameters(file.with_name(_CONFIGURATION)))
+    run = ComparedRun(
+        name=report.run_id,
+        run_id=report.run_id,
+        source=str(file.parent),
+        parameters={**parameters, "task": report.task},
+        report=report,
+        writing=report.writing if report.writing is not None and report.writing.tiers else None,
+    )
+    return FoundRun(run=run, facts=facts_of(report))
+
+
+def _imported(path: Path, *, remeasure: bool, confidence: float) -> FoundRun:
+    from contextcliff.analysis.imported_writing import imported_writing, remeasured
+
+    stored = read_context_tester(path, key=_KEY)
+    kept = kept_texts(stored)
+    again = remeasure and kept
+    if again:
+        from contextcliff.writing.familiar import dale_chall
+
+        stored = remeasured(stored, word_list=dale_chall())
+    run = ComparedRun(
+        name=stored.run_id,
+        run_id=stored.run_id,
+        source=str(path),
+        parameters=_told(stored),
+        report=None,
+        writing=imported_writing(stored, confidence=confidence),
+        tool=stored.tool,
+        rules="" if again else f"{stored.tool}'s rules",
+        keeps_texts=kept,
+        remeasured=again,
+    )
+    facts = RunFacts(run_id=stored.run_id, model=stored.model, dataset=stored.text or None, label=stored.label or None)
+    return FoundRun(run=run, facts=facts)
+
+
+def _told(stored: ImportedRun) -> dict[str, str]:
+    rounds = [tier.means.n if tier.means is not None else len(tier.rounds) for tier in stored.tiers]
+    told = {
+        "model": stored.model,
+        "engine": stored.tool,
+        "text": stored.text,
+        "label": stored.label,
+        "rounds": " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds))))),
+        "run": stored.run_id,
+    }
+    return {**{key: value for key, value in told.items() if value}, **stored.parameters}
+
+
+def _parameters(file: Path) -> Mapping[str, str]:
+    """A composed configuration, flattened; empty where there is none that can be read as one."""
+    import yaml
+
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            return {}
+        found: dict[str, str] = {}
+        _flatten(yaml.load(file.read_text(encoding="utf-8"), Loader=_plain_loader()), "", found)  # noqa: S506 - a SafeLoader
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return found
+
+
+def _plain_loader() -> type:
+    """PyYAML's safe loader without aliases: a composed configuration has none, and they can swell without bound."""
+    import yaml
+
+    class Plain(yaml.SafeLoader):  # type: ignore[misc]
+        def compose_node(self, parent: object, index: object) -> object:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("aliases are not read")
+            return super().compose_node(parent, index)
+
+    return Plain
+
+
+def _flatten(value: object, prefix: str, found: dict[str, str]) -> None:
+    """As `Invocation.parameters`: dotted keys, lists as they print."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            _flatten(inner, f"{prefix}.{key}" if prefix else str(key), found)
+    elif prefix and len(found) < _MOST_KEYS:
+        found[prefix] = str(value)[:_LONGEST_VALUE]

@@ -1,0 +1,177 @@
+"""`action=compare` from the command line: which runs it finds, what it says of them, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff_here
+from tests.datasets.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
+
+NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", *SIMULATED)
+PROSE = (
+    *("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.start_context=512", "task.max_context=1024"),
+    *SIMULATED,
+)
+COMPARE = ("action=compare", "reporting.progress=false", "tracking=none")
+
+
+def run(folder: Path, *overrides: str) -> str:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    ended = contextcliff_here(*COMPARE, *overrides, cwd=folder)
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    return ended.stderr
+
+
+def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
+    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two needle runs, two continuation runs, and what Context-Tester left beside them."""
+    folder = tmp_path_factory.mktemp("compare")
+    for policy in ("none", "q8_0"):
+        run(folder, *NEEDLES, f"kv_policy={policy}")
+        run(folder, *PROSE, f"kv_policy={policy}")
+    result_folder(folder / "old" / "glm", drawn_rounds([512, 1024]), original=figures(cloze=25.0, diversity=0.6))
+    rows = [table_row(tokens, num_rounds=3, cloze_score_std=1.0, vocab_diversity_std=0.1) for tokens in (1024, 512)]
+    table(folder / "old" / "averages.csv", rows)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "work")
+    return tmp_path / "work"
+
+
+def ids(folder: Path, task: str) -> list[str]:
+    return sorted(path.parent.name for path in (folder / "outputs").glob(f"*/{task}-*/report.json"))
+
+
+def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
+    told = run(folder, *COMPARE, "task=niah")
+    found = comparison(folder)
+    assert sorted(one["run_id"] for one in found["runs"]) == ids(folder, "niah")
+    assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["none", "q8_0"]
+    assert found["measures"] == []
+    assert "COMPARISON" in told
+    written = {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
+    assert written == {"comparison.json", "comparison.md", "comparison.csv", "curves.png"}
+
+
+def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
+    first, second = ids(folder, "niah")
+    place = f"outputs/contextcliff/{second}"
+    run(folder, *COMPARE, "task=niah", f"action.runs=[{first},{place},{place}/report.json]", "action.name=picked")
+    assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
+
+
+def test_a_runs_parameters_are_those_of_its_configuration(folder: Path) -> None:
+    run(folder, *COMPARE, "task=niah")
+    parameters = comparison(folder)["runs"][0]["parameters"]
+    assert parameters["task.trials"] == "1"
+    assert parameters["engine.law"] == "cliff"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["{", "a: &x [1]\nb: *x\n", "[" * 50_000, "- a list\n", "x" * (2 << 20), "!!python/object/apply:os.abort []"],
+)
+def test_a_configuration_that_cannot_be_read_costs_only_the_parameters(folder: Path, broken: str) -> None:
+    first, _ = ids(folder, "niah")
+    (folder / "outputs" / "contextcliff" / first / "config.yaml").write_text(broken)
+    run(folder, *COMPARE, "task=niah")
+    parameters = next(one for one in comparison(folder)["runs"] if one["run_id"] == first)["parameters"]
+    assert "task.trials" not in parameters
+    assert parameters["run"] == first
+
+
+def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
+    first, _ = ids(folder, "continuation")
+    run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm,old/averages.csv]")
+    found = comparison(folder)
+    assert [one["tool"] for one in found["runs"]] == ["contextcliff", "Context-Tester", "Context-Tester"]
+    assert found["runs"][1]["parameters"]["sampling.temperature"] == "0.8"
+    assert len({one["name"] for one in found["runs"]}) == 3
+    cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
+    assert len(cloze["ranges"]) == 3
+    assert cloze["winner"] is None
+    assert "different rules" in cloze["reason"]
+    assert any("was measured by Context-Tester" in note for note in found["notes"])
+    assert any("different texts" in note for note in found["notes"])
+    written = {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
+    assert {"writing.html", "writing_core.png", "writing_measures.png"} <= written
+
+
+def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) -> None:
+    result_folder(folder / "old" / "worse", drawn_rounds([512, 1024], cloze=40.0, seed=2), model="worse")
+    run(folder, *COMPARE, "task=continuation", "action.runs=[old/glm,old/worse]")
+    cloze = next(measure for measure in comparison(folder)["measures"] if measure["measure"] == "cloze_score")
+    assert cloze["winner"] == "org/GLM-4-9B"
+    assert any("does not cover the choice among" in note for note in comparison(folder)["notes"])
+
+
+def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Path) -> None:
+    first, _ = ids(folder, "continuation")
+    run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm]", "action.remeasure=true")
+    found = comparison(folder)
+    cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
+    assert "rules" not in cloze["reason"]
+    mtld = next(measure for measure in found["measures"] if measure["measure"] == "compression_ratio")
+    assert len(mtld["ranges"]) == 2
+    assert any("measured by our rules" in note for note in found["notes"])
+
+
+def test_a_run_of_another_task_is_in_the_table_and_not_in_the_writing(folder: Path) -> None:
+    runs = [*ids(folder, "continuation"), ids(folder, "niah")[0]]
+    run(folder, *COMPARE, "task=continuation", f"action.runs=[{','.join(runs)}]")
+    found = comparison(folder)
+    assert len(found["runs"]) == 3
+    assert all(len(measure["ranges"]) <= 2 for measure in found["measures"])
+    assert any("left out of the writing part" in note for note in found["notes"])
+    assert any("different lengths" in note for note in found["notes"])
+
+
+def test_an_unreadable_report_is_passed_over_unless_it_is_asked_for(folder: Path) -> None:
+    broken = folder / "outputs" / "contextcliff" / "niah-broken"
+    broken.mkdir()
+    (broken / "report.json").write_text("{}")
+    run(folder, *COMPARE, "task=niah")
+    assert len(comparison(folder)["runs"]) == 2
+    assert "can't be read as a report of this version" in refused(folder, f"action.runs=[niah-broken,{broken}]")
+
+
+def test_fewer_than_two_runs_are_refused_with_the_way_out(tmp_path: Path, folder: Path) -> None:
+    assert "outputs/contextcliff holds 0 runs of task=niah; a comparison takes two" in refused(tmp_path)
+    assert "names 1 run; a comparison takes two" in refused(folder, f"action.runs=[{ids(folder, 'niah')[0]}]")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("action.runs=[nowhere,old/glm]", "nowhere is not in outputs/contextcliff; give a run id"),
+        ("action.runs=[old,old/glm]", "old is neither a run of ours nor one of Context-Tester"),
+        ("action.name=../up", "action.name=../up: names a folder"),
+    ],
+)
+def test_what_is_no_run_is_refused(folder: Path, asked: str, told: str) -> None:
+    assert told in refused(folder, asked)
+
+
+def test_no_store_is_opened(folder: Path) -> None:
+    (folder / "outputs" / "state.db").write_bytes(b"not a database")
+    run(folder, *COMPARE, "task=niah")

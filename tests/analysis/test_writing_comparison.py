@@ -1,0 +1,185 @@
+"""Who writes better is said only where lengths, rules and rounds allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.analysis.writing_comparison import WritingContest, WritingSide, compare_writing
+from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+
+Figures = Mapping[int, tuple[float, float | None, int]]
+"""Length to mean, standard deviation and rounds."""
+
+
+def side(name: str, *, rules: str = "ours", embeddings: str | None = None, **measures: Figures) -> WritingSide:
+    lengths = sorted({tokens for figures in measures.values() for tokens in figures})
+    return WritingSide(
+        name=name,
+        rules=rules,
+        writing=Writing(
+            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict="", settling_rounds=None,
+            warnings=(), embeddings=embeddings, unmeasured=(),
+            tiers=tuple(_tier(tokens, measures) for tokens in lengths),
+        ),
+    )  # fmt: skip
+
+
+def _tier(tokens: int, measures: Mapping[str, Figures]) -> WritingTier:
+    nothing = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
+    composite = nothing
+    if tokens in measures.get("composite", {}):
+        mean, std, n = measures["composite"][tokens]
+        composite = CompositeLevel(n=n, mean=mean, std=std, ci_low=None, ci_high=None)
+    levels = tuple(
+        MeasureLevel(
+            name=name, n=figures[tokens][2], mean=figures[tokens][0], std=figures[tokens][1], ci_low=None, ci_high=None,
+            cv=None, original=None, author_mean=None, author_std=None, z=None, converged=None,
+        )
+        for name, figures in measures.items()
+        if name != "composite" and tokens in figures
+    )  # fmt: skip
+    return WritingTier(
+        context_tokens=tokens, n_rounds=4, n_unscored=0, n_distinct=4, outcomes={}, finish_reasons={},
+        reading_level=None, composite=composite, composite_classic=nothing, measures=levels, outliers=(),
+    )  # fmt: skip
+
+
+def contest(*sides: WritingSide, measure: str = "cloze_score") -> WritingContest:
+    return next(found for found in compare_writing(sides, confidence=0.95) if found.measure == measure)
+
+
+A = {1024: (10.0, 1.0, 4), 2048: (12.0, 1.0, 4)}
+B = {1024: (13.0, 1.0, 4), 2048: (15.0, 1.0, 4)}
+
+
+def test_the_better_run_wins_by_welchs_interval_over_the_common_lengths() -> None:
+    # Four means of variance 1/4 each, halved: variance 0.25, standard error 0.5. Equal parts of 3 degrees of freedom
+    # each make 12, of which t at 97.5% is 2.1788: 3 ± 1.0894.
+    found = contest(side("A", cloze_score={**A, 4096: (99.0, 1.0, 4)}), side("B", cloze_score=B))
+    assert (found.winner, found.next_best, found.common_tokens) == ("A", "B", (1024, 2048))
+    assert found.difference == pytest.approx(3.0)
+    assert found.ci_low == pytest.approx(1.9106, abs=1e-4)
+    assert found.ci_high == pytest.approx(4.0894, abs=1e-4)
+    assert found.sentence == (
+        "Cloze score (lower is better): A 10.0-99.0, B 13.0-15.0; A wins by 3.0 (95% CI 1.9 to 4.1) over 2 lengths."
+    )
+
+
+def test_higher_is_better_where_down_is_worse() -> None:
+    found = contest(
+        side("A", vocabulary_diversity={1024: (0.5, 0.01, 9)}),
+        side("B", vocabulary_diversity={1024: (0.6, 0.01, 9)}),
+        measure="vocabulary_diversity",
+    )
+    assert found.winner == "B"
+    assert "higher is better" in found.sentence
+    assert "over 1 length." in found.sentence
+
+
+def test_a_range_says_where_its_ends_lie() -> None:
+    (first, _) = contest(side("A", cloze_score=A), side("B", cloze_score=B)).ranges
+    assert (first.low, first.low_tokens, first.high, first.high_tokens, first.common_mean) == (
+        *(10.0, 1024, 12.0, 2048, 11.0),
+    )
+
+
+def test_nobody_wins_where_the_interval_holds_zero() -> None:
+    wide = {tokens: (mean, 9.0, n) for tokens, (mean, _, n) in B.items()}
+    found = contest(side("A", cloze_score=A), side("B", cloze_score=wide))
+    assert found.winner is None
+    assert found.ci_low is not None
+    assert found.ci_low < 0
+    assert "no winner: A leads by 3.0 (95% CI -" in found.sentence
+
+
+def test_nobody_wins_without_rounds_to_tell_by() -> None:
+    once = {tokens: (mean, None, 1) for tokens, (mean, _, _) in B.items()}
+    found = contest(side("A", cloze_score=A), side("B", cloze_score=once))
+    assert (found.winner, found.best, found.ci_low) == (None, "A", None)
+    assert found.sentence.endswith("no winner: there are too few rounds to tell.")
+
+
+def test_nobody_wins_where_rounds_do_not_vary() -> None:
+    still = [{tokens: (mean, 0.0, 4) for tokens, (mean, _, _) in figures.items()} for figures in (A, B)]
+    found = contest(side("A", cloze_score=still[0]), side("B", cloze_score=still[1]))
+    assert found.winner is None
+    assert "the rounds do not vary" in found.sentence
+
+
+def test_nobody_wins_without_a_common_length() -> None:
+    found = contest(side("A", cloze_score={1024: (10.0, 1.0, 4)}), side("B", cloze_score={2048: (13.0, 1.0, 4)}))
+    assert (found.winner, found.common_tokens) == (None, ())
+    assert found.sentence.endswith("no winner: no length in common.")
+
+
+def test_nobody_wins_between_different_rules() -> None:
+    found = contest(side("A", cloze_score=A), side("B", cloze_score=B, rules="theirs"))
+    assert found.winner is None
+    assert "measured by different rules (ours; theirs)" in found.sentence
+
+
+def test_coherence_by_different_embedders_does_not_compare_and_enters_the_composites() -> None:
+    figures = {1024: (0.5, 0.01, 9)}
+    one = side("A", embeddings="x", adjacent_coherence=figures, composite=figures, cloze_score=A)
+    other = side("B", embeddings="y", adjacent_coherence={1024: (0.3, 0.01, 9)}, composite=figures, cloze_score=B)
+    for measure in ("adjacent_coherence", "composite"):
+        assert "different rules" in contest(one, other, measure=measure).reason
+    assert contest(one, other).winner == "A"
+
+
+def test_a_measure_without_a_worse_direction_has_ranges_alone() -> None:
+    found = contest(
+        side("A", sentence_length_skewness={1024: (-0.5, 0.1, 4), 2048: (0.2, 0.1, 4)}),
+        side("B", sentence_length_skewness={1024: (9.0, 0.1, 4)}),
+        measure="sentence_length_skewness",
+    )
+    assert (found.winner, found.best) == (None, None)
+    assert found.sentence == "Sentence length skewness (neither way is better): A -0.50 to 0.20, B 9.00."
+
+
+def test_of_three_runs_the_best_is_compared_with_the_next_best() -> None:
+    c = {tokens: (mean + 9, std, n) for tokens, (mean, std, n) in B.items()}
+    found = contest(side("C", cloze_score=c), side("B", cloze_score=B), side("A", cloze_score=A))
+    assert (found.winner, found.next_best) == ("A", "B")
+    assert found.difference == pytest.approx(3.0)
+    assert "A wins over B by 3.0" in found.sentence
+
+
+def test_runs_without_the_measure_are_named_and_spare_the_others_no_length() -> None:
+    found = contest(side("A", cloze_score=A), side("B", cloze_score=B), side("C", mtld=A))
+    assert (found.winner, found.missing) == ("A", ("C",))
+    assert "not measured: C" in found.sentence
+    assert contest(side("A", cloze_score=A), side("C", mtld=A)).reason == "only one run has it"
+
+
+def test_a_difference_that_is_none_is_no_lead() -> None:
+    assert contest(side("A", cloze_score=A), side("B", cloze_score=A)).reason == "the best two have the same mean"
+
+
+levels = st.tuples(st.floats(-50, 50), st.floats(0.01, 20), st.integers(2, 12))
+runs = st.lists(st.dictionaries(st.sampled_from([1024, 2048, 4096]), levels, min_size=1), min_size=2, max_size=4)
+
+
+@given(runs, st.randoms(use_true_random=False))
+def test_the_order_of_the_runs_changes_no_winner(drawn: list[Figures], shuffled) -> None:
+    sides = [side(f"run {place}", cloze_score=figures) for place, figures in enumerate(drawn)]
+    before = contest(*sides)
+    shuffled.shuffle(sides)
+    after = contest(*sides)
+    assert (before.winner, before.common_tokens) == (after.winner, after.common_tokens)
+
+
+@given(runs)
+def test_a_winner_has_the_best_mean_and_an_interval_above_zero(drawn: list[Figures]) -> None:
+    found = contest(*(side(f"run {place}", cloze_score=figures) for place, figures in enumerate(drawn)))
+    if found.winner is None:
+        assert found.reason
+        return
+    means = {found_range.run: found_range.common_mean for found_range in found.ranges}
+    assert means[found.winner] == min(mean for mean in means.values() if mean is not None)
+    assert found.ci_low is not None
+    assert found.ci_low > 0

@@ -1,0 +1,72 @@
+"""Runs that stand together are told apart by what they differ in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.records import Report
+from contextcliff.reporting.curves_figure import comparable_runs
+from contextcliff.reporting.run_names import RunFacts, telling_names, unique_names, without_common_model
+from tests.reporting.conftest import make_report
+
+
+def test_a_run_goes_by_its_model_and_what_differs() -> None:
+    runs = [
+        RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label=""),
+        RunFacts(run_id="b", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label=""),
+        RunFacts(run_id="c", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label="again"),
+    ]
+    assert unique_names(runs) == ("glm", "glm · yarn x2", "glm · yarn x2 · again")
+
+
+def test_what_is_not_known_tells_nothing_apart() -> None:
+    ours = RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label="")
+    theirs = RunFacts(run_id="b", model="glm", dataset="harbour")
+    assert unique_names([ours, theirs]) == ("glm · essays", "glm · harbour")
+
+
+def test_texts_are_named_where_they_differ_within_a_dataset() -> None:
+    runs = [RunFacts(run_id=text, model="glm", dataset="documents", text=text) for text in ("one", "two")]
+    assert unique_names(runs) == ("glm · one", "glm · two")
+
+
+def test_runs_alike_in_all_go_by_their_run_ids() -> None:
+    runs = [RunFacts(run_id=run_id, model="glm") for run_id in ("run-1", "run-2", "run-2")]
+    assert telling_names(runs) == ("glm", "glm", "glm")
+    assert unique_names(runs) == ("run-1", "run-2", "run-2 (2)")
+
+
+words = st.sampled_from(["a", "a (2)", "b", ""])
+facts = st.builds(RunFacts, run_id=words, model=words, kv_policy=words, label=st.none() | words)
+
+
+@given(st.lists(facts, max_size=8))
+def test_names_are_unique_whatever_the_runs_are(runs: list[RunFacts]) -> None:
+    names = unique_names(runs)
+    assert len(names) == len(set(names)) == len(runs)
+
+
+def test_the_curves_of_a_task_tell_scaled_positions_apart(tmp_path: Path) -> None:
+    def saved(run_id: str, rope: str) -> Report:
+        report = replace(make_report(), run_id=run_id, rope=rope, created_at=f"2026-01-0{len(rope) % 3 + 1}T00:00:00")
+        (tmp_path / run_id).mkdir()
+        (tmp_path / run_id / "report.json").write_text(json.dumps(asdict(report)), encoding="utf-8")
+        return report
+
+    plain = saved("one", "")
+    saved("two", "yarn x2")
+    assert {curve.name for curve in comparable_runs(plain, folder=tmp_path)} == {
+        plain.model,
+        f"{plain.model} · yarn x2",
+    }
+
+
+def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:
+    assert without_common_model(("glm · none", "glm · yarn x2"), model="glm") == ("none", "yarn x2")
+    assert without_common_model(("glm", "glm · yarn x2"), model="glm") == ("glm", "glm · yarn x2")
+    assert without_common_model(("glm · a", "qwen · a"), model="glm") == ("glm · a", "qwen · a")
