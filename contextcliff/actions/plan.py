@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.manifest import manifest_of
-from contextcliff.actions.preparation import Prepared, deployment, prepare
+from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
 from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.budget import Meter, answer_tokens
@@ -99,7 +99,7 @@ def _plan(
         tokenizer=prepared.run.facts["tokenizer"],
         samples=to_send.total(),
         controls=len(samples) - to_send.total(),
-        stored=len(ordinary) - to_send.total(),
+        stored=stored_before(prepared.planned, missing),
         prompt_tokens=prompt,
         cached_prompt_tokens=cached,
         completion_tokens=completion,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
@@ -93,6 +93,15 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
         },
     )
     return Prepared(run=run, planned=planned, documents=documents, audit=built.audit)
+
+
+def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:
+    """Samples, neither controls nor a pilot, that a generation answers which is there already.
+
+    Of samples with one key only the first is among the missing, and its generation will answer the others.
+    """
+    absent = {item.key for item in missing}
+    return sum(item.sample.is_ordinary and item.key not in absent for item in planned)
 
 
 def _as_one_item(planned: tuple[PlannedSample, ...]) -> tuple[PlannedSample, ...]:

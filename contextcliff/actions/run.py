@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,14 +14,14 @@ from contextcliff.actions.conclude import conclude
 from contextcliff.actions.judging import ask_judge, check_judge
 from contextcliff.actions.live import watched
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
-from contextcliff.actions.preparation import deployment, prepare
+from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
 from contextcliff.actions.writing import embed
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget, Cost, Meter
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.store import PlannedSample, Store, refuse_taken_label
+from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
 from contextcliff.records import Document
 from contextcliff.settings import settings
@@ -128,16 +128,11 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
     stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
     return _Sent(
-        reused=_ordinary(prepared.planned) - _ordinary(missing),
+        reused=stored_before(prepared.planned, missing),
         stop=stop,
         left=meter.remaining(),
         documents=prepared.documents,
     )
-
-
-def _ordinary(planned: Sequence[PlannedSample]) -> int:
-    """Samples that are neither controls nor a pilot."""
-    return sum(item.sample.is_ordinary for item in planned)
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

@@ -17,7 +17,7 @@ from contextcliff.analysis.writing_contest_words import COMPOSITES, Lead, Writin
 from contextcliff.writing.measures import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, MEASURES
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
 
-_WITHIN = "rounds like these can't tell that from none"
+_WITHIN = "rounds like these can't tell that from no difference"
 _EQUAL = "the best two have the same mean"
 
 

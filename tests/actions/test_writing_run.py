@@ -124,6 +124,7 @@ def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
 def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "sampling=greedy", "task.rounds=4")
     assert report["counts"]["planned"] == report["counts"]["completed"] == 12
+    assert report["counts"]["reused"] == 0
     assert [tier["n_distinct"] for tier in report["writing"]["tiers"]] == [1, 1, 1]
     assert {found["n_items"] for found in report["bins"]} == {1}
     assert report["caps"]["writing"] is None

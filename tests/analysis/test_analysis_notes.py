@@ -59,12 +59,12 @@ def test_a_recovery_beyond_a_stop_for_lack_of_data_can_be_chance() -> None:
     assert "it does not, which with so few samples can be chance; the cap" in found
 
 
-def test_repeated_prompts_are_no_further_evidence() -> None:
-    samples = [scored_sample(500, 0.5, prompt=f"p{i % 4}", document=f"d{i}") for i in range(6)]
-    assert notes(samples) == (
-        "2 of 6 scored samples repeat the prompt of another one: at temperature 0 they are no further "
-        "evidence, and the intervals are too narrow",
-    )
+def test_samples_that_share_a_draw_are_one_piece_of_evidence() -> None:
+    samples = [scored_sample(500, 0.5, document=f"d{i}") for i in range(6)]
+    shared = [replace(s, sample=replace(s.sample, item=f"k{i % 4}")) for i, s in enumerate(samples)]
+    (note,) = notes(shared)
+    assert note.startswith("2 of 6 samples have the prompt and the draw of another one")
+    assert note.endswith("they are one piece of evidence together")
 
 
 def test_a_server_that_counts_otherwise() -> None:

@@ -56,6 +56,6 @@ def test_a_length_whose_samples_all_share_one_context_is_a_claim_about_that_cont
     )
 
 
-def test_repeated_prompts_are_told_of_beside_shared_texts() -> None:
-    samples = [replace(s, prompt_sha256="same") for s in texts(500, *[(5, 5)] * 8)]
-    assert any("39 of 40 scored samples repeat the prompt" in note for note in notes(samples))
+def test_shared_draws_are_told_of_beside_shared_texts() -> None:
+    samples = [replace(s, sample=replace(s.sample, item="same")) for s in texts(500, *[(5, 5)] * 8)]
+    assert any("39 of 40 samples have the prompt and the draw" in note for note in notes(samples))
