@@ -227,6 +227,8 @@ class Generation:
     ttft_ms: float
     latency_ms: float
     reasoning: str = ""
+    reasoning_tokens: int | None = None
+    """The part of `completion_tokens` that went before the answer, where the server tells it."""
     served_model: str = ""
     server_counted: bool = True
     """False where the server tells no usage: `prompt_tokens` is then the built length."""

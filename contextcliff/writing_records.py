@@ -32,6 +32,8 @@ class MeasureLevel:
     author_mean: float | None
     author_std: float | None
     z: float | None
+    z_std: float | None = None
+    """Sample standard deviation of the rounds' z-scores; None below two rounds with one."""
     converged: bool | None
     """Whether the mean lies within 10% of the original's; None where either is not measured."""
 
@@ -65,7 +67,7 @@ class WritingTier:
     """Rounds that were answered."""
     n_unscored: int
     n_distinct: int
-    """Different draws among them: at temperature 0 all rounds are one."""
+    """Different draws among them: at temperature 0, or with `sampling.seed` set, all rounds are one."""
     outcomes: Mapping[str, int]
     """`complete`, `too_short`, `empty` … to the number of rounds."""
     finish_reasons: Mapping[str, int]
@@ -77,13 +79,19 @@ class WritingTier:
     outliers: tuple[OutlierRound, ...]
 
 
+Scale = Literal["z", "raw"]
+"""What was compared: z-scores, by windows of the author's text as long as each round's, or the measure itself."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingTest:
     """One measure at one context length, tested for being worse than `against`; one-sided, an improvement is none.
 
-    `shift` is the difference of the means in the measure's own unit, up is worse. `p_value` is Mann-Whitney's, exact;
+    `author` is windows of the author's text from anywhere in it. `shift` is the difference of the means on `scale`
+    (the author's standard deviations, or the measure's own unit), up is worse. `p_value` is Mann-Whitney's, exact;
     `p_holm` is corrected over all lengths and measures tested against the same; `effect` is the rank-biserial
-    correlation (1: every round is worse, -1: every round is better).
+    correlation (1: every round is worse, -1: every round is better). `degraded` takes a significant `p_holm`, and
+    against the author also a mean that is worse than that of the author's own next words.
     """
 
     context_tokens: int
@@ -91,6 +99,7 @@ class WritingTest:
     against: Literal["shortest", "author"]
     n: int
     n_baseline: int
+    scale: Scale
     shift: float
     p_value: float
     p_holm: float
@@ -103,17 +112,19 @@ class WritingTest:
 class WritingTrend:
     """One measure over all lengths: from the shortest to the longest, and whether it gets worse on the way.
 
+    `start` and `end` are means of the measure itself, whatever the test's `scale` is.
     `p_value` is that of Jonckheere and Terpstra's test, one-sided toward worse; two-sided for a measure without a
     worse direction. None where there is nothing to test.
     """
 
     measure: str
+    scale: Scale
     start: float
     end: float
     p_value: float | None
     p_holm: float | None
     exact: bool
-    """Whether the p-value counts all orders, or a seeded sample of them (where values are tied)."""
+    """Whether the p-value counts all orders, or a seeded sample of them (where values are tied, or there are many)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,3 +157,5 @@ class Writing:
     """What embedded the sentences; None: nothing did."""
     unmeasured: tuple[str, ...]
     """Measures that no round has, by name."""
+    confidence: float = 0.95
+    """Of the intervals; a corrected p-value of at most 1 − this is significant."""

@@ -15,9 +15,13 @@ for _module in (
     "hydra.main",
     "sentencex",
     "contextcliff.analysis.analyse",
+    "contextcliff.analysis.writing",
     "contextcliff.config",
     "contextcliff.engines.llamacpp",
     "contextcliff.engines.simulated",
+    "contextcliff.reporting.console",
+    "contextcliff.reporting.files",
+    "contextcliff.tasks.continuation",
     "contextcliff.tracking.mlflow",
 ):
     importlib.import_module(_module)

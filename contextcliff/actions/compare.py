@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_runs import FoundRun, find_runs, latest_runs
+from contextcliff.actions.compared_runs import WORD_LIST, FoundRun, Remeasuring, find_runs, latest_runs
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison import ComparedRun, Comparison
+from contextcliff.reporting.file_names import file_name
 from contextcliff.settings import settings
+
+if TYPE_CHECKING:
+    from contextcliff.writing.familiar import WordList
 
 _MOST_RUNS = 12
 _FEWEST = 2
 _FOLDER = re.compile(r"[\w][\w. -]{0,99}")
 _OURS = "ContextCliff's rules"
+_LEAST_LENGTH = "task.min_tokens_fraction"
+_UNSET = "None"
+"""What is null in a configuration."""
 _SHARED = {
-    "task.word_list": "familiar words come from different lists (task.word_list): cloze scores and unfamiliar words "
-    "differ by that alone",
-    "task.max_tokens": "answers have different lengths (task.max_tokens): diversity, MTLD and compression depend on it",
+    WORD_LIST: f"familiar words come from different lists ({WORD_LIST}): nobody wins in cloze scores, unfamiliar words "
+    "and composites",
+    _LEAST_LENGTH: f"text counts as missing from different lengths on ({_LEAST_LENGTH}): nobody wins in missing text "
+    "and the composite",
+    "task.max_tokens": "answers have different lengths (task.max_tokens), on which raw figures of diversity, "
+    "repetition and copying depend; z-scores are taken at equal length",
 }
 """Settings that make a measure another one, where runs differ in them."""
+
+
+@runtime_checkable
+class Worded(Protocol):
+    """A task that knows which words are familiar."""
+
+    def familiar(self) -> WordList:
+        """Its list."""
+        ...
 
 
 @settings
@@ -33,7 +53,9 @@ class Compare:
     name: str = "comparison"
     """Folder of the comparison, inside `comparisons` of the experiment."""
     remeasure: bool = False
-    """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures."""
+    """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
+
+    Familiar words are those of the invocation's task, where it has a list."""
 
     def __post_init__(self) -> None:
         if not _FOLDER.fullmatch(self.name):
@@ -51,7 +73,7 @@ class Compare:
             found = find_runs(
                 self.runs,
                 experiment=experiment,
-                remeasure=self.remeasure,
+                remeasuring=_remeasuring(invocation) if self.remeasure else None,
                 confidence=invocation.analysis.confidence,
             )
             asked = f"action.runs=[{','.join(self.runs)}]: names {_runs(len(found))}"
@@ -72,20 +94,51 @@ class Compare:
         return ExitCode.DONE
 
     def _comparison(self, found: Sequence[FoundRun], invocation: Invocation) -> Comparison:
-        from contextcliff.analysis.writing_comparison import WritingSide, compare_writing
+        from contextcliff.analysis.writing_comparison import compare_writing
+        from contextcliff.analysis.writing_rules import WritingSide
         from contextcliff.reporting.run_names import unique_names, without_common_model
 
         names = without_common_model(unique_names([run.facts for run in found]), model=found[0].facts.model)
         runs = tuple(replace(one.run, name=name) for one, name in zip(found, names, strict=True))
         comparison = Comparison(name=self.name, runs=runs, contests=(), notes=())
+        word_lists = _word_lists(comparison.writing_runs)
         sides = [
-            WritingSide(name=run.name, writing=run.writing, rules=run.rules or _OURS)
+            WritingSide(
+                name=run.name,
+                writing=run.writing,
+                rules=run.rules or _OURS,
+                word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
+                least_length=run.parameters.get(_LEAST_LENGTH, ""),
+            )
             for run in comparison.writing_runs
             if run.writing is not None
         ]
         contests = compare_writing(sides, confidence=invocation.analysis.confidence) if sides else ()
         comparison = replace(comparison, contests=contests)
         return replace(comparison, notes=tuple(_notes(comparison)))
+
+
+def _remeasuring(invocation: Invocation) -> Remeasuring:
+    if isinstance(invocation.task, Worded):
+        return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
+    from contextcliff.writing.familiar import dale_chall
+
+    return Remeasuring(word_list=dale_chall(), setting=_UNSET)
+
+
+def _word_lists(runs: Sequence[ComparedRun]) -> Mapping[str, str]:
+    """What each configured list is called: by its file's name, and equal names of different files by a number too."""
+    called: dict[str, str] = {}
+    for setting in dict.fromkeys(run.parameters[WORD_LIST] for run in runs if WORD_LIST in run.parameters):
+        name, number = _word_list(setting), 1
+        while (unique := name if number == 1 else f"{name} ({number})") in called.values():
+            number += 1
+        called[setting] = unique
+    return called
+
+
+def _word_list(setting: str) -> str:
+    return "the Dale-Chall list" if setting == _UNSET else file_name(setting)
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
@@ -125,7 +178,7 @@ def _texts(writing: Sequence[ComparedRun]) -> Iterator[str]:
     elif len({one.continuation_point for one in ours}) > 1:
         yield (
             "the runs go on from different points of the text: a difference may be the place's; runs with the same "
-            "task.max_context and tokenizer share theirs"
+            "text, tokenizer, longest context and task.max_tokens share theirs"
         )
 
 
@@ -150,7 +203,11 @@ def _imported(runs: Sequence[ComparedRun]) -> Iterator[str]:
                 f"({kept}): its figures are drawn, and nobody wins between them and ours"
             )
         elif run.remeasured:
-            yield f"{run.name}: its texts were measured by our rules; coherence is as {run.tool} stored it"
+            words = _word_list(run.parameters.get(WORD_LIST, _UNSET))
+            yield (
+                f"{run.name}: its texts were measured by our rules, familiar words by {words}; coherence is as "
+                f"{run.tool} stored it"
+            )
 
 
 def _runs(count: int) -> str:

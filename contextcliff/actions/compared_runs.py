@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contextcliff.datasets.context_tester import is_context_tester, kept_texts, read_context_tester
 from contextcliff.datasets.local_files import refuse_large
@@ -14,15 +15,15 @@ from contextcliff.records import Report
 from contextcliff.reporting.comparison import ComparedRun
 from contextcliff.reporting.curves_figure import read_report
 from contextcliff.reporting.run_names import RunFacts, facts_of
-from contextcliff.reporting.writing_runs import run_parameters
+from contextcliff.reporting.writing_runs import read_parameters, run_parameters
 
-_REPORT, _CONFIGURATION = "report.json", "config.yaml"
+if TYPE_CHECKING:
+    from contextcliff.writing.familiar import WordList
+
+_REPORT, _MANIFEST = "report.json", "manifest.json"
 _KEY = "action.runs"
+WORD_LIST = "task.word_list"
 _OUT = "give a run id of this experiment, a run's folder, or a CSV file or result folder of Context-Tester"
-_MOST_BYTES = 1 << 20
-"""Of a configuration; a composed one has a few kilobytes."""
-_MOST_KEYS = 2_000
-_LONGEST_VALUE = 2_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,14 +34,28 @@ class FoundRun:
     facts: RunFacts
 
 
-def find_runs(named: Sequence[str], *, experiment: Path, remeasure: bool, confidence: float) -> tuple[FoundRun, ...]:
-    """The runs in the order in which they are named, each once. Raises `ConfigError` for one that isn't there."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remeasuring:
+    """By what texts that were kept are measured anew."""
+
+    word_list: WordList
+    setting: str
+    """The list as it was configured (`task.word_list`)."""
+
+
+def find_runs(
+    named: Sequence[str], *, experiment: Path, remeasuring: Remeasuring | None, confidence: float
+) -> tuple[FoundRun, ...]:
+    """The runs in the order in which they are named, each once. Raises `ConfigError` for one that isn't there.
+
+    Without `remeasuring` the runs of another tool keep its own figures.
+    """
     found: dict[Path, FoundRun] = {}
     for name in named:
         path = _place(name, experiment)
         if path.resolve() not in found:
             found[path.resolve()] = (
-                _ours(path) if path.name == _REPORT else _imported(path, remeasure=remeasure, confidence=confidence)
+                _ours(path) if path.name == _REPORT else _imported(path, remeasuring=remeasuring, confidence=confidence)
             )
     return tuple(found.values())
 
@@ -79,7 +94,7 @@ def _ours(file: Path) -> FoundRun:
 
 
 def _of_report(report: Report, file: Path) -> FoundRun:
-    parameters = run_parameters(report, _parameters(file.with_name(_CONFIGURATION)))
+    parameters = run_parameters(report, read_parameters(file.with_name(_MANIFEST)))
     run = ComparedRun(
         name=report.run_id,
         run_id=report.run_id,
@@ -91,27 +106,27 @@ def _of_report(report: Report, file: Path) -> FoundRun:
     return FoundRun(run=run, facts=facts_of(report))
 
 
-def _imported(path: Path, *, remeasure: bool, confidence: float) -> FoundRun:
+def _imported(path: Path, *, remeasuring: Remeasuring | None, confidence: float) -> FoundRun:
     from contextcliff.analysis.imported_writing import imported_writing, remeasured
 
     stored = read_context_tester(path, key=_KEY)
     kept = kept_texts(stored)
-    again = remeasure and kept
-    if again:
-        from contextcliff.writing.familiar import dale_chall
-
-        stored = remeasured(stored, word_list=dale_chall())
+    again = remeasuring if kept else None
+    parameters = _told(stored)
+    if again is not None:
+        stored = remeasured(stored, word_list=again.word_list)
+        parameters[WORD_LIST] = again.setting
     run = ComparedRun(
         name=stored.run_id,
         run_id=stored.run_id,
         source=str(path),
-        parameters=_told(stored),
+        parameters=parameters,
         report=None,
         writing=imported_writing(stored, confidence=confidence),
         tool=stored.tool,
-        rules="" if again else f"{stored.tool}'s rules",
+        rules=f"{stored.tool}'s rules" if again is None else "",
         keeps_texts=kept,
-        remeasured=again,
+        remeasured=again is not None,
     )
     facts = RunFacts(run_id=stored.run_id, model=stored.model, dataset=stored.text or None, label=stored.label or None)
     return FoundRun(run=run, facts=facts)
@@ -128,39 +143,3 @@ def _told(stored: ImportedRun) -> dict[str, str]:
         "run": stored.run_id,
     }
     return {**{key: value for key, value in told.items() if value}, **stored.parameters}
-
-
-def _parameters(file: Path) -> Mapping[str, str]:
-    """A composed configuration, flattened; empty where there is none that can be read as one."""
-    import yaml
-
-    try:
-        if file.stat().st_size > _MOST_BYTES:
-            return {}
-        found: dict[str, str] = {}
-        _flatten(yaml.load(file.read_text(encoding="utf-8"), Loader=_plain_loader()), "", found)  # noqa: S506 - a SafeLoader
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return {}
-    return found
-
-
-def _plain_loader() -> type:
-    """PyYAML's safe loader without aliases: a composed configuration has none, and they can swell without bound."""
-    import yaml
-
-    class Plain(yaml.SafeLoader):  # type: ignore[misc]
-        def compose_node(self, parent: object, index: object) -> object:
-            if self.check_event(yaml.AliasEvent):
-                raise yaml.YAMLError("aliases are not read")
-            return super().compose_node(parent, index)
-
-    return Plain
-
-
-def _flatten(value: object, prefix: str, found: dict[str, str]) -> None:
-    """As `Invocation.parameters`: dotted keys, lists as they print."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            _flatten(inner, f"{prefix}.{key}" if prefix else str(key), found)
-    elif prefix and len(found) < _MOST_KEYS:
-        found[prefix] = str(value)[:_LONGEST_VALUE]

@@ -85,7 +85,7 @@ def conclude(
         )
         analysis = replace(analysis, judgement=judged)
     writing = writing_of_run(scored, analysis, invocation, run)
-    if writing is not None:
+    if writing is not None and analysis.safe_cap.relative_to_baseline:
         # A share of the shortest length's score, tested jointly with it: no worse than it within a margin.
         analysis = replace(analysis, caps={**analysis.caps, "writing": analysis.safe_cap.tokens})
     completed = sum(1 for sample in scored if sample.score is not None)

@@ -16,7 +16,7 @@ from contextcliff.actions.live import watched
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
-from contextcliff.actions.writing import embed
+from contextcliff.actions.writing import check_embedder, embed
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget, Cost, Meter
@@ -65,8 +65,6 @@ class Run:
         wanted = deployment(invocation)
         if invocation.judge is not None:
             check_judge(invocation.judge, invocation.budget)
-        if invocation.embedder is not None:
-            invocation.embedder.identity()  # weights that are absent are refused before anything is paid for
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             with in_turn(
@@ -78,7 +76,8 @@ class Run:
                     interrupted = asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
                     sent = replace(sent, stop="interrupted" if interrupted else None)
                 if sent.stop is None and invocation.embedder is not None:
-                    embed(invocation.embedder, invocation, identity, store)
+                    interrupted = embed(invocation.embedder, invocation, identity, store)
+                    sent = replace(sent, stop="interrupted" if interrupted else None)
                 store.add_wall_time(identity.run_id, time.monotonic() - started)
             if sent.stop is not None:
                 sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
@@ -96,6 +95,8 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         meter.refuse_beyond(missing)
         if not _agreed(invocation, meter.worst(missing)):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
+        if missing and invocation.embedder is not None:
+            check_embedder(invocation.embedder)
         asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
         kept = tuple(document for name, document in prepared.documents.items() if name in asked)
         live = watched(invocation, prepared)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.judging import answered
 from contextcliff.engines.embedding import Embedder
+from contextcliff.errors import RunError
 from contextcliff.execution.embedding import EMBEDDER_FACT, embed_missing, with_vectors
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.records import Analysis, ScoredSample
@@ -15,15 +17,32 @@ from contextcliff.tasks.task import ProseTask
 from contextcliff.writing_records import Writing
 
 
-def embed(embedder: Embedder, invocation: Invocation, identity: Identity, store: Store) -> None:
-    """Embed what the model wrote, what the author wrote in its place, and windows of the author's text."""
+def check_embedder(embedder: Embedder) -> None:
+    """Embed a word, before anything is paid for. Raises `ConfigError`, `RunError` where that can't be done."""
+    with embedder.open() as session:
+        session.embed(["."])
+
+
+def embed(embedder: Embedder, invocation: Invocation, identity: Identity, store: Store) -> bool:
+    """Embed what the model wrote, what the author wrote in its place, and windows of the author's text.
+
+    True where Ctrl-C ended it. An embedder that fails is a warning: coherence is then not measured, and the same
+    command goes on.
+    """
     task = invocation.task
     if not isinstance(task, ProseTask):
-        return
+        return False
     scored = answered(invocation, identity, store)
-    with counting_bar(f"embeddings · {embedder.name}", shown=invocation.reporting.progress) as told:
-        embed_missing(embedder, task, scored, store, told=told)
+    try:
+        with counting_bar(f"embeddings · {embedder.name}", shown=invocation.reporting.progress) as told:
+            embed_missing(embedder, task, scored, store, told=told)
+    except RunError as error:
+        sys.stderr.write(f"warning: {error}; coherence is not measured: the same command goes on\n")
+        return False
+    except KeyboardInterrupt:
+        return True
     store.record_facts(identity.run_id, {EMBEDDER_FACT: embedder.name})
+    return False
 
 
 def with_coherence(
@@ -54,7 +73,7 @@ def writing_of_run(
         document_id=scored[0].sample.document_id,
         continuation_point=scored[0].sample.evidence[0].start,
         author=task.author([(sample, generation) for sample, generation in written]) if written else {},
-        share=cap.threshold,
+        share=cap.threshold if cap.relative_to_baseline else None,
         cleared=cap.tokens is not None and cap.tokens >= analysis.bins[-1].max_tokens,
         embeddings=run.facts.get(EMBEDDER_FACT) if embeds else None,
     )

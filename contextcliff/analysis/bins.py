@@ -20,6 +20,7 @@ from contextcliff.analysis.items import instability_of, items_of
 from contextcliff.analysis.shape import bimodality, rolling_variances
 from contextcliff.quantiles import quantile_classes
 from contextcliff.records import Bin, ScoredSample
+from contextcliff.writing.measures import COMPOSITE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,8 +181,15 @@ def _with_bounds(level: Level, confidence: float) -> Level:
 
 
 def _is_failure(item: ScoredSample) -> bool:
-    """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1."""
-    return item.score is not None and item.details.get("em", item.score) < 1.0
+    """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1.
+
+    No prose scores 1, and the author's own wouldn't: of prose it is a sample with a failure tag.
+    """
+    if item.score is None:
+        return False
+    if COMPOSITE in item.details:
+        return item.failure is not None
+    return item.details.get("em", item.score) < 1.0
 
 
 def mean_of(scores: Sequence[float]) -> float:
@@ -199,7 +207,11 @@ def _standard_deviation(scores: Sequence[float]) -> float | None:
 
 def _failures(samples: Iterable[ScoredSample]) -> dict[str, int]:
     """How often each tag occurs among imperfect and unscored samples, most frequent first."""
-    counts = Counter(s.failure for s in samples if s.failure is not None and (s.score is None or s.score < 1.0))
+    counts = Counter(
+        s.failure
+        for s in samples
+        if s.failure is not None and (s.score is None or s.score < 1.0 or COMPOSITE in s.details)
+    )
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 

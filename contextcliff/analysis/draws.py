@@ -1,7 +1,7 @@
 """The rounds of one context length as draws: what is counted, averaged and tested.
 
-At temperature 0 all rounds of a length are one and the same text, or nearly so. Rounds with the same `Sample.item`
-are one draw, and its measures are means over them: n counts draws.
+At temperature 0, or where `sampling.seed` is set, all rounds of a length are one and the same text, or nearly so.
+Rounds with the same `Sample.item` are one draw, and its measures are means over them: n counts draws.
 """
 
 from __future__ import annotations

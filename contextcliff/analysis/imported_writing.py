@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from contextcliff.analysis.draws import Draw, DrawnTier
-from contextcliff.analysis.writing_tiers import writing_tier
+from contextcliff.analysis.writing_tiers import CONVERGED_WITHIN, writing_tier
 from contextcliff.imported_records import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.composite import classic
 from contextcliff.writing.familiar import WordList
@@ -48,6 +48,7 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
         warnings=tuple(_warnings(run, absent, tiers)),
         embeddings=f"an unnamed model ({run.tool})" if embedded else None,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
+        confidence=confidence,
     )
 
 
@@ -138,7 +139,7 @@ def _level(name: str, means: ImportedMeans, n: int, *, original: float | None) -
         name=name, n=n, mean=mean, std=std, ci_low=None, ci_high=None,
         cv=None if std is None or not mean else std / abs(mean),
         original=original, author_mean=None, author_std=None, z=None,
-        converged=None if original is None else abs(mean - original) <= 0.1 * abs(original),
+        converged=None if original is None else abs(mean - original) <= CONVERGED_WITHIN * abs(original),
     )  # fmt: skip
 
 

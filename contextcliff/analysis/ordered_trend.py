@@ -3,9 +3,9 @@
 A. R. Jonckheere, Biometrika 41 (1954) 133-145; T. J. Terpstra, Indag. Math. 14 (1952) 327-333. The statistic counts
 the pairs from two groups in which the later one is larger, a tie as half of one. Where no values are tied, its
 distribution is that of the inversions of a multiset: the q-multinomial coefficient, a product of Mann and Whitney's
-distributions of each group against all before it, and the p-value counts every arrangement. Where some are, the
-values are shuffled from a seed, and the p-value counts the observed order among the shuffled ones (B. Phipson and
-G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010) 39), so that it is never too small.
+distributions of each group against all before it, and the p-value counts every arrangement. Where some are, or the
+counting would take long, the values are shuffled from a seed, and the p-value counts the observed order among the
+shuffled ones (B. Phipson and G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010) 39), so that it is never too small.
 
 A rank correlation of the groups' means would be a test of as many points as there are groups: of three means every
 sixth rise is perfect by chance.
@@ -21,12 +21,14 @@ from itertools import accumulate, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.rank_tests import chances_of_rank_sums, doubled_ranks
+from contextcliff.analysis.rank_tests import doubled_ranks
 
 PERMUTATIONS = 9_999
-_MOST_PAIRS = 50_000
-"""Pairs of values from two groups above which arrangements are sampled too."""
-_CHUNK = 2_000_000
+_MOST_STEPS = 1e9
+"""Additions above which arrangements are sampled: under a second."""
+_MOST_CHANCES = 1e6
+"""Chances that are held at once, as 8 bytes each; above, arrangements are sampled."""
+_CHUNK = 200_000
 """Values that are shuffled at once, so that memory stays flat."""
 _TIE = 1e-9
 
@@ -55,7 +57,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
     rises = _rises(groups)
     pairs = sum(a * b for a, b in combinations(sizes, 2))
     ranks, ties = doubled_ranks(pooled)
-    if max(ties) == 1 and pairs <= _MOST_PAIRS:
+    if max(ties) == 1 and is_counted(sizes):
         chances = chances_of_rises(sizes)
         up, down = float(chances[round(rises) :].sum()), float(chances[: round(rises) + 1].sum())
         return OrderedTrend(p_value=min(1.0, 2.0 * min(up, down) if two_sided else up), exact=True)
@@ -69,16 +71,39 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
     return OrderedTrend(p_value=(1 + int(extreme.sum())) / (1 + PERMUTATIONS), exact=False)
 
 
-@lru_cache(maxsize=64)
+def is_counted(sizes: tuple[int, ...]) -> bool:
+    """Whether all arrangements of groups of these sizes are counted, or a sample of them."""
+    steps, held, pairs = 0.0, 0.0, 0
+    for before, size in zip(accumulate(sizes), sizes[1:], strict=False):
+        here = before * size
+        steps += 0.75 * here**2 + float(pairs) * here
+        held = max(held, 0.5 * min(before, size) * here)
+        pairs += here
+    return steps <= _MOST_STEPS and held + 2.0 * pairs <= _MOST_CHANCES
+
+
+@lru_cache(maxsize=4)
 def chances_of_rises(sizes: tuple[int, ...]) -> _Array:
     """The chance of each number of rising pairs, 0 up to all, were every arrangement of untied values alike."""
     chances = np.ones(1)
     for before, size in zip(accumulate(sizes), sizes[1:], strict=False):
-        smaller = min(before, size)
-        # Untied doubled ranks from 0 are even; less their least sum, they count the pairs.
-        sums = chances_of_rank_sums((1,) * (before + size), smaller)[::2][smaller * (smaller - 1) // 2 :]
-        chances = np.convolve(chances, sums)
+        chances = np.convolve(chances, _chances_of_pairs(min(before, size), max(before, size)))
     return chances
+
+
+def _chances_of_pairs(few: int, many: int) -> _Array:
+    """The chance of each number of pairs, 0 up to `few` × `many`, in which the value of the `few` is larger.
+
+    The largest of k and j values is one of the k in k of k + j cases, and then larger than all j.
+    """
+    chances = [np.ones(1) for _ in range(few + 1)]
+    for j in range(1, many + 1):
+        for k in range(1, few + 1):
+            found = np.zeros(k * j + 1)
+            found[j:] = k / (k + j) * chances[k - 1]
+            found[: chances[k].size] += j / (k + j) * chances[k]
+            chances[k] = found
+    return chances[few]
 
 
 def _rises(groups: Sequence[Sequence[float]]) -> float:

@@ -32,18 +32,6 @@ _PARTS = 12
 _Array = NDArray[np.float64]
 
 
-def settling_rounds(
-    here_scores: Sequence[float], baseline_scores: Sequence[float], share: float, confidence: float
-) -> int | None:
-    """Fewest rounds, 2 to 200, at each of two lengths with which scores like these clear `share` of the baseline.
-
-    With 80% power. None where 200 are too few, where the observed mean is not above `share` × the baseline's, or
-    where either sample has fewer than two scores and so no spread.
-    """
-    here, baseline = tuple(sorted(here_scores)), tuple(sorted(baseline_scores))
-    return fewest_like(here, baseline, share, confidence, most=MOST_ROUNDS)
-
-
 def settling_rounds_of_all(
     longer: Sequence[Sequence[float]],
     baseline_scores: Sequence[float],
@@ -52,7 +40,11 @@ def settling_rounds_of_all(
     *,
     least: int = _FEWEST,
 ) -> int | None:
-    """The same for several lengths that all have to clear; at least `least`."""
+    """Fewest rounds a length, `least` to 200, with which scores like these all clear `share` of the baseline.
+
+    With 80% power each. None where 200 are too few, where some observed mean is not above `share` × the baseline's, or
+    where a sample has fewer than two scores and so no spread.
+    """
     needed, baseline = least, tuple(sorted(baseline_scores))
     for scores in longer:
         found = fewest_like(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)

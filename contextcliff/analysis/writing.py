@@ -24,7 +24,7 @@ def writing_of(
     document_id: str,
     continuation_point: int,
     author: Mapping[str, Sequence[float]],
-    share: float,
+    share: float | None,
     cleared: bool,
     embeddings: str | None,
 ) -> Writing:
@@ -32,14 +32,16 @@ def writing_of(
 
     `scored` are all planned rounds, unanswered ones included, in any order; controls count in nothing. `author` holds
     the z-scores of disjoint windows of the author's text, by measure. `share` is the part of the shortest length's
-    score that a length has to clear, and `cleared` whether the safe cap reaches the longest one. Nothing is drawn at
-    random but by seeds from the rounds: the same rounds give the same record.
+    score that a length has to clear (None: the threshold is a score, and there is no margin), and `cleared` whether
+    the safe cap reaches the longest one. Nothing is drawn at random but by seeds from the rounds: the same rounds give
+    the same record.
     """
     tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = measured_names(tiers)
     by_shortest = against_shortest(tiers, confidence=confidence)
-    tests = (*by_shortest, *against_author(tiers, author, confidence=confidence))
-    settling = None if cleared else _settling(tiers, share, confidence)
+    by_author = against_author(tiers, author, confidence=confidence)
+    tests = (*by_shortest, *by_author)
+    settling = None if cleared or share is None else _settling(tiers, share, confidence)
     return Writing(
         document_id=document_id,
         continuation_point=continuation_point,
@@ -47,11 +49,12 @@ def writing_of(
         tests=tests,
         trends=writing_trends(tiers),
         steps=neighbour_steps(tiers),
-        verdict=verdict_of(tiers, by_shortest, share=share, cleared=cleared, settling_rounds=settling),
+        verdict=verdict_of(tiers, by_shortest, by_author, share=share, cleared=cleared, settling_rounds=settling),
         settling_rounds=settling,
         warnings=power_warnings(tiers, tests, confidence=confidence),
         embeddings=embeddings,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
+        confidence=confidence,
     )
 
 

@@ -1,6 +1,9 @@
 """Several continuation runs side by side, a measure at a time: each one's range, and which of them is the best.
 
 A run's mean is taken over the lengths that all runs have, so that none is judged by lengths that another was spared.
+Where all runs have z-scores they are compared by these, since a raw value depends on how much was written: a model that
+stops early is more diverse. Ranges are raw.
+
 The difference of the best to the next best has Welch's interval: the lengths are independent, and so are the rounds.
 It is an interval for these two means; that they were picked as the extremes of several runs, and that many measures
 were looked at, is not in it.
@@ -10,24 +13,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.writing_contest_words import COMPOSITES, Lead, WritingRange, sentence_of
-from contextcliff.writing.measures import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, MEASURES
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.analysis.writing_levels import level_at
+from contextcliff.analysis.writing_rules import WritingSide, different_rules, unequal_lengths
+from contextcliff.writing.measures import MEASURES
+from contextcliff.writing_records import MeasureLevel, Scale, Writing
 
 _WITHIN = "rounds like these can't tell that from no difference"
 _EQUAL = "the best two have the same mean"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WritingSide:
-    """A run in the comparison. `rules` names whose measures these are: figures by different rules don't compare."""
-
-    name: str
-    writing: Writing
-    rules: str
+_RAW_ALWAYS = frozenset({"shortfall"})
+"""The author's text lacks nothing, ever: there is no standard deviation of the author's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,12 +33,14 @@ class WritingContest:
     """One measure over the runs that have it.
 
     `winner` is set where the interval of the difference lies above 0; `reason` says why there is none. The difference
-    is that of the best to the next best, in the measure's unit, and never negative.
+    is that of the best to the next best, never negative, in what `scale` names: `raw` is the measure's unit, `z` the
+    standard deviation of windows of the author's text that are as long as the answers.
     """
 
     measure: str
     worse: int
     """1 up, -1 down, 0: neither, and nobody wins."""
+    scale: Scale
     ranges: tuple[WritingRange, ...]
     missing: tuple[str, ...]
     """The runs that lack the measure."""
@@ -71,7 +71,7 @@ def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple
     named = [(name, 1) for name in COMPOSITES] + [(measure.name, int(measure.worse)) for measure in MEASURES]
     found = []
     for name, worse in named:
-        points = {side.name: _points(side.writing, name) for side in sides}
+        points = {side.name: _raw(side.writing, name) for side in sides}
         if any(points.values()):
             found.append(_contest(name, worse, sides, points, confidence))
     return tuple(found)
@@ -82,10 +82,14 @@ def _contest(
 ) -> WritingContest:
     having = [side for side in sides if points[side.name]]
     common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
+    scale, compared = _compared(measure, having, points, common)
     lead: Lead | None = None
     reason = _no_contest(measure, worse, having, common)
     if not reason:
-        lead = _lead({side.name: points[side.name] for side in having}, common, worse, confidence)
+        lead = _lead(compared, common, worse, confidence)
+        if not lead.reason and scale == "raw":
+            ahead = [side for side in having if side.name in (lead.best, lead.next_best)]
+            lead = replace(lead, reason=unequal_lengths(measure, ahead, common))
         reason = lead.reason
     ranges = tuple(_range(side.name, points[side.name], common) for side in having)
     missing = tuple(side.name for side in sides if not points[side.name])
@@ -93,6 +97,7 @@ def _contest(
     return WritingContest(
         measure=measure,
         worse=worse,
+        scale=scale,
         ranges=ranges,
         missing=missing,
         common_tokens=tuple(common),
@@ -104,25 +109,34 @@ def _contest(
         confidence=confidence,
         winner=winner,
         reason=reason,
-        sentence=sentence_of(measure, worse, ranges, missing, common, lead, reason, confidence),
+        sentence=sentence_of(measure, worse, scale, ranges, missing, common, lead, reason, confidence),
     )
 
 
-def _points(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, _level(tier, measure)) for tier in writing.tiers)
+def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
+    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
     return {
-        tokens: _Point(mean=level.mean, std=level.std, n=level.n)
-        for tokens, level in found
-        if level is not None and level.mean is not None
+        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
     }
 
 
-def _level(tier: WritingTier, measure: str) -> MeasureLevel | CompositeLevel | None:
-    if measure == COMPOSITE:
-        return tier.composite
-    if measure == CLASSIC_COMPOSITE:
-        return tier.composite_classic
-    return next((level for level in tier.measures if level.name == measure), None)
+def _z(writing: Writing, measure: str) -> dict[int, _Point]:
+    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    return {
+        tokens: _Point(mean=level.z, std=level.z_std, n=level.n)
+        for tokens, level in found
+        if isinstance(level, MeasureLevel) and level.z is not None
+    }
+
+
+def _compared(
+    measure: str, having: Sequence[WritingSide], raw: Mapping[str, _Points], common: Sequence[int]
+) -> tuple[Scale, Mapping[str, _Points]]:
+    """z-scores, where every run has them at every common length."""
+    scores = {side.name: _z(side.writing, measure) for side in having}
+    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(found) for found in scores.values()):
+        return "z", scores
+    return "raw", {side.name: raw[side.name] for side in having}
 
 
 def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
@@ -148,20 +162,7 @@ def _no_contest(measure: str, worse: int, having: Sequence[WritingSide], common:
         return "neither way is better"
     if len(having) < 2:
         return "only one run has it"
-    rules = list(dict.fromkeys(_rules(measure, side) for side in having))
-    if len(rules) > 1:
-        return f"measured by different rules ({'; '.join(rules)})"
-    return "" if common else "no length in common"
-
-
-def _rules(measure: str, side: WritingSide) -> str:
-    """By what a figure was taken: sentence embeddings are the embedder's, and enter the composites."""
-    embeddings = side.writing.embeddings
-    if measure in COMPOSITES:
-        return f"{side.rules} with {f'embeddings by {embeddings}' if embeddings else 'no embeddings'}"
-    if BY_NAME[measure].embeds:
-        return f"embeddings by {embeddings or 'an unnamed model'}"
-    return side.rules
+    return different_rules(measure, having) or ("" if common else "no length in common")
 
 
 def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> Lead:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.writing.measures import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE
+from contextcliff.writing_records import Scale
 
 COMPOSITES = {COMPOSITE: "Composite", CLASSIC_COMPOSITE: "Classic composite"}
 """Up is worse in both."""
+_Z_DIGITS = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +51,7 @@ def way_of(worse: int) -> str:
 def sentence_of(
     measure: str,
     worse: int,
+    scale: Scale,
     ranges: Sequence[WritingRange],
     missing: Sequence[str],
     common: Sequence[int],
@@ -69,12 +72,15 @@ def sentence_of(
     at = f"{len(common)} length{'' if len(common) == 1 else 's'}"
     if lead.low is None or lead.high is None:
         return f"{lead_in}; no winner: {reason}."
-    digits = _telling(digits, (lead.difference, lead.low))
-    interval = f"{100 * confidence:g}% CI {lead.low:.{digits}f} to {lead.high:.{digits}f}"
+    digits = _telling(_Z_DIGITS if scale == "z" else digits, (lead.difference, lead.low))
+    unit = " in the author's sd, at equal length," if scale == "z" else ""
+    by = (
+        f"by {lead.difference:.{digits}f} ({100 * confidence:g}% CI {lead.low:.{digits}f} to {lead.high:.{digits}f})"
+        f"{unit} over {at}"
+    )
     if reason:
-        ahead = f"{lead.best} leads{over} by {lead.difference:.{digits}f} ({interval}) over {at}"
-        return f"{lead_in}; no winner: {ahead}, and {reason}."
-    return f"{lead_in}; {lead.best} wins{over} by {lead.difference:.{digits}f} ({interval}) over {at}."
+        return f"{lead_in}; no winner: {lead.best} leads{over} {by}, and {reason}."
+    return f"{lead_in}; {lead.best} wins{over} {by}."
 
 
 def _from_to(low: float, high: float, digits: int) -> str:

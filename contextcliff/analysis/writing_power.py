@@ -6,14 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from contextcliff.analysis.draws import DrawnTier
+from contextcliff.analysis.draws import Draw, DrawnTier
 from contextcliff.analysis.holm import holm, is_significant
 from contextcliff.analysis.rank_tests import least_p
 from contextcliff.writing.measures import MEASURES
 from contextcliff.writing_records import WritingTest
 
 _MOST_ROUNDS = 1_000
-_CAN_WORSEN = tuple(measure.name for measure in MEASURES if measure.worse)
+_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.name != "shortfall")
+"""What can get worse in a text: how much of it is missing is known of an empty answer too."""
 
 
 def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, confidence: float) -> tuple[str, ...]:
@@ -28,7 +29,11 @@ def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, 
 
 def rounds_without_measures(tier: DrawnTier) -> int:
     """Rounds that were answered with nothing that can get worse: no text, or next to none."""
-    return sum(len(draw.rounds) for draw in tier.draws if not any(name in draw.details for name in _CAN_WORSEN))
+    return sum(len(draw.rounds) for draw in tier.draws if _is_without_text(draw))
+
+
+def _is_without_text(draw: Draw) -> bool:
+    return not any(name in draw.details for name in _OF_TEXT)
 
 
 def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[str]:
@@ -37,8 +42,9 @@ def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[str]:
         return
     if all(len(tier.draws) == 1 for tier in repeated):
         yield (
-            f"{_at(repeated, tiers)}all rounds of a length are the same draw (temperature 0): they count as one round, "
-            "and more of them show nothing more; a temperature above 0 makes them rounds of their own"
+            f"{_at(repeated, tiers)}all rounds of a length are the same draw (temperature 0, or sampling.seed is "
+            "set): they count as one round, and more of them show nothing more; a temperature above 0 without "
+            "sampling.seed makes them rounds of their own"
         )
     else:
         yield f"{_at(repeated, tiers)}some rounds of a length are the same draw: they count as one round"
@@ -51,13 +57,13 @@ def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[str]:
             tags = Counter(
                 scored.failure or "no reason given"
                 for draw in tier.draws
-                if not any(name in draw.details for name in _CAN_WORSEN)
+                if _is_without_text(draw)
                 for scored in draw.rounds
             )
             kinds = ", ".join(f"{tag} {n}" for tag, n in sorted(tags.items(), key=lambda kind: (-kind[1], kind[0])))
             yield (
                 f"at {tier.context_tokens:,} tokens {missing:,} of {len(tier.rounds):,} answered rounds gave no text "
-                f"to measure ({kinds}): the tests leave them out, the score does not"
+                f"to measure ({kinds}): the tests of the prose leave them out, the score does not"
             )
 
 
@@ -79,7 +85,7 @@ def _out_of_reach(
         if not is_significant(p_holm, confidence):
             lengths[test.n, test.n_baseline].append(tokens)
     for (n, n_baseline), at in lengths.items():
-        where = "" if len(at) == len(best) else f"at {_and([f'{tokens:,}' for tokens in at])} tokens "
+        where = "" if len(at) == len(best) else f"at {listed([f'{tokens:,}' for tokens in at])} tokens "
         windows = "of the author's windows" if against == "author" else ""
         p = least_p(n, n_baseline)
         corrected = min(1.0, p * len(family))
@@ -101,10 +107,11 @@ def _enough(tests: int, windows: int | None, confidence: float) -> int | None:
 def _at(some: Sequence[DrawnTier], tiers: Sequence[DrawnTier]) -> str:
     if len(some) == len(tiers):
         return ""
-    return f"at {_and([f'{tier.context_tokens:,}' for tier in some])} tokens "
+    return f"at {listed([f'{tier.context_tokens:,}' for tier in some])} tokens "
 
 
-def _and(words: Sequence[str]) -> str:
+def listed(words: Sequence[str]) -> str:
+    """Words with an `and` before the last."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from contextcliff.analysis.draws import DrawnTier
 from contextcliff.writing.measures import Measure, Z
+from contextcliff.writing_records import Scale
 
 Values = tuple[float, ...]
 
@@ -20,9 +21,14 @@ def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...
 
     A measure without a worse direction keeps its sign.
     """
-    key = Z + measure.name if all(has_every_z(measure, tier) for tier in tiers) else measure.name
+    key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
     sign = measure.worse or 1
     return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)
+
+
+def scale_of(measure: Measure, tiers: Sequence[DrawnTier]) -> Scale:
+    """The scale that `tiers` are compared on."""
+    return "z" if all(has_every_z(measure, tier) for tier in tiers) else "raw"
 
 
 def has_every_z(measure: Measure, tier: DrawnTier) -> bool:

@@ -76,6 +76,7 @@ def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
         author_mean=tier.mean(AUTHOR_MEAN + name),
         author_std=tier.mean(AUTHOR_STD + name),
         z=tier.mean(Z + name),
+        z_std=standard_deviation(tier.values(Z + name)),
         converged=converged,
     )
 

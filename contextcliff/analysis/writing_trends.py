@@ -9,7 +9,7 @@ from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.draws import DrawnTier
 from contextcliff.analysis.holm import holm
 from contextcliff.analysis.ordered_trend import OrderedTrend, ordered_trend
-from contextcliff.analysis.writing_scale import worsening
+from contextcliff.analysis.writing_scale import scale_of, worsening
 from contextcliff.seeding import seed_of
 from contextcliff.writing.measures import MEASURES, Measure
 from contextcliff.writing_records import NeighbourStep, WritingTrend
@@ -36,6 +36,7 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
     return tuple(
         WritingTrend(
             measure=measure.name,
+            scale=scale_of(measure, with_it),
             start=mean_of(with_it[0].values(measure.name)),
             end=mean_of(with_it[-1].values(measure.name)),
             p_value=None if test is None else test.p_value,

@@ -7,26 +7,45 @@ from collections.abc import Sequence
 from contextcliff.analysis.bar import figure
 from contextcliff.analysis.draws import DrawnTier
 from contextcliff.analysis.settling import MOST_ROUNDS
-from contextcliff.analysis.writing_power import rounds_without_measures
+from contextcliff.analysis.writing_power import listed, rounds_without_measures
 from contextcliff.writing.measures import BY_NAME
 from contextcliff.writing_records import WritingTest
 
 _SHOWN = 3
 """Measures of a degradation that are named; the rest is counted."""
+_SHOWN_AUTHOR = 2
+"""The same of what is worse than the author's, over all lengths."""
 
 
 def verdict_of(
     tiers: Sequence[DrawnTier],
     tests: Sequence[WritingTest],
+    by_author: Sequence[WritingTest] = (),
     *,
-    share: float,
+    share: float | None,
     cleared: bool,
     settling_rounds: int | None,
 ) -> str:
-    """`tests` are those against the shortest length; `cleared` is whether the safe cap reaches the longest."""
-    measured = [tier for tier in tiers if tier.draws]
-    if not measured:
+    """`tests` are those against the shortest length, `by_author` those against the author.
+
+    `cleared` is whether the safe cap reaches the longest length; `share` None: not by a margin.
+    """
+    if not any(tier.draws for tier in tiers):
         return "no round was answered: nothing can be said of the writing"
+    found = _by_length(tiers, tests, share=share, cleared=cleared, settling_rounds=settling_rounds)
+    # A model that loops at every length is as bad at the longest as at the shortest.
+    worse = _worse_than_author([test for test in by_author if test.degraded])
+    return f"{found}; {worse}" if worse else found
+
+
+def _by_length(
+    tiers: Sequence[DrawnTier],
+    tests: Sequence[WritingTest],
+    *,
+    share: float | None,
+    cleared: bool,
+    settling_rounds: int | None,
+) -> str:
     if len(tiers) == 1:
         return "only one length was tested: there is nothing to compare its writing with"
     degraded = [test for test in tests if test.degraded]
@@ -46,10 +65,14 @@ def verdict_of(
         return f"{found}; {settling_rounds:,} rounds a length would settle it"
     if min(len(tier.draws) for tier in tiers) < 2:
         return f"{found}; it takes more than one round a length to tell"
+    if share is None:
+        return found
     return f"{found}, and no number of rounds up to {MOST_ROUNDS} is likely to settle it"
 
 
-def _within(share: float) -> str:
+def _within(share: float | None) -> str:
+    if share is None:
+        return "the safe cap reaches the longest length"
     return (
         f"the longest length is shown to be no worse than the shortest within the margin ({figure(share)} of its score)"
     )
@@ -59,7 +82,7 @@ def _degraded(degraded: Sequence[WritingTest]) -> str:
     """The shortest length with its clearest measures, and the other lengths by their tokens."""
     lengths = sorted({test.context_tokens for test in degraded})
     here = [test for test in degraded if test.context_tokens == lengths[0]]
-    here.sort(key=lambda test: (test.p_holm, -test.effect))
+    here.sort(key=_clearest)
     named = ", ".join(
         f"{title_of(test.measure)} (p = {test.p_holm:.2g} after Holm, effect {test.effect:.2f})"
         for test in here[:_SHOWN]
@@ -70,6 +93,21 @@ def _degraded(degraded: Sequence[WritingTest]) -> str:
     if len(lengths) > 1:
         found += f"; also at {', '.join(f'{tokens:,}' for tokens in lengths[1:])} tokens"
     return found
+
+
+def _worse_than_author(degraded: Sequence[WritingTest]) -> str:
+    """All lengths, and the clearest measures of any; empty where nothing is worse."""
+    if not degraded:
+        return ""
+    lengths = [f"{tokens:,}" for tokens in sorted({test.context_tokens for test in degraded})]
+    names = [title_of(name) for name in dict.fromkeys(test.measure for test in sorted(degraded, key=_clearest))]
+    more = len(names) - _SHOWN_AUTHOR
+    told = listed([*names[:_SHOWN_AUTHOR], f"{more} more"] if more > 0 else names)
+    return f"at {listed(lengths)} tokens the writing is worse than the author's elsewhere ({told})"
+
+
+def _clearest(test: WritingTest) -> tuple[float, float]:
+    return test.p_holm, -test.effect
 
 
 def title_of(name: str) -> str:

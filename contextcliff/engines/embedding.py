@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from contextcliff.engines.detection import normalised
 from contextcliff.engines.http import client
 from contextcliff.engines.keys import ApiKey, api_key
 from contextcliff.errors import RunError
@@ -68,18 +69,18 @@ class OpenAIEmbedding:
 
     def identity(self) -> Mapping[str, object]:
         """Address and model."""
-        return {"embedder": "openai", "base_url": self.base_url.rstrip("/"), "model": self.model}
+        return {"embedder": "openai", "base_url": normalised(self.base_url), "model": self.model}
 
     @contextmanager
     def open(self) -> Iterator[EndpointSession]:
         """Connect; nothing is sent before the first sentence."""
         import openai
 
-        key = api_key(self.api_key_env)
+        key = api_key(self.api_key_env, key="task.embedding.api_key_env")
         with (
             client(timeout_s=self.timeout_s) as http,
             openai.OpenAI(
-                base_url=self.base_url.rstrip("/"),
+                base_url=normalised(self.base_url),
                 api_key=key.value or _NO_KEY,
                 max_retries=self.max_retries,
                 timeout=self.timeout_s,
@@ -106,12 +107,10 @@ class EndpointSession:
             answer = self.client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
         except openai.OpenAIError as error:
             said = self.key.hide_in(" ".join(str(error).split()))[:300]
-            raise RunError(f"{where} failed ({said}); the answers are kept: the same command goes on") from error
-        found = sorted(answer.data, key=lambda item: item.index)
+            raise RunError(f"{where} failed ({said})") from error
+        # A page of HTML, or an answer without data, comes without an error.
+        found = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
         vectors = tuple(tuple(map(float, item.embedding)) for item in found)
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
-            raise RunError(
-                f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length; "
-                "is this an embedding model?"
-            )
+            raise RunError(f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length")
         return vectors

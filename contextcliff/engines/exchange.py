@@ -103,8 +103,9 @@ async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) ->
     )
     details = getattr(usage, "prompt_tokens_details", None)
     return Generation(
-        text=said.answer,
-        reasoning=said.reasoning,
+        text=_whole(said.answer),
+        reasoning=_whole(said.reasoning),
+        reasoning_tokens=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
         finish_reason=finish_reason,
         prompt_tokens=request.built_tokens if usage is None else usage.prompt_tokens,
         completion_tokens=len(pieces) if usage is None else usage.completion_tokens,
@@ -114,6 +115,11 @@ async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) ->
         served_model=served_model,
         server_counted=usage is not None,
     )
+
+
+def _whole(text: str) -> str:
+    """Half a surrogate pair, as a stream that is cut off may end in, can't be stored or printed."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:

@@ -27,15 +27,15 @@ class ApiKey:
         return text.replace(self.value, _HIDDEN) if len(self.value) >= _SHORTEST_SECRET else text
 
 
-def api_key(variable: str | None) -> ApiKey:
+def api_key(variable: str | None, *, key: str = "engine.api_key_env") -> ApiKey:
     """The key in the named variable, else in the first known one that is set, else none.
 
-    Raises `ConfigError` where a variable is named and not set.
+    Raises `ConfigError`, which names the configuration's `key`, where a variable is named and not set.
     """
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:
-            raise ConfigError(f"engine.api_key_env={variable}: this variable is not set; export it, or name another")
+            raise ConfigError(f"{key}={variable}: this variable is not set; export it, or name another")
         return ApiKey(value=value)
     found = (os.environ.get(name, "").strip() for name in KNOWN_VARIABLES)
     return ApiKey(value=next(filter(None, found), ""))

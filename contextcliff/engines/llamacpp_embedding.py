@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 from contextcliff.engines.embedding import EndpointSession
@@ -30,8 +31,8 @@ class LlamaCppEmbedding:
 
     @property
     def name(self) -> str:
-        """The weights, as they are named without loading them."""
-        return self.gguf.file or self.gguf.package or str(self.gguf.path)
+        """The weights' file or package: a path wins, as it does where they are loaded."""
+        return Path(self.gguf.path).name if self.gguf.path else self.gguf.file or str(self.gguf.package)
 
     def identity(self) -> Mapping[str, object]:
         """Weights by content, and how tokens become one vector."""

@@ -45,8 +45,7 @@ def embed_missing(
     """
     identity = digest_of(dict(embedder.identity()))
     wanted = {_key(identity, text): text for item in scored for text in _sentences(task, item).all()}
-    known = store.vectors(wanted)
-    missing = [(key, text) for key, text in wanted.items() if key not in known]
+    missing = [(key, wanted[key]) for key in store.without_vector(wanted)]
     if not missing:
         return
     with embedder.open() as session:

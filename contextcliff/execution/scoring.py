@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from contextcliff.records import Document, Generation, Outcome, Score, ScoredSample
+from contextcliff.records import Document, Generation, Outcome, ScoredSample
 from contextcliff.tasks.task import Task
 
-_OUT_OF_THOUGHT = Score(value=0.0, prediction="", failure="thinking_budget")
+_OUT_OF_THOUGHT = "thinking_budget"
 
 
 def score_outcomes(
@@ -34,7 +34,9 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str], documents: M
             prediction="",
             generation=outcome.generation,
         )
-    score = _OUT_OF_THOUGHT if _ran_out_thinking(outcome.generation) else task.score(sample, outcome.generation)
+    score = task.score(sample, outcome.generation)
+    if _ran_out_thinking(outcome.generation):
+        score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
     return ScoredSample(
         sample=sample,
         prompt_sha256=outcome.prompt_sha256,

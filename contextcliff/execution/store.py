@@ -185,6 +185,10 @@ class Store:
         rows = {key: self._first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
         return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
 
+    def without_vector(self, keys: Iterable[str]) -> list[str]:
+        """Those of the keys under which no embedding is kept, in their order."""
+        return [key for key in keys if self._first("SELECT 1 FROM embeddings WHERE key = ?", key) is None]
+
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep embeddings, in single precision."""
         self._write(

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.writing_comparison import WritingContest
+from contextcliff.analysis.writing_contest_words import COMPOSITES
+from contextcliff.analysis.writing_levels import level_at
 from contextcliff.records import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.writing_rows import Cell, Row, level_of
-from contextcliff.writing.measures import CLASSIC_COMPOSITE, COMPOSITE, MEASURES
+from contextcliff.reporting.writing_rows import Cell, Row
+from contextcliff.writing.measures import BY_NAME
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing
 
 
@@ -111,16 +113,14 @@ def _of_run(run: ComparedRun) -> list[Row]:
             "score": a_bin.mean if a_bin else None,
             "score_std": a_bin.std if a_bin else None,
             "score_n": a_bin.n_samples if a_bin else None,
-            **_level(COMPOSITE, tier.composite if tier else None),
-            **_level(CLASSIC_COMPOSITE, tier.composite_classic if tier else None),
         }
-        for measure in MEASURES:
-            row |= _level(measure.name, level_of(tier, measure.name) if tier else None)
+        for name in (*COMPOSITES, *BY_NAME):
+            row |= _cells(name, level_at(tier, name) if tier else None)
         rows.append(row)
     return rows
 
 
-def _level(name: str, level: MeasureLevel | CompositeLevel | None) -> dict[str, Cell]:
+def _cells(name: str, level: MeasureLevel | CompositeLevel | None) -> dict[str, Cell]:
     if level is None or level.mean is None:
         return {name: None, f"{name}_std": None, f"{name}_n": None}
     return {name: level.mean, f"{name}_std": level.std, f"{name}_n": level.n}

@@ -7,21 +7,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.writing_contest_words import contest_title, way_of
-from contextcliff.reporting.canvas import SMALL, blank, drawable, heading, lengths_on_x, width_of
+from contextcliff.analysis.writing_levels import level_at
+from contextcliff.reporting import phrases
+from contextcliff.reporting.canvas import SMALL, drawable, heading, lengths_on_x, width_of
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.writing_panels import (
     GREEN,
-    PANEL_HEIGHT,
     PANEL_WIDTH,
     core_measures,
+    grid,
     nothing_here,
     panel_title,
     quiet_axes,
     stand_in,
 )
 from contextcliff.reporting.writing_rows import level_of
-from contextcliff.writing.measures import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.measures import BY_NAME, CORE
+from contextcliff.writing_records import Writing
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -31,28 +33,25 @@ if TYPE_CHECKING:
 _STYLES = ("o-", "s--", "^-.", "D:")
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_COLUMNS = 4
-_LEFT, _BETWEEN, _OVER = 0.75, 0.85, 0.35
-"""Room around panels, in inches: for y labels at the left and between columns, and for titles."""
-_UNDER, _SMALL_UNDER = 0.8, 0.55
-"""… and for tilted x labels, with and without the axis' name."""
+_SMALL_UNDER = 0.55
+"""Inches under a panel for tilted x labels without the axis' name."""
 _MOST_DOTTED = 3
 """Runs of different texts whose originals are drawn beside them; more would hide the runs."""
 _LONGEST_NAME = 70
-_BANDS = "Bands: 95% bootstrap intervals of the means, where there are rounds"
 
 
 def core_figure(runs: Sequence[ComparedRun]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one, all with writing."""
     writings = _writings(runs)
     embedded = next((one for one in writings if core_measures(one) == CORE), writings[0])
-    figure, page, panels = _grid(4, columns=2, width=PANEL_WIDTH, height=PANEL_HEIGHT, under=_UNDER)
+    figure, page, panels = grid(rows=2, columns=2, legend=False)
     for axes, measure in zip(panels, core_measures(embedded), strict=True):
         _panel(axes, runs, measure, inches=PANEL_WIDTH)
     _dress(
         page,
         panels,
         title=f"Writing by context length: {len(runs)} runs",
-        subtitle=f"{_BANDS}{_dotted(writings)}{stand_in(embedded)}",
+        subtitle=f"{_bands(writings)}{_dotted(writings)}{stand_in(embedded)}",
     )
     return figure
 
@@ -60,8 +59,15 @@ def core_figure(runs: Sequence[ComparedRun]) -> Figure:
 def measures_figure(comparison: Comparison) -> Figure:
     """A small panel for both composites and each measure that some run has."""
     runs, names = comparison.writing_runs, [contest.measure for contest in comparison.contests]
-    figure, page, panels = _grid(
-        len(names), columns=_SMALL_COLUMNS, width=_SMALL_WIDTH, height=_SMALL_HEIGHT, under=_SMALL_UNDER
+    rows, writings = math.ceil(len(names) / _SMALL_COLUMNS), _writings(runs)
+    figure, page, panels = grid(
+        rows=rows,
+        columns=_SMALL_COLUMNS,
+        count=len(names),
+        width=_SMALL_WIDTH,
+        heights=[_SMALL_HEIGHT] * rows,
+        under=_SMALL_UNDER,
+        legend=False,
     )
     for axes, measure in zip(panels, names, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)
@@ -69,7 +75,7 @@ def measures_figure(comparison: Comparison) -> Figure:
         page,
         panels,
         title=f"Every measure by context length: {len(runs)} runs",
-        subtitle=f"{_BANDS}{_dotted(_writings(runs))}",
+        subtitle=f"{_bands(writings)}{_dotted(writings)}",
     )
     return figure
 
@@ -78,19 +84,9 @@ def _writings(runs: Sequence[ComparedRun]) -> list[Writing]:
     return [run.writing for run in runs if run.writing is not None]
 
 
-def _grid(count: int, *, columns: int, width: float, height: float, under: float) -> tuple[Figure, Axes, list[Axes]]:
-    """`count` panels of so many inches in rows from the upper left, and the whole page without axes."""
-    rows = math.ceil(count / columns)
-    across = _LEFT + columns * width + (columns - 1) * _BETWEEN
-    down = rows * (_OVER + height + under)
-    figure, page = blank(width=across, height=down)
-    page.set_axis_off()
-    panels = []
-    for place in range(count):
-        row, column = divmod(place, columns)
-        left, top = _LEFT + column * (width + _BETWEEN), down - row * (_OVER + height + under) - _OVER
-        panels.append(figure.add_axes((left / across, (top - height) / down, width / across, height / down)))
-    return figure, page, panels
+def _bands(writings: Sequence[Writing]) -> str:
+    told = " and ".join(dict.fromkeys(phrases.percent(writing.confidence) for writing in writings))
+    return f"Bands: {told} bootstrap intervals of the means, where there are rounds"
 
 
 def _panel(axes: Axes, runs: Sequence[ComparedRun], measure: str, *, inches: float, small: bool = False) -> None:
@@ -111,7 +107,7 @@ def _panel(axes: Axes, runs: Sequence[ComparedRun], measure: str, *, inches: flo
     for place, (run, writing) in enumerate(zip(runs, writings, strict=True)):
         colour, style = palette(place % palette.N), _STYLES[place % len(_STYLES)]
         _line(axes, writing, measure, name=run.name, colour=colour, style=style)
-    means = [_level(tier, measure).mean for writing in writings for tier in writing.tiers]
+    means = [level_at(tier, measure).mean for writing in writings for tier in writing.tiers]
     known_means = [mean for mean in means if mean is not None]
     if not known_means:
         nothing_here(axes)
@@ -127,7 +123,7 @@ def _panel(axes: Axes, runs: Sequence[ComparedRun], measure: str, *, inches: flo
 def _line(axes: Axes, writing: Writing, measure: str, *, name: str, colour: object, style: str) -> None:
     tiers = sorted(writing.tiers, key=lambda tier: tier.context_tokens)
     tokens = [tier.context_tokens for tier in tiers]
-    levels = [_level(tier, measure) for tier in tiers]
+    levels = [level_at(tier, measure) for tier in tiers]
     lows, highs = [_nan(level.ci_low) for level in levels], [_nan(level.ci_high) for level in levels]
     axes.plot(
         tokens,
@@ -182,12 +178,6 @@ def _dotted(writings: Sequence[Writing]) -> str:
 def _original(writing: Writing, measure: str) -> list[tuple[int, float]]:
     found = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
     return [(tokens, value) for tokens, value in found if value is not None]
-
-
-def _level(tier: WritingTier, measure: str) -> MeasureLevel | CompositeLevel:
-    if measure == COMPOSITE:
-        return tier.composite
-    return tier.composite_classic if measure == CLASSIC_COMPOSITE else level_of(tier, measure)
 
 
 def _dress(page: Axes, panels: Sequence[Axes], *, title: str, subtitle: str) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from contextcliff.records import SCHEMA_VERSION
 from contextcliff.reporting import comparison as rows
-from contextcliff.reporting.atomic import LINE_ENDS, write_text
+from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.comparison_figures import core_figure, measures_figure
 from contextcliff.reporting.curves_figure import Curve, curves_figure
+from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.figures import write_figure
+from contextcliff.reporting.file_names import file_name, with_file_names
 from contextcliff.reporting.markup import bullets, escape, image, table
-from contextcliff.reporting.plain_text import tame_cell
 from contextcliff.reporting.writing_page import WritingRun, page_of
 
 CURVES, CORE, MEASURED, PAGE = "curves.png", "writing_core.png", "writing_measures.png", "writing.html"
-_ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}
 
 
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
@@ -32,8 +29,8 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple
     drawn = _figures(comparison, folder=folder, dpi=dpi)
     page = _page(comparison, folder=folder)
     return (
-        write_text(path=folder / "comparison.json", text=_json(comparison)),
-        write_text(path=folder / "comparison.csv", text=_csv(comparison.runs)),
+        write_text(path=folder / "comparison.json", text=json_text(_object(comparison))),
+        write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison.runs))),
         *drawn,
         *page,
         write_text(path=folder / "comparison.md", text=_markdown(comparison, drawn=drawn, page=bool(page))),
@@ -70,15 +67,14 @@ def _page(comparison: Comparison, *, folder: Path) -> tuple[Path, ...]:
     return (write_text(path=folder / PAGE, text=page_of(runs)),)
 
 
-def _json(comparison: Comparison) -> str:
-    found = {
+def _object(comparison: Comparison) -> dict[str, object]:
+    return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "runs": [_run(run) for run in comparison.runs],
         "measures": [asdict(contest) for contest in comparison.contests],
         "notes": list(comparison.notes),
     }
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, indent=2).translate(_ESCAPED) + "\n"
 
 
 def _run(run: ComparedRun) -> dict[str, object]:
@@ -86,7 +82,7 @@ def _run(run: ComparedRun) -> dict[str, object]:
     return {
         "name": run.name,
         "run_id": run.run_id,
-        "source": run.source,
+        "source": file_name(run.source),
         "tool": run.tool or "contextcliff",
         "task": report.task if report else None,
         "safe_cap": asdict(report.safe_cap) if report else None,
@@ -94,19 +90,8 @@ def _run(run: ComparedRun) -> dict[str, object]:
         "mean": report.mean if report else None,
         "lengths": list(run.lengths),
         "writing_verdict": run.writing.verdict if run.writing else None,
-        "parameters": dict(run.parameters),
+        "parameters": with_file_names(run.parameters),
     }
-
-
-def _csv(runs: Sequence[ComparedRun]) -> str:
-    found = rows.length_rows(runs)
-    stream = io.StringIO()
-    written = csv.DictWriter(stream, fieldnames=list(found[0]) if found else [], lineterminator="\n")
-    written.writeheader()
-    written.writerows(
-        {key: tame_cell(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in found
-    )
-    return stream.getvalue()
 
 
 def _markdown(comparison: Comparison, *, drawn: Sequence[Path], page: bool) -> str:

@@ -16,7 +16,12 @@ _METHOD = (
     " one is Context-Tester's. An interval is a bootstrap over the rounds. What could not be measured is a dash and"
     " counts in nothing."
 )
-_TRENDS = "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm."
+_SCALES = {"z": "at equal length", "raw": "as it is"}
+_TRENDS = (
+    "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
+    " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
+    " them."
+)
 
 
 def writing_blocks(report: Report, *, images: Mapping[str, str]) -> list[str]:
@@ -56,12 +61,13 @@ def _trends(writing: Writing) -> list[str]:
             value(trend.end),
             change(trend.measure, trend.end - trend.start),
             phrases.MISSING if trend.p_value is None else findings.p_value(trend.p_value).removeprefix("p = "),
-            phrases.MISSING if trend.p_holm is None else f"{trend.p_holm:.3f}",
+            phrases.MISSING if trend.p_holm is None else findings.p_value(trend.p_holm).removeprefix("p = "),
+            phrases.MISSING if trend.p_value is None else _SCALES[trend.scale],
         )
         for trend in writing.trends
     ]
-    head = ("measure", "which way is worse", "shortest", "longest", "change", "p", "corrected")
-    return ["### From the shortest to the longest", table(head, rows, words=2), _TRENDS]
+    head = ("measure", "which way is worse", "shortest", "longest", "change", "p", "corrected", "tested")
+    return ["### From the shortest to the longest", table(head, rows, words=2, wordy_end=True), _TRENDS]
 
 
 def _measures(writing: Writing) -> list[str]:

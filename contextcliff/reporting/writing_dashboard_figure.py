@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.holm import SLACK, is_significant
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import DIGIT, SMALL, width_of
 from contextcliff.reporting.marks import BLUE, RED
@@ -34,8 +36,11 @@ if TYPE_CHECKING:
 
 _ROW = 0.2
 """Height of a row of the map of tests, in inches."""
-_CLASSES = ((0.001, "< 0.001", "#7f1d1d"), (0.01, "< 0.01", "#d64545"), (0.05, "< 0.05", "#f3a683"))
-_REST, _UNTESTED = ("≥ 0.05", "#f6f1e7"), ("not tested", "0.8")
+_SMALLER = (0.001, 0.01)
+"""Corrected p-values below the level that have a colour of their own."""
+_COLOURS = ("#7f1d1d", "#d64545", "#f3a683")
+"""From the smallest p-values to those just at the level."""
+_REST, _UNTESTED = "#f6f1e7", "0.8"
 _CV_LIMIT = 0.15
 """Context-Tester's limit of consistency."""
 _STYLES = ("o-", "s--", "^-.", "D:")
@@ -142,24 +147,26 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
     author = {(t.context_tokens, t.measure) for t in writing.tests if t.against == "author" and t.degraded}
     names = [title(name) for name in tested]
     inches = _make_room(axes, max(map(width_of, names)) + 0.1)
-    colours = [_UNTESTED[1], *(colour for _, _, colour in _CLASSES), _REST[1]]
-    cells = [[_class(found.get((length, measure))) for length in lengths] for measure in tested]
+    limits = _limits(writing.confidence)
+    shades = _COLOURS[-len(limits) :]
+    colours = [_UNTESTED, *shades, _REST]
+    cells = [[_class(found.get((length, measure)), limits) for length in lengths] for measure in tested]
     axes.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, aspect="auto")
     for row, measure in enumerate(tested):
         for column, length in enumerate(lengths):
             test = found.get((length, measure))
             marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
-            dark = cells[row][column] in (1, 2)
+            dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(
                 column, row, marks, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black",
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
     _lengths(axes, lengths, inches=inches)
-    handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key()]
+    handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
-        title="× worse\na worse than\nthe author", title_fontsize=SMALL, alignment="left",
+        title="× worse\na worse than\nthe author's\nelsewhere", title_fontsize=SMALL, alignment="left",
     )  # fmt: skip
 
 
@@ -182,18 +189,23 @@ def _lengths(axes: Axes, lengths: list[int], *, inches: float) -> None:
     axes.tick_params(length=0)
 
 
-def _key() -> list[tuple[str, str]]:
-    return [*((f"p {name}", colour) for _, name, colour in _CLASSES), (f"p {_REST[0]}", _REST[1]), _UNTESTED]
+def _limits(confidence: float) -> tuple[float, ...]:
+    """Where the classes of p end, each limit within its class; the last is the level."""
+    level = 1.0 - confidence
+    return (*(limit for limit in _SMALLER if limit < level - SLACK), level)
 
 
-def _class(test: WritingTest | None) -> int:
+def _key(limits: Sequence[float], shades: Sequence[str]) -> list[tuple[str, str]]:
+    named = [(f"p ≤ {limit:.3g}", shade) for limit, shade in zip(limits, shades, strict=True)]
+    return [*named, (f"p > {limits[-1]:.3g}", _REST), ("not tested", _UNTESTED)]
+
+
+def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
     """0 not tested, then the classes of p from the smallest up."""
     if test is None:
         return 0
-    return next(
-        (i for i, (limit, _, _) in enumerate(_CLASSES, start=1) if test.p_holm < limit),
-        len(_CLASSES) + 1,
-    )
+    at = (place for place, limit in enumerate(limits, start=1) if is_significant(test.p_holm, 1.0 - limit))
+    return next(at, len(limits) + 1)
 
 
 def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from contextcliff.records import Report, ScoredSample
-from contextcliff.reporting.atomic import LINE_ENDS, write_text
-from contextcliff.reporting.plain_text import tame_cell
+from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.writing_generations import generations_text
-from contextcliff.reporting.writing_rows import Row, in_order, outcome, round_number, round_rows, tier_rows
+from contextcliff.reporting.writing_rows import in_order, outcome, round_number, round_rows, tier_rows
 from contextcliff.writing.measures import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -25,9 +22,6 @@ from contextcliff.writing.measures import (
     Z,
 )
 from contextcliff.writing_records import MeasureLevel, Writing, WritingTier
-
-# Inside a JSON string an escape is the same character, and a terminal does not obey it.
-_ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}
 
 
 def write_writing_files(
@@ -44,13 +38,18 @@ def write_writing_files(
         return ()
     results = [(tier, _results(report, tier, scored=scored)) for tier in writing.tiers]
     return (
-        *(write_text(path=folder / results_name(tier.context_tokens), text=_json(found)) for tier, found in results),
-        write_text(path=folder / "writing.csv", text=_csv(tier_rows(report, writing, parameters=parameters))),
+        *(
+            write_text(path=folder / results_name(tier.context_tokens), text=json_text(found))
+            for tier, found in results
+        ),
+        write_text(
+            path=folder / "writing.csv", text=csv_text(tier_rows(report, writing, scored=scored, parameters=parameters))
+        ),
         write_text(
             path=folder / "writing_detailed.csv",
-            text=_csv(round_rows(report, writing, scored=scored, parameters=parameters)),
+            text=csv_text(round_rows(report, writing, scored=scored, parameters=parameters)),
         ),
-        write_text(path=folder / "degradation_analysis.json", text=_json(_analysis(report, writing))),
+        write_text(path=folder / "degradation_analysis.json", text=json_text(_analysis(report, writing))),
         write_text(path=folder / "generations.txt", text=generations_text(report, writing, scored=scored)),
     )
 
@@ -135,19 +134,3 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
 
 def _convergence(level: MeasureLevel) -> dict[str, object]:
     return {"mean": level.mean, "original": level.original, "cv": level.cv, "converged": level.converged}
-
-
-def _json(value: Mapping[str, object]) -> str:
-    text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False, indent=2)
-    return text.translate(_ESCAPED) + "\n"
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    """Rows of the same keys under one head line; an empty cell is what was not measured."""
-    stream = io.StringIO()
-    table = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
-    table.writeheader()
-    table.writerows(
-        {key: tame_cell(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows
-    )
-    return stream.getvalue()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
+from contextcliff.analysis.writing_contest_words import COMPOSITES
+from contextcliff.analysis.writing_levels import level_at
 from contextcliff.reporting import phrases
+from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.hover import hover_parameters, mark_up, shared_parameters
-from contextcliff.reporting.writing_rows import level_of
 from contextcliff.reporting.writing_words import value, way
-from contextcliff.writing.measures import CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.measures import BY_NAME, COMPOSITE, CORE, MEASURES
+from contextcliff.writing_records import MeasureLevel, Writing, WritingTier
 
-_COMPOSITES = {COMPOSITE: "Composite", CLASSIC_COMPOSITE: "Classic composite"}
 _SHOWN_AT_FIRST = (COMPOSITE, *CORE)
 # Inside JSON these escapes are the same characters; in HTML they can't end the script or begin a comment.
 _IN_A_SCRIPT = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -32,8 +33,13 @@ class WritingRun:
 
 
 def page_of(runs: Sequence[WritingRun]) -> str:
-    """The whole page, with the drawing library in it. Nothing of a run is trusted: names and values are escaped."""
+    """The whole page, with the drawing library in it. Nothing of a run is trusted: names and values are escaped.
+
+    The page is made to be passed on: of a path it shows the file's name.
+    """
     from plotly.offline import get_plotlyjs
+
+    runs = [replace(run, parameters=with_file_names(run.parameters)) for run in runs]
 
     page = files("contextcliff.reporting").joinpath("pages", "writing.html").read_text(encoding="utf-8")
     data = json.dumps(page_data(runs), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -67,15 +73,11 @@ def _measures(runs: Sequence[WritingRun]) -> list[dict[str, object]]:
         name
         for run in runs
         for tier in run.writing.tiers
-        for name, mean in (
-            (COMPOSITE, tier.composite.mean),
-            (CLASSIC_COMPOSITE, tier.composite_classic.mean),
-            *((level.name, level.mean) for level in tier.measures),
-        )
-        if mean is not None
+        for name in (*COMPOSITES, *BY_NAME)
+        if level_at(tier, name).mean is not None
     }
     known = [
-        *((key, label, "0-100", "up is worse") for key, label in _COMPOSITES.items()),
+        *((key, label, "0-100", "up is worse") for key, label in COMPOSITES.items()),
         *((measure.name, measure.title, measure.unit, way(measure.name)) for measure in MEASURES),
     ]
     return [
@@ -96,19 +98,10 @@ def _lines(run: WritingRun, *, beside: Sequence[WritingRun]) -> dict[str, object
     lead = "<br>".join(
         [f"<b>{mark_up(run.name)}</b>", *(f"{mark_up(k)}: {mark_up(v)}" for k, v in hover_parameters(run, beside))]
     )
-    lines: dict[str, object] = {
-        COMPOSITE: _line(tiers, [_of_composite(COMPOSITE, tier.composite) for tier in tiers], lead=lead, name=run.name),
-        CLASSIC_COMPOSITE: _line(
-            tiers,
-            [_of_composite(CLASSIC_COMPOSITE, tier.composite_classic) for tier in tiers],
-            lead=lead,
-            name=run.name,
-        ),
+    return {
+        name: _line(tiers, [_level(tier, name) for tier in tiers], lead=lead, name=run.name)
+        for name in (*COMPOSITES, *BY_NAME)
     }
-    for measure in MEASURES:
-        levels = [level_of(tier, measure.name) for tier in tiers]
-        lines[measure.name] = _line(tiers, levels, lead=lead, name=run.name)
-    return lines
 
 
 def _in_order(run: WritingRun) -> list[WritingTier]:
@@ -147,8 +140,11 @@ def _figures(tier: WritingTier, level: MeasureLevel) -> str:
     return "<br>".join(lines)
 
 
-def _of_composite(name: str, level: CompositeLevel) -> MeasureLevel:
-    """A composite as a measure that the original and the author have no figure of."""
+def _level(tier: WritingTier, name: str) -> MeasureLevel:
+    """A composite is a measure that the original and the author have no figure of."""
+    level = level_at(tier, name)
+    if isinstance(level, MeasureLevel):
+        return level
     return MeasureLevel(
         name=name, n=level.n, mean=level.mean, std=level.std, ci_low=level.ci_low, ci_high=level.ci_high, cv=None,
         original=None, author_mean=None, author_std=None, z=None, converged=None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.records import Report
+from contextcliff.reporting import phrases
 from contextcliff.reporting.canvas import SMALL, LengthAxis, blank, drawable, heading, lengths_on_x
 from contextcliff.reporting.marks import BLUE
 from contextcliff.reporting.writing_rows import level_of
@@ -45,26 +46,34 @@ def stand_in(writing: Writing) -> str:
 
 
 def grid(
-    *, rows: int, columns: int, heights: Sequence[float] = (), legend: bool = True
+    *,
+    rows: int,
+    columns: int,
+    count: int | None = None,
+    width: float = PANEL_WIDTH,
+    heights: Sequence[float] = (),
+    under: float = _UNDER,
+    legend: bool = True,
 ) -> tuple[Figure, Axes, list[Axes]]:
     """A figure, its whole page without axes, and `rows` times `columns` panels from the upper left.
 
-    `heights` are those of the rows in inches, `PANEL_HEIGHT` where none are given; with `legend` there is room for one
-    under them all.
+    Where there are `count` panels, the last row may have fewer. `width` is a panel's in inches, `heights` are those of
+    the rows, `PANEL_HEIGHT` where none are given, and `under` is the room for a panel's x axis; with `legend` there is
+    room for one under them all.
     """
     high = list(heights) or [PANEL_HEIGHT] * rows
-    width = _LEFT + columns * PANEL_WIDTH + (columns - 1) * _BETWEEN
-    height = sum(high) + rows * (_OVER + _UNDER) + (_LEGEND if legend else 0.0)
-    figure, page = blank(width=width, height=height)
+    across = _LEFT + columns * width + (columns - 1) * _BETWEEN
+    down = sum(high) + rows * (_OVER + under) + (_LEGEND if legend else 0.0)
+    figure, page = blank(width=across, height=down)
     page.set_axis_off()
-    panels = []
-    top = height
+    panels: list[Axes] = []
+    top = down
     for row in high:
         bottom = top - _OVER - row
-        for column in range(columns):
-            left = _LEFT + column * (PANEL_WIDTH + _BETWEEN)
-            panels.append(figure.add_axes((left / width, bottom / height, PANEL_WIDTH / width, row / height)))
-        top = bottom - _UNDER
+        for column in range(columns if count is None else min(columns, count - len(panels))):
+            left = _LEFT + column * (width + _BETWEEN)
+            panels.append(figure.add_axes((left / across, bottom / down, width / across, row / down)))
+        top = bottom - under
     return figure, page, panels
 
 
@@ -121,7 +130,7 @@ def mean_line(axes: Axes, writing: Writing, measure: str) -> None:
         lows=[level.ci_low for level in levels],
         highs=[level.ci_high for level in levels],
         colour=BLUE,
-        label="mean of the rounds with its 95% interval",
+        label=f"mean of the rounds with its {phrases.percent(writing.confidence)} interval",
     )
 
 

@@ -26,9 +26,16 @@ COMPLETE = "complete"
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
-def tier_rows(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> list[Row]:
-    """A row a context length, Context-Tester's columns first; `parameters` is the flattened configuration."""
-    return [{**_run(report, writing, parameters=parameters), **_tier(tier)} for tier in writing.tiers]
+def tier_rows(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> list[Row]:
+    """A row a context length, Context-Tester's columns first.
+
+    `scored` are all rounds, for what they were allowed to write; `parameters` is the flattened configuration.
+    """
+    run = _run(report, writing, parameters=parameters)
+    allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
+    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier)} for tier in writing.tiers]
 
 
 def round_rows(
@@ -36,7 +43,12 @@ def round_rows(
 ) -> list[Row]:
     """A row a round, by length and round, unscored ones too."""
     run = _run(report, writing, parameters=parameters)
-    return [{**run, **_round(item)} for item in in_order(scored)]
+    return [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
+
+
+def _allowed(answer_tokens: int | None) -> Row:
+    """What a round might write: a small window leaves it less than the configuration does."""
+    return {} if answer_tokens is None else {"max_tokens": answer_tokens}
 
 
 def in_order(scored: Sequence[ScoredSample]) -> list[ScoredSample]:
@@ -115,6 +127,7 @@ def _level(level: MeasureLevel) -> Row:
         f"{name}_author_mean": level.author_mean,
         f"{name}_author_std": level.author_std,
         f"{name}_z": level.z,
+        f"{name}_z_std": level.z_std,
     }
 
 

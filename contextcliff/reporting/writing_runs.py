@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from contextcliff.records import Report
@@ -13,6 +14,8 @@ from contextcliff.reporting.run_names import facts_of, unique_names
 from contextcliff.reporting.writing_page import WritingRun, page_of
 
 _MOST_RUNS = 20
+_MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
+"""Of a configuration that may be anybody's."""
 
 
 def write_writing_page(report: Report, *, parameters: Mapping[str, str], folder: Path) -> Path | None:
@@ -74,6 +77,8 @@ def read_parameters(manifest: Path) -> Mapping[str, str]:
     """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
     try:
         found = json.loads(manifest.read_text(encoding="utf-8"))["configuration"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(found.items(), _MOST_KEYS)}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from contextcliff.analysis.holm import is_significant
 from contextcliff.reporting import findings, phrases
 from contextcliff.reporting.console_table import Column
 from contextcliff.reporting.writing_rows import COMPLETE, level_of
-from contextcliff.reporting.writing_words import change, title, value
+from contextcliff.reporting.writing_words import change, shift, title, value
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTest, WritingTier, WritingTrend
 
 _ALWAYS = ("cloze_score", "vocabulary_diversity")
 """Trends that the console tells whether or not anything was found; of the others those that a test found."""
-_ALPHA = 0.05
 _NAMED = 4
 """So many measures are named in a line; the rest are counted."""
-_AGAINST = {"shortest": "the shortest length", "author": "the author"}
+_AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 
 
 def tier_columns(writing: Writing) -> list[Column]:
@@ -124,38 +124,46 @@ def _ended(tier: WritingTier) -> str:
 
 def trend_lines(writing: Writing) -> list[tuple[str, str]]:
     """From the shortest to the longest length, as pairs of a measure and its change; the rest of them in a line."""
-    told = [trend for trend in writing.trends if trend.measure in _ALWAYS or found(trend)]
+    told = [trend for trend in writing.trends if trend.measure in _ALWAYS or found(trend, writing.confidence)]
     lines = [(title(trend.measure), trend_words(trend)) for trend in told]
     rest = len(writing.trends) - len(told)
     if rest:
-        lines.append((f"{rest:,} further", f"no trend shown at {phrases.percent(_ALPHA)}, corrected"))
+        level = phrases.percent(1.0 - writing.confidence)
+        lines.append((f"{rest:,} further", f"no trend shown at {level}, corrected"))
     return lines
 
 
-def found(trend: WritingTrend) -> bool:
+def found(trend: WritingTrend, confidence: float) -> bool:
     """Whether a trend stands after the correction for how many were tested."""
-    return trend.p_holm is not None and trend.p_holm < _ALPHA
+    return trend.p_holm is not None and is_significant(trend.p_holm, confidence)
 
 
 def trend_words(trend: WritingTrend) -> str:
-    """Start, end, change and what the test says."""
-    shift = change(trend.measure, trend.end - trend.start)
-    if trend.p_holm is not None:
-        tested = f"corrected {findings.p_value(trend.p_holm)}"
-    else:
-        tested = "not tested" if trend.p_value is None else findings.p_value(trend.p_value)
-    return f"{value(trend.start)} -> {value(trend.end)} ({shift}); {tested}"
+    """Start, end and change of the measure itself, and what the test says, which may be of its z-scores."""
+    moved = f"{value(trend.start)} -> {value(trend.end)} ({change(trend.measure, trend.end - trend.start)})"
+    if trend.p_value is None:
+        return f"{moved}; not tested"
+    p_value = findings.p_value(trend.p_value)
+    tested = p_value if trend.p_holm is None else f"corrected {findings.p_value(trend.p_holm)}"
+    return f"{moved}; {tested}{' at equal length' if trend.scale == 'z' else ''}"
 
 
 def degraded_lines(tests: Sequence[WritingTest]) -> list[str]:
     """Every measure that a test found worse, at which length and by how much."""
     return [
         f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than"
-        f" {_AGAINST.get(test.against, test.against)} by {value(abs(test.shift))}"
+        f" {_AGAINST.get(test.against, test.against)} {_by(test)}"
         f" (corrected {findings.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
         for test in tests
         if test.degraded
     ]
+
+
+def _by(test: WritingTest) -> str:
+    if test.shift > 0:
+        return f"by {shift(test.measure, test.shift, test.scale)}"
+    # Ranks were tested: a single round far off can turn the means.
+    return "in most rounds, though not on average"
 
 
 def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:

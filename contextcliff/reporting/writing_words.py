@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextcliff.reporting import phrases
 from contextcliff.writing.measures import BY_NAME, COMPOSITE
 from contextcliff.writing.readability import reading_level
+from contextcliff.writing_records import Scale
 
 _CHANGES: Mapping[str, tuple[str, str]] = {
     "cloze_score": ("simpler", "more complex"),
@@ -40,6 +41,14 @@ def change(measure: str, difference: float) -> str:
     if known is None or known.worse == 0 or not difference:
         return value(difference, signed=True)
     return f"{value(difference, signed=True)}, {rise if difference > 0 else fall}"
+
+
+def shift(measure: str, difference: float, scale: Scale) -> str:
+    """A difference on the scale that was tested, with its unit."""
+    if scale == "z":
+        return f"{value(difference)} sd of the author's"
+    known = BY_NAME.get(measure)
+    return f"{value(difference)} {known.unit if known else ''}".rstrip()
 
 
 def way(measure: str) -> str:

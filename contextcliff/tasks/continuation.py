@@ -7,9 +7,7 @@ measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -17,30 +15,24 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Document, Generation, Passage, Prompt, Recipe, Sample, Score, Span, Words
-from contextcliff.seeding import digest_of, seed_of
+from contextcliff.records import Document, Generation, Prompt, Sample, Score, Span
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.continuation_point import Origin, last_point, point_after
-from contextcliff.tasks.haystack import Haystack, prepare
+from contextcliff.tasks.continuation_samples import ContinuationMaker
+from contextcliff.tasks.continuation_scoring import author_scores, compared, score_continuation
+from contextcliff.tasks.haystack import prepare
 from contextcliff.tasks.task import Built, Compared, Materials, Room
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
-from contextcliff.writing.measures import COMPOSITE
-from contextcliff.writing.norms import author_windows, author_z
-from contextcliff.writing.passage import judge_prose
-
-POINT = "continuation_point"
-"""The key of `Sample.metadata` that holds the character at which the prompt ends."""
+from contextcliff.writing.norms import FEWEST_WINDOWS, author_windows
 
 _SEAM_TOKENS = 3
+_FRAME_TOKENS = 128
+"""Kept for template and instruction where the point is chosen, so that their wording does not move it."""
+_FEWEST_TOKENS = 64
+"""A shorter continuation has too few words to be measured."""
 _WINDOW_SHARE = 4
 """An answer takes a quarter of the window at most."""
-_REPEATED = 0.5
-_COPIED = 0.5
-_DRIFTED = 0.5
-_SHOWN_CHARACTERS = 160
-_EMBEDDED_WINDOWS = 24
-"""Windows of the author's text whose coherence is the norm: embedding is the costly part."""
 
 
 @settings
@@ -56,7 +48,7 @@ class Continuation:
     divisions: NonNegativeInt = 0
     """Geometric points inside each octave: 0 or a power of two."""
     rounds: PositiveInt
-    max_tokens: PositiveInt
+    max_tokens: Annotated[int, Field(ge=_FEWEST_TOKENS)]
     """Tokens of a continuation; less where that is over a quarter of the window."""
     min_tokens_fraction: Fraction
     """A continuation with a smaller share of them is `too_short`: tagged, and kept."""
@@ -175,54 +167,37 @@ class Continuation:
                 f"smallest context of {tiers[0]:,} needs {max(1, tiers[0] - taken):,}; give a longer text "
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
-        origin = point_after(source, tokens=fitting[-1] - taken, latest=latest)
-        maker = _Maker(
-            task=self,
+        room_for_text = fitting[-1] - answer - _FRAME_TOKENS
+        origin = point_after(source, tokens=room_for_text, latest=latest)
+        span = Span(start=origin.point, end=source.text.end_for(origin.point, answer))
+        self._refuse_unknown_author(document, characters=span.end - span.start)
+        maker = ContinuationMaker(
+            name=self.name,
+            instruction=self.instruction,
+            reminder=self.reminder,
+            n_rounds=self.rounds,
             materials=materials,
             origin=origin,
             answer_tokens=answer,
             frame_tokens=frame,
-            reference=Span(start=origin.point, end=source.text.end_for(origin.point, answer)),
+            reference=span,
         )
         samples = [sample for tier in fitting for sample in maker.rounds(context_tokens=tier, text_tokens=tier - taken)]
         return Built(samples=tuple(samples), notes=self._notes(room, document, origin, tiers, fitting))
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 − composite / 100, every measure in the details."""
-        document, text = _document(sample), generation.text.strip()
-        details = judge_prose(
-            text,
-            prompt=prompt_text(sample, document),
-            reference=_as_long(sample, generation, document),
-            document=document.text,
-            language=document.language,
-            word_list=self.familiar(),
-            shortfall=self._shortfall(sample, generation),
-        )
-        return Score(
-            value=1.0 - details[COMPOSITE] / 100.0,
-            prediction=text[:_SHOWN_CHARACTERS],
-            failure=self._failure(generation, details),
-            details=details,
+        return score_continuation(
+            sample, generation, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
         )
 
     def compared(self, sample: Sample, generation: Generation) -> Compared:
         """The continuation, the author's own, and windows of the author's text as long."""
-        document, text = _document(sample), generation.text.strip()
-        return Compared(
-            written=text,
-            original=_as_long(sample, generation, document),
-            windows=author_windows(
-                document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS
-            ),
-            language=document.language,
-        )
+        return compared(sample, generation)
 
     def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
         """z-scores of the author's own windows, as long as these continuations are on average."""
-        lengths = [len(generation.text.strip()) for _, generation in answered]
-        document = _document(answered[0][0])
-        return author_z(document.text, document.language, self.familiar(), round(statistics.fmean(lengths)))
+        return author_scores(answered, word_list=self.familiar())
 
     @property
     def _before(self) -> str:
@@ -232,21 +207,18 @@ class Continuation:
         """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
         return self.longest_answer(room) + room.thinking_tokens
 
-    def _shortfall(self, sample: Sample, generation: Generation) -> float:
-        """The share of the least length that is missing."""
-        least = self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
-        return max(0.0, 1.0 - _written_tokens(generation) / least) if least else 0.0
+    def _least_tokens(self, sample: Sample) -> float:
+        return self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
 
-    def _failure(self, generation: Generation, details: Mapping[str, float]) -> str | None:
-        if not any(map(str.isalnum, generation.text)):
-            return "empty"
-        if details["shortfall"] > 0.0:
-            return "too_short"
-        if details.get("language_drift", 0.0) > _DRIFTED:
-            return "language_drift"
-        if details.get("trigram_repetition_rate", 0.0) > _REPEATED:
-            return "repetition"
-        return "copied" if details.get("copied_share", 0.0) > _COPIED else None
+    def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
+        """Raise `ConfigError` where the text is too short to tell what its author does."""
+        found = author_windows(document.text, language=document.language, characters=characters, most=FEWEST_WINDOWS)
+        if len(found) < FEWEST_WINDOWS:
+            raise ConfigError(
+                f"dataset: {document.title} has {len(document.text):,} characters, too few for {FEWEST_WINDOWS} "
+                f"windows of {characters:,} by which its author is known; give a longer text (dataset.path), or lower "
+                "task.max_tokens"
+            )
 
     def _notes(
         self, room: Room, document: Document, origin: Origin, tiers: Sequence[int], fitting: Sequence[int]
@@ -271,81 +243,6 @@ class Continuation:
         return tuple(notes)
 
 
-def _document(sample: Sample) -> Document:
-    if sample.document is None:
-        raise ValueError(f"{sample.sample_id}: a continuation is measured against its document")
-    return sample.document
-
-
-def prompt_text(sample: Sample, document: Document) -> str:
-    """The part of the document that the prompt holds."""
-    passage = next(piece for piece in sample.recipe.user if isinstance(piece, Passage))
-    return document.text[passage.start : passage.end]
-
-
-def _as_long(sample: Sample, generation: Generation, document: Document) -> str:
-    """The author's next words, over as many tokens as the model wrote, by the passage's own rate; whole words."""
-    span = sample.evidence[0]
-    share = min(1.0, _written_tokens(generation) / (sample.answer_tokens or 1))
-    end = span.start + round(share * (span.end - span.start))
-    while span.start < end < span.end and not document.text[end].isspace():
-        end += 1
-    return document.text[span.start : end].strip()
-
-
-def _written_tokens(generation: Generation) -> int:
-    """Tokens of the answer without the reasoning before it, by its share of the characters."""
-    said, thought = len(generation.text), len(generation.reasoning)
-    return round(generation.completion_tokens * said / (said + thought)) if said + thought else 0
-
-
 @lru_cache(maxsize=4)
 def _word_list(file: Path, _modified_ns: int) -> WordList:
     return word_list_of(file.read_text(encoding="utf-8-sig"), file.name)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Maker:
-    """Makes the samples that go on from one point."""
-
-    task: Continuation
-    materials: Materials
-    origin: Origin
-    answer_tokens: int
-    frame_tokens: int
-    reference: Span
-
-    def rounds(self, *, context_tokens: int, text_tokens: int) -> tuple[Sample, ...]:
-        """One tier."""
-        source: Haystack = self.origin.source
-        point, document = self.origin.point, source.document
-        start = self.origin.start_for(text_tokens)
-        pieces: list[Words | Passage] = [
-            Words(text=self.task._before),
-            Passage(document_id=document.document_id, start=start, end=point),
-        ]
-        if self.task.reminder:
-            pieces.append(Words(text=self.task.reminder))
-        recipe = Recipe(user=tuple(pieces))
-        built = self.frame_tokens + source.text.tokens_between(start, point)
-        asked = [self.task.instruction, self.task.reminder, self.answer_tokens, point]
-        context = (self.materials.seed, self.task.name, asked, self.materials.text_identity, context_tokens)
-        return tuple(
-            Sample(
-                sample_id=f"{self.task.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
-                task=self.task.name,
-                context_tokens=context_tokens,
-                built_tokens=built,
-                depth=None,
-                trial=trial,
-                document_id=document.document_id,
-                question=self.task.instruction,
-                answers=(),
-                recipe=recipe,
-                seed=seed_of(*context, trial),
-                metadata={POINT: point},
-                evidence=(self.reference,),
-                answer_tokens=self.answer_tokens,
-            )
-            for trial in range(self.task.rounds)
-        )

@@ -14,8 +14,10 @@ from itertools import pairwise
 from contextcliff.errors import ConfigError
 from contextcliff.tasks.haystack import Haystack
 
-_CLOSING = ".!?…\"'”’»」』。！？)]*_"
-"""What a sentence ends in; a heading has none of it."""
+_QUOTES = "\"'”’»」』)]*_"
+_STOPS = ".!?…。！？।॥۔؟։။។።"
+"""What a sentence ends in, with quotes and brackets after it: a heading has none of it."""
+_LONGEST_CLOSE = 8
 _NEAR_SHARE = 0.02
 _NEAR_TOKENS = 64
 """A paragraph's beginning is taken where it lies within a fiftieth of the context, or so many tokens."""
@@ -52,10 +54,11 @@ def last_point(source: Haystack, *, answer_tokens: int) -> Origin:
     Raises `ConfigError` for a text without one.
     """
     text = source.text
-    starts = [at for at in _points(source) if text.tokens_between(at, len(text.text)) >= answer_tokens]
+    points = list(_points(source))
+    starts = [at for at in points if text.tokens_between(at, len(text.text)) >= answer_tokens]
     if starts:
         return Origin(source=source, point=starts[-1])
-    if len(source.boundaries) < 2:
+    if not points:
         raise ConfigError(
             f"dataset: no sentence ends in {source.document.title} ({len(text.text):,} characters), so there is no "
             "place to go on from; give prose with punctuation, or set dataset.language"
@@ -80,8 +83,12 @@ def _points(source: Haystack) -> Iterator[int]:
     ends = [_end_before(text, start) for start in source.boundaries[1:]]
     # The last sentence of a text that was tokenised in part may be cut: its end is none.
     for end, next_end in pairwise([*ends, _end_before(text, len(text))]):
-        if end > 0 and text[end - 1] in _CLOSING and text[next_end - 1] in _CLOSING:
+        if _ends_sentence(text, end) and _ends_sentence(text, next_end):
             yield end
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    return text[max(0, end - _LONGEST_CLOSE) : end].rstrip(_QUOTES).endswith(tuple(_STOPS))
 
 
 def _end_before(text: str, place: int) -> int:

@@ -65,15 +65,17 @@ class TokenisedText:
         if end >= len(self.text):
             return end
         earliest = max(start, end - _LONGEST_WORD)
-        place = next((place for place in range(end, earliest, -1) if self._is_between_words(place)), None)
+        place = next((place for place in range(end, earliest, -1) if is_between_words(self.text, place)), None)
         if place is not None:
             return place
         return start if earliest == start else end
 
-    def _is_between_words(self, place: int) -> bool:
-        before, after = self.text[place - 1], self.text[place]
-        # Chinese and Japanese write no spaces: every character there is a place to cut.
-        return after.isspace() or _is_wide(after) or _is_wide(before)
+
+def is_between_words(text: str, place: int) -> bool:
+    """Whether a text may be cut before the character at `place`, which is inside it."""
+    before, after = text[place - 1], text[place]
+    # Chinese and Japanese write no spaces: every character there is a place to cut.
+    return after.isspace() or _is_wide(after) or _is_wide(before)
 
 
 def _is_wide(character: str) -> bool:

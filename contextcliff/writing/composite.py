@@ -33,6 +33,11 @@ def calibrated(z: Mapping[str, float]) -> float | None:
     return 100.0 * math.sqrt(sum(part**2 for part in parts) / len(parts))
 
 
+def with_shortfall(prose: float, shortfall: float) -> float:
+    """The composite of a text of which a share is missing: what is there counts for the share that it is."""
+    return 100.0 * (1.0 - (1.0 - shortfall) * (1.0 - prose / 100.0))
+
+
 def classic(values: Mapping[str, float]) -> float | None:
     """Context-Tester's composite, from the measures themselves.
 

@@ -16,6 +16,8 @@ from contextcliff.writing.rhythm import punctuation, sentence_lengths
 from contextcliff.writing.words import UNSPACED, Prose, prose_of, words_of
 
 LENGTH = "continuation_length"
+SIZES = frozenset({LENGTH, "word_count", "sentence_count"})
+"""What every text has."""
 FEWEST_WORDS = 20
 """A shorter text is too little prose: of three words all are different, and its sentences have no variance."""
 _CHARACTERS_A_WORD = 2

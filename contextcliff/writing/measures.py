@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "length", "coherence"]
+Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "coherence"]
 """Parts of the calibrated composite."""
 
 
@@ -127,8 +127,7 @@ MEASURES: tuple[Measure, ...] = (
         title="Missing text",
         unit="share of the least length",
         worse=1,
-        family="length",
-        floor=1 / 6,  # a text that is missing altogether makes the whole part of the composite
+        floor=0.1,
     ),
     Measure(name="continuation_length", title="Continuation length", unit="characters", floor=20.0),
     Measure(name="word_count", title="Words", unit="words", floor=5.0),
@@ -179,6 +178,8 @@ AUTHOR_STD = "author_std."
 """… and their standard deviation."""
 Z = "z."
 """The distance from that mean in those standard deviations (at least the measure's floor), on the measure's scale."""
+ORIGINAL_Z = "original_z."
+"""The same distance of the author's own next words."""
 COMPOSITE = "composite"
 """0-100, up is worse: the calibrated one."""
 CLASSIC_COMPOSITE = "composite_classic"

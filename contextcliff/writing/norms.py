@@ -26,8 +26,10 @@ _TOLERANCE = 0.25
 """How far a window may be from its length, by the sentences' ends."""
 SHORTEST = 200
 """Characters of the shortest windows; a shorter text is held against these."""
-_FEWEST = 4
+FEWEST_WINDOWS = 4
 """Windows that a spread is taken of."""
+_CROWDED = 8
+"""Parts of a window by which neighbours are apart where a text holds few."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,21 +54,22 @@ class Norm:
 class Norms:
     """The author's norms for texts of one length, by measure; without those taken in fewer than four windows."""
 
-    windows: int
-    overlapping: bool
     of: Mapping[str, Norm]
 
 
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Windows:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
 
-    Disjoint; where fewer than 8 fit, each overlaps the next by about half. None is over a quarter longer or shorter.
+    Disjoint; where fewer than 8 fit, each overlaps the next by about half, and by more where even then there are fewer
+    than 4. None is over a quarter longer or shorter.
     """
     disjoint = _spread(text, characters, starts, room=characters, most=most)
     if len(disjoint) >= min(_FEWEST_DISJOINT, most):
         return Windows(spans=disjoint, overlapping=False)
-    halves = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
-    return Windows(spans=halves, overlapping=len(halves) > 1)
+    found = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
+    if len(found) < FEWEST_WINDOWS <= most:
+        found = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
+    return Windows(spans=found, overlapping=len(found) > 1)
 
 
 def author_windows(text: str, *, language: str, characters: int, most: int = MOST_WINDOWS) -> tuple[str, ...]:
@@ -90,12 +93,12 @@ def norms_for(text: str, language: str, word_list: WordList, characters: int) ->
     return _between(shorter, longer, share=step - low)
 
 
-def norms_of(found: Sequence[Mapping[str, float]], *, overlapping: bool) -> Norms:
+def norms_of(found: Sequence[Mapping[str, float]]) -> Norms:
     """The norms of windows that are measured already."""
     of: dict[str, Norm] = {}
     for name in BY_NAME:
         values = [window[name] for window in found if name in window]
-        if len(values) >= _FEWEST:
+        if len(values) >= FEWEST_WINDOWS:
             scales = [scaled(name, value) for value in values]
             of[name] = Norm(
                 mean=float(np.mean(values)),
@@ -103,7 +106,7 @@ def norms_of(found: Sequence[Mapping[str, float]], *, overlapping: bool) -> Norm
                 scaled_mean=float(np.mean(scales)),
                 scaled_std=float(np.std(scales, ddof=1)),
             )
-    return Norms(windows=len(found), overlapping=overlapping, of=of)
+    return Norms(of=of)
 
 
 def scaled(name: str, value: float) -> float:
@@ -130,7 +133,7 @@ def author_z(text: str, language: str, word_list: WordList, characters: int) -> 
     if chosen.overlapping:
         return {}
     measured = _measured_windows(text, language, word_list, chosen)
-    norms = norms_of(measured, overlapping=False)
+    norms = norms_of(measured)
     scores = [z_scores(window, norms) for window in measured]
     return {name: tuple(score[name] for score in scores if name in score) for name in norms.of}
 
@@ -143,7 +146,7 @@ def _starts(text: str, language: str) -> tuple[int, ...]:
 @lru_cache(maxsize=64)
 def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms:
     chosen = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
-    return norms_of(_measured_windows(text, language, word_list, chosen), overlapping=chosen.overlapping)
+    return norms_of(_measured_windows(text, language, word_list, chosen))
 
 
 def _measured_windows(text: str, language: str, word_list: WordList, chosen: Windows) -> list[Mapping[str, float]]:
@@ -166,9 +169,7 @@ def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
                 scaled_mean=low.scaled_mean + share * (high.scaled_mean - low.scaled_mean),
                 scaled_std=low.scaled_std + share * (high.scaled_std - low.scaled_std),
             )
-    return Norms(
-        windows=min(shorter.windows, longer.windows), overlapping=shorter.overlapping or longer.overlapping, of=of
-    )
+    return Norms(of=of)
 
 
 def _spread(text: str, characters: int, starts: Sequence[int], *, room: int, most: int) -> tuple[tuple[int, int], ...]:

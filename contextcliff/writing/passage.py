@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from contextcliff.writing.coherence import Vectors, coherence, reference_similarity
-from contextcliff.writing.composite import author_distance, calibrated, classic
+from contextcliff.writing.composite import author_distance, calibrated, classic, with_shortfall
 from contextcliff.writing.familiar import WordList
-from contextcliff.writing.measured import measure_prose
+from contextcliff.writing.measured import SIZES, measure_prose
 from contextcliff.writing.measures import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -16,6 +16,7 @@ from contextcliff.writing.measures import (
     CLASSIC_COMPOSITE,
     COMPOSITE,
     ORIGINAL,
+    ORIGINAL_Z,
     Z,
 )
 from contextcliff.writing.norms import Norms, norms_for, norms_of, z_scores
@@ -38,17 +39,17 @@ def judge_prose(
 
     `prompt` is the author's text before the continuation point, `reference` the author's own next words, as many as
     `text` has, `document` all of the author's text. `shortfall` is the share of the least length that `text` lacks
-    (None: none was asked for). What can't be measured is absent. A text without a letter or a digit has no z-scores,
-    and the worst composite.
+    (None: none was asked for). What can't be measured is absent. A text that is too short to be measured has no
+    z-scores, and the worst composite; where the author's windows are too few there is no composite.
     """
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
     details = {**values, **_prefixed(ORIGINAL, original)}
     missing = {} if shortfall is None else _missing(shortfall)
-    if not any(map(str.isalnum, text)):
+    if values.keys() <= SIZES:
         return {**details, **missing, COMPOSITE: _WORST}
     norms = norms_for(document, language, word_list, len(text.strip()))
-    return _composed({**details, **_against(values, norms), **missing})
+    return _composed({**details, **_against(values, original, norms), **missing})
 
 
 def with_coherence(
@@ -59,16 +60,16 @@ def with_coherence(
     One array a text with a row a sentence: of the continuation, of the original, and of each of the author's windows
     (`norms.author_windows`), whose own coherence is the norm.
     """
-    values = coherence(vectors)
-    norms = norms_of([coherence(window) for window in window_vectors], overlapping=False)
+    values, original = coherence(vectors), coherence(reference_vectors)
+    norms = norms_of([coherence(window) for window in window_vectors])
     similarity = reference_similarity(vectors, reference_vectors)
     return _composed(
         {
             **details,
             **values,
             **({} if similarity is None else {"reference_similarity": similarity}),
-            **_prefixed(ORIGINAL, coherence(reference_vectors)),
-            **_against(values, norms),
+            **_prefixed(ORIGINAL, original),
+            **_against(values, original, norms),
         }
     )
 
@@ -81,22 +82,25 @@ def _missing(shortfall: float) -> dict[str, float]:
         f"{AUTHOR_MEAN}{_SHORTFALL}": 0.0,
         f"{AUTHOR_STD}{_SHORTFALL}": 0.0,
         f"{Z}{_SHORTFALL}": shortfall / BY_NAME[_SHORTFALL].floor,
+        f"{ORIGINAL_Z}{_SHORTFALL}": 0.0,
     }
 
 
-def _against(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
+def _against(values: Mapping[str, float], original: Mapping[str, float], norms: Norms) -> dict[str, float]:
     return {
         **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.of.items()}),
         **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.of.items()}),
         **_prefixed(Z, z_scores(values, norms)),
+        **_prefixed(ORIGINAL_Z, z_scores(original, norms)),
     }
 
 
 def _composed(details: Mapping[str, float]) -> dict[str, float]:
     z = {key.removeprefix(Z): value for key, value in details.items() if key.startswith(Z)}
     values = {name: details[name] for name in BY_NAME if name in details}
+    prose = calibrated(z)
     composites = {
-        COMPOSITE: calibrated(z),
+        COMPOSITE: None if prose is None else with_shortfall(prose, details.get(_SHORTFALL, 0.0)),
         CLASSIC_COMPOSITE: classic(values),
         AUTHOR_DISTANCE: author_distance(z),
     }

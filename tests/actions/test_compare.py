@@ -39,6 +39,11 @@ def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
     return found
 
 
+def measure(folder: Path, name: str, of: str = "comparison") -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in comparison(folder, of)["measures"] if one["measure"] == name)
+    return found
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two needle runs, two continuation runs, and what Context-Tester left beside them."""
@@ -88,12 +93,11 @@ def test_a_runs_parameters_are_those_of_its_configuration(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "broken",
-    ["{", "a: &x [1]\nb: *x\n", "[" * 50_000, "- a list\n", "x" * (2 << 20), "!!python/object/apply:os.abort []"],
+    "broken", ["{", "[" * 50_000, "[]", "{}", '{"configuration": ["task.trials"]}', "x" * (2 << 20)]
 )
-def test_a_configuration_that_cannot_be_read_costs_only_the_parameters(folder: Path, broken: str) -> None:
+def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, broken: str) -> None:
     first, _ = ids(folder, "niah")
-    (folder / "outputs" / "contextcliff" / first / "config.yaml").write_text(broken)
+    (folder / "outputs" / "contextcliff" / first / "manifest.json").write_text(broken)
     run(folder, *COMPARE, "task=niah")
     parameters = next(one for one in comparison(folder)["runs"] if one["run_id"] == first)["parameters"]
     assert "task.trials" not in parameters
@@ -134,6 +138,60 @@ def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Pat
     mtld = next(measure for measure in found["measures"] if measure["measure"] == "compression_ratio")
     assert len(mtld["ranges"]) == 2
     assert any("measured by our rules" in note for note in found["notes"])
+
+
+def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path) -> None:
+    first, _ = ids(folder, "continuation")
+    words = folder / "private" / "few.txt"
+    words.parent.mkdir()
+    words.write_text("the\ntide\n", encoding="utf-8")
+    asked = (f"action.runs=[{first},old/glm]", "action.remeasure=true")
+    run(folder, *COMPARE, "task=continuation", *asked, "action.name=default")
+    run(folder, *COMPARE, "task=continuation", *asked, f"task.word_list={words}", "action.name=few")
+    unfamiliar = {name: measure(folder, "pct_unfamiliar_words", name) for name in ("default", "few")}
+    ranges = {name: found["ranges"][1] for name, found in unfamiliar.items()}
+    # Of the words of those texts nearly all are neither of the two.
+    assert ranges["default"]["high"] < 0.5 < ranges["few"]["low"]
+    assert "rules" not in unfamiliar["default"]["reason"]
+    assert unfamiliar["few"]["winner"] is None
+    assert "familiar words by the Dale-Chall list; familiar words by few.txt" in unfamiliar["few"]["reason"]
+    notes = comparison(folder, "few")["notes"]
+    assert any("measured by our rules, familiar words by few.txt" in note for note in notes)
+    assert "private" not in json.dumps(comparison(folder, "few"))
+
+
+def changed(folder: Path, run_id: str, file: str, **changes: Any) -> None:
+    """Change what a run's file says, in its dictionary `writing` or `configuration`."""
+    path = folder / "outputs" / "contextcliff" / run_id / file
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found["writing" if file == "report.json" else "configuration"] |= changes
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def test_runs_that_were_measured_by_different_settings_have_no_winner_there(folder: Path) -> None:
+    first, second = ids(folder, "continuation")
+    changed(folder, first, "manifest.json", **{"task.word_list": "/a/words.txt", "task.min_tokens_fraction": "0.5"})
+    changed(folder, second, "manifest.json", **{"task.word_list": "/b/words.txt", "task.min_tokens_fraction": "0.8"})
+    run(folder, *COMPARE, "task=continuation")
+    cloze, composite = measure(folder, "cloze_score"), measure(folder, "composite")
+    assert (cloze["winner"], composite["winner"]) == (None, None)
+    assert "familiar words by words.txt; familiar words by words.txt (2)" in cloze["reason"]
+    assert "text missing under 0.5 of an answer" in composite["reason"]
+    assert "measured by different rules" not in measure(folder, "mtld")["reason"]
+
+
+def test_runs_from_different_points_are_told_what_a_point_depends_on(folder: Path) -> None:
+    first, _ = ids(folder, "continuation")
+    changed(folder, first, "report.json", continuation_point=1)
+    run(folder, *COMPARE, "task=continuation")
+    (note,) = (note for note in comparison(folder)["notes"] if "different points" in note)
+    assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
+
+
+def test_our_runs_are_compared_by_their_z_scores(folder: Path) -> None:
+    run(folder, *COMPARE, "task=continuation")
+    assert measure(folder, "mtld")["scale"] == "z"
+    assert measure(folder, "composite")["scale"] == "raw"
 
 
 def test_a_run_of_another_task_is_in_the_table_and_not_in_the_writing(folder: Path) -> None:

@@ -6,16 +6,19 @@ import csv
 import json
 import math
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contextcliff.writing.familiar import dale_chall
 from contextcliff.writing.measures import MEASURES
+from contextcliff.writing.norms import norms_for
 from tests.commands import SIMULATED, contextcliff_here, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
-WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
+WRITING = ("task=continuation", "task.max_tokens=256", "reporting.dpi=50", *SIMULATED)
 FLAT = (*WRITING, "engine.law=flat")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
@@ -34,6 +37,14 @@ def refused(folder: Path, *overrides: str) -> str:
     assert not (folder / "outputs").exists()
     (line,) = ended.stderr.splitlines()
     return line.removeprefix("error: ")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _the_author_is_known() -> None:
+    """Measure the built-in story here: the forks of this process then have its norms."""
+    story = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
+    for characters in (1000, 1400):
+        norms_for(story, "en", dale_chall(), characters)
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +165,13 @@ def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) ->
     assert "complete · Cloze" in shown
 
 
+def test_an_absolute_threshold_gives_no_cap_against_the_shortest_length(tmp_path: Path) -> None:
+    report = run(tmp_path, *FLAT, "task.rounds=3", "analysis.relative_to_baseline=false")
+    assert report["caps"]["writing"] is None
+    assert "margin" not in report["writing"]["verdict"]
+    assert report["writing"]["settling_rounds"] is None
+
+
 def test_lengths_may_be_given_and_the_window_bounds_them(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "task.rounds=1", "task.lengths=[1000,1500]")
     assert [found["asked_tokens"] for found in report["bins"]] == [1000, 1500]
@@ -190,20 +208,38 @@ def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     assert first["writing"]["tiers"] == again["writing"]["tiers"]
 
 
-def test_an_embedder_that_fails_ends_the_run_and_loses_no_answer(tmp_path: Path) -> None:
+def embedding_at(server: FakeServer) -> tuple[str, ...]:
+    return (
+        *("task/embedding=openai", "task.embedding.model=embedder", "task.embedding.max_retries=0"),
+        f"task.embedding.base_url={server.address}",
+    )
+
+
+def test_an_embedder_that_is_not_there_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     with serving(FakeServer()) as server:
-        short = (*FLAT, "task.rounds=2", "task.max_context=2048")
-        embedding = (
-            *("task/embedding=openai", "task.embedding.model=embedder"),
-            *(f"task.embedding.base_url={server.address}/v1", "task.embedding.max_retries=0"),
-        )
-        ended = contextcliff_here(*short, *embedding, cwd=tmp_path)
+        ended = contextcliff_here(*FLAT, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     assert line.startswith("error: 127.0.0.1: embeddings of embedder failed (")
-    assert "the answers are kept" in line
-    report = run(tmp_path, *short)
-    assert report["counts"]["reused"] == 2
+    assert not list(tmp_path.rglob("state.db"))
+
+
+@pytest.mark.parametrize("vector", [[], [1.0] * 3])
+def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(
+    vector: list[float], tmp_path: Path
+) -> None:
+    def failing(text: str) -> list[float]:
+        return [1.0, 2.0] if text == "." else vector if "tide" in text.lower() else [1.0, 2.0]
+
+    short = (*FLAT, "task.rounds=2", "task.max_context=2048")
+    with serving(FakeServer(embeds=failing)) as server:
+        ended = contextcliff_here(*short, *embedding_at(server), cwd=tmp_path)
+    assert ended.returncode == 0
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("warning: 127.0.0.1: embeddings of embedder: ")
+    assert line.endswith("coherence is not measured: the same command goes on")
+    (report,) = reports(tmp_path)
+    assert report["counts"]["completed"] == 2
     assert set(report["writing"]["unmeasured"]) == COHERENCE
 
 

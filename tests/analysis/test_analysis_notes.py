@@ -1,5 +1,6 @@
 """What the reader is told beside the numbers."""
 
+from dataclasses import replace
 from typing import Any
 
 from contextcliff.records import ScoredSample

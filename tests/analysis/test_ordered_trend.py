@@ -1,6 +1,7 @@
 """Jonckheere and Terpstra's test, against enumeration of every arrangement."""
 
 import itertools
+import tracemalloc
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.analysis.ordered_trend import PERMUTATIONS, OrderedTrend, chances_of_rises, ordered_trend
+from contextcliff.analysis.ordered_trend import PERMUTATIONS, OrderedTrend, chances_of_rises, is_counted, ordered_trend
 
 sizes = st.lists(st.integers(min_value=1, max_value=3), min_size=2, max_size=3)
 
@@ -101,6 +102,25 @@ def test_too_many_pairs_to_count_are_sampled_and_agree() -> None:
     variance = (n**2 * (2 * n + 3) - 5 * 75**2 * (2 * 75 + 3)) / 72
     expected = stats.norm.sf((rises(groups) - half) / variance**0.5)
     assert found.p_value == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("sizes", [(140, 140), (75,) * 5, (30,) * 12, (300, 5)])
+def test_counting_holds_little_and_what_would_hold_more_is_sampled(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(8)
+    groups = [rng.normal(size=size).tolist() for size in sizes]
+    chances_of_rises.cache_clear()
+    tracemalloc.start()
+    try:
+        found = trend_of(groups)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20e6
+    assert found.exact == is_counted(sizes) == (sizes == (300, 5))
+
+
+def test_the_ordinary_runs_are_counted() -> None:
+    assert all(is_counted((rounds,) * lengths) for rounds, lengths in ((10, 10), (20, 12), (100, 2), (1, 10)))
 
 
 def test_the_same_seed_gives_the_same_p_value() -> None:

@@ -8,43 +8,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.writing_comparison import WritingContest, WritingSide, compare_writing
+from contextcliff.analysis.writing_comparison import WritingContest, compare_writing
+from contextcliff.analysis.writing_rules import WritingSide
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
 
 
-def side(name: str, *, rules: str = "ours", embeddings: str | None = None, **measures: Figures) -> WritingSide:
+def side(
+    name: str,
+    *,
+    rules: str = "ours",
+    embeddings: str | None = None,
+    word_list: str = "",
+    least_length: str = "",
+    z: Mapping[str, Figures] | None = None,
+    also: Mapping[str, Figures] | None = None,
+    **named: Figures,
+) -> WritingSide:
+    """`z` are the z-scores of some measures: mean and standard deviation; their rounds are the measure's."""
+    measures = {**named, **(also or {})}
     lengths = sorted({tokens for figures in measures.values() for tokens in figures})
     return WritingSide(
         name=name,
         rules=rules,
+        word_list=word_list,
+        least_length=least_length,
         writing=Writing(
             document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict="", settling_rounds=None,
             warnings=(), embeddings=embeddings, unmeasured=(),
-            tiers=tuple(_tier(tokens, measures) for tokens in lengths),
+            tiers=tuple(_tier(tokens, measures, z or {}) for tokens in lengths),
         ),
     )  # fmt: skip
 
 
-def _tier(tokens: int, measures: Mapping[str, Figures]) -> WritingTier:
-    nothing = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
-    composite = nothing
-    if tokens in measures.get("composite", {}):
-        mean, std, n = measures["composite"][tokens]
-        composite = CompositeLevel(n=n, mean=mean, std=std, ci_low=None, ci_high=None)
+def _tier(tokens: int, measures: Mapping[str, Figures], z: Mapping[str, Figures]) -> WritingTier:
+    composites = {}
+    for name in ("composite", "composite_classic"):
+        mean, std, n = measures.get(name, {}).get(tokens, (None, None, 0))
+        composites[name] = CompositeLevel(n=n, mean=mean, std=std, ci_low=None, ci_high=None)
+    scores = {name: figures[tokens] for name, figures in z.items() if tokens in figures}
     levels = tuple(
         MeasureLevel(
             name=name, n=figures[tokens][2], mean=figures[tokens][0], std=figures[tokens][1], ci_low=None, ci_high=None,
-            cv=None, original=None, author_mean=None, author_std=None, z=None, converged=None,
+            cv=None, original=None, author_mean=None, author_std=None, converged=None,
+            z=scores[name][0] if name in scores else None, z_std=scores[name][1] if name in scores else None,
         )
         for name, figures in measures.items()
-        if name != "composite" and tokens in figures
+        if name not in composites and tokens in figures
     )  # fmt: skip
     return WritingTier(
         context_tokens=tokens, n_rounds=4, n_unscored=0, n_distinct=4, outcomes={}, finish_reasons={},
-        reading_level=None, composite=composite, composite_classic=nothing, measures=levels, outliers=(),
+        reading_level=None, **composites, measures=levels, outliers=(),
     )  # fmt: skip
 
 
@@ -129,6 +145,121 @@ def test_coherence_by_different_embedders_does_not_compare_and_enters_the_compos
     for measure in ("adjacent_coherence", "composite"):
         assert "different rules" in contest(one, other, measure=measure).reason
     assert contest(one, other).winner == "A"
+
+
+def test_a_model_that_stops_early_does_not_win_by_the_diversity_of_a_short_text() -> None:
+    # A stops at 60% and repeats fewer words by that alone: at equal length it is less diverse than B.
+    diversity = {"vocabulary_diversity": {1024: (-1.2, 0.5, 9)}}
+    short = side("A", vocabulary_diversity={1024: (0.60, 0.01, 9)}, z=diversity)
+    whole = side("B", vocabulary_diversity={1024: (0.54, 0.01, 9)}, z={"vocabulary_diversity": {1024: (0.3, 0.5, 9)}})
+    found = contest(short, whole, measure="vocabulary_diversity")
+    # Two means of variance 0.25/9 each: t at 97.5% of 16 degrees of freedom is 2.1199, and 1.5 ± 0.4997.
+    assert (found.winner, found.scale) == ("B", "z")
+    assert found.difference == pytest.approx(1.5)
+    assert found.ci_low == pytest.approx(1.0003, abs=1e-4)
+    assert found.sentence == (
+        "Vocabulary diversity (higher is better): A 0.600, B 0.540; B wins by 1.50 (95% CI 1.00 to 2.00) in the "
+        "author's sd, at equal length, over 1 length."
+    )
+
+
+def test_a_lead_that_is_none_tells_its_scale_too() -> None:
+    scores = [{"cloze_score": {1024: (mean, 2.0, 4)}} for mean in (0.1, 0.4)]
+    figures = {1024: (10.0, 1.0, 4)}
+    found = contest(side("A", cloze_score=figures, z=scores[0]), side("B", cloze_score=figures, z=scores[1]))
+    assert found.winner is None
+    assert "A leads by 0.30 (95% CI -" in found.sentence
+    assert "in the author's sd, at equal length, over 1 length, and rounds like these" in found.sentence
+
+
+def test_without_z_scores_on_one_side_the_figures_themselves_are_compared() -> None:
+    with_z = side("A", cloze_score=A, z={"cloze_score": dict.fromkeys(A, (5.0, 0.1, 4))})
+    found = contest(with_z, side("B", cloze_score=B))
+    assert (found.winner, found.scale) == ("A", "raw")
+    assert "author's sd" not in found.sentence
+
+
+def test_missing_text_has_no_standard_deviation_of_the_authors() -> None:
+    sides = [
+        side(name, shortfall={1024: (mean, 0.01, 9)}, z={"shortfall": {1024: (10 * mean, 0.1, 9)}})
+        for name, mean in (("A", 0.1), ("B", 0.4))
+    ]
+    found = contest(*sides, measure="shortfall")
+    assert (found.winner, found.scale) == ("A", "raw")
+    assert found.difference == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("measure", ["vocabulary_diversity", "composite_classic"])
+def test_raw_figures_that_depend_on_length_have_no_winner_between_answers_of_different_lengths(measure: str) -> None:
+    def told(name: str, mean: float, characters: float) -> WritingSide:
+        figures = {measure: {1024: (mean, 0.01, 9)}, "continuation_length": {1024: (characters, 9.0, 9)}}
+        return side(name, cloze_score={1024: (mean, 0.01, 9)}, also=figures)
+
+    found = contest(told("A", 0.60, 1200.0), told("B", 0.54, 2000.0), measure=measure)
+    assert found.winner is None
+    assert found.reason == "the answers are not as long (A 1,200, B 2,000 characters on average), on which it depends"
+    assert found.reason in found.sentence
+    alike = contest(told("A", 0.60, 1900.0), told("B", 0.54, 2000.0), measure=measure)
+    assert alike.winner is not None
+    # What a text says of itself however long it is.
+    assert contest(told("A", 0.60, 1200.0), told("B", 0.54, 2000.0)).winner == "B"
+
+
+@pytest.mark.parametrize("measure", ["cloze_score", "pct_unfamiliar_words", "composite", "composite_classic"])
+def test_different_word_lists_have_no_winner(measure: str) -> None:
+    figures = {name: {1024: (mean, 0.1, 9)} for name, mean in (("A", 0.2), ("B", 0.9))}
+    sides = [
+        side(name, word_list=f"{name}.txt", also={measure: figures[name], "mtld": figures[name]}) for name in figures
+    ]
+    found = contest(*sides, measure=measure)
+    assert found.winner is None
+    assert found.reason == "measured by different rules (familiar words by A.txt; familiar words by B.txt)"
+    assert f"no winner: {found.reason}" in found.sentence
+    assert contest(*sides, measure="mtld").winner == "B"
+
+
+def test_different_least_lengths_have_no_winner_in_missing_text_and_in_the_composite_that_counts_it() -> None:
+    figures = {"A": {1024: (0.2, 0.1, 9)}, "B": {1024: (0.9, 0.1, 9)}}
+    sides = [
+        side(
+            name, least_length=share, shortfall=figures[name], composite=figures[name], composite_classic=figures[name]
+        )
+        for name, share in (("A", "0.5"), ("B", "0.8"))
+    ]
+    for measure in ("shortfall", "composite"):
+        found = contest(*sides, measure=measure)
+        assert found.winner is None
+        assert "text missing under 0.5 of an answer; text missing under 0.8 of an answer" in found.reason
+    assert contest(*sides, measure="composite_classic").winner == "A"
+
+
+def test_composites_of_different_parts_have_no_winner() -> None:
+    figures = {"A": {1024: (20.0, 0.1, 9)}, "B": {1024: (90.0, 0.1, 9)}}
+    both = {"mtld": {1024: (0.5, 0.1, 9)}, "language_drift": {1024: (0.0, 0.1, 9)}}
+    sides = [
+        side(name, z={part: both[part] for part in parts}, composite=figures[name], also=dict.fromkeys(parts, A))
+        for name, parts in (("A", ["mtld"]), ("B", ["mtld", "language_drift"]))
+    ]
+    found = contest(*sides, measure="composite")
+    assert (found.winner, found.reason) == (*(None, "measured by different rules (without language; with every part)"),)
+    alike = [side(name, z=both, composite=figures[name], mtld=A, language_drift=A) for name in figures]
+    assert contest(*alike, measure="composite").winner == "A"
+
+
+def test_a_part_that_one_length_lacks_is_no_rule() -> None:
+    # B writes one endless sentence at 2,048 tokens, which has no rhythm: that is how it writes.
+    rhythm = {1024: (0.5, 0.1, 9), 2048: (0.5, 0.1, 9)}
+    figures = {"A": (20.0, 0.1, 9), "B": (90.0, 0.1, 9)}
+    sides = [
+        side(
+            name,
+            composite=dict.fromkeys((1024, 2048), figures[name]),
+            sentence_length_variance={tokens: rhythm[tokens] for tokens in lengths},
+            z={"sentence_length_variance": {tokens: rhythm[tokens] for tokens in lengths}},
+        )
+        for name, lengths in (("A", (1024, 2048)), ("B", (1024,)))
+    ]
+    assert contest(*sides, measure="composite").winner == "A"
 
 
 def test_a_measure_without_a_worse_direction_has_ranges_alone() -> None:

@@ -1,6 +1,7 @@
 """Which lengths are called degraded, and which are not."""
 
 import pytest
+from scipy import stats
 
 from contextcliff.analysis.writing_tests import against_author, against_shortest, size_of
 from contextcliff.analysis.writing_trends import neighbour_steps, writing_trends
@@ -20,6 +21,7 @@ def test_a_collapse_of_diversity_is_a_degradation_by_hand() -> None:
     # One of the 924 choices of six in twelve, and a single test.
     assert test.p_value == test.p_holm == pytest.approx(1 / 924)
     # Diversity is worse down: a fall by 0.2 is a shift of 0.2.
+    assert test.scale == "raw"
     assert test.shift == pytest.approx(0.2)
 
 
@@ -57,9 +59,22 @@ def test_lengths_are_compared_by_z_scores_where_every_round_has_one() -> None:
     shorter = drawn(1_024, vocabulary_diversity=HIGH, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
     longer = drawn(2_048, vocabulary_diversity=LOW, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
     (matched,) = against_shortest([shorter, longer], confidence=0.95)
-    assert (matched.effect, matched.degraded) == (0.0, False)
+    assert (matched.effect, matched.degraded, matched.scale, matched.shift) == (0.0, False, "z", 0.0)
     (raw,) = against_shortest([shorter, drawn(2_048, vocabulary_diversity=LOW)], confidence=0.95)
-    assert (raw.effect, raw.degraded) == (1.0, True)
+    assert (raw.effect, raw.degraded, raw.scale) == (1.0, True, "raw")
+
+
+def test_a_shift_is_on_the_scale_that_was_tested() -> None:
+    """The texts at 2,048 are shorter: more diverse for that alone, and less than the author's of that length."""
+    longer = drawn(1_024, vocabulary_diversity=LOW, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    shorter = drawn(2_048, vocabulary_diversity=HIGH, z__vocabulary_diversity=[-2.0, -1.9, -1.8, -1.7, -1.6, -1.5])
+    (found,) = against_shortest([longer, shorter], confidence=0.95)
+    assert (found.degraded, found.scale) == (True, "z")
+    assert found.shift == pytest.approx(2.0)
+    (trend,) = writing_trends([longer, shorter])
+    assert trend.scale == "z"
+    assert (trend.start, trend.end) == pytest.approx((0.425, 0.625))
+    assert trend.p_value == pytest.approx(1 / 924)
 
 
 def test_against_the_author_worse_is_worse_than_the_author() -> None:
@@ -69,10 +84,37 @@ def test_against_the_author_worse_is_worse_than_the_author() -> None:
         drawn(2_048, cloze_score=[60.0] * 5, z__cloze_score=[5.0] * 5, author_mean__cloze_score=[30.0] * 5),
     ]
     same, worse = against_author(tiers, windows, confidence=0.95)
-    assert (same.context_tokens, same.degraded, same.shift, same.n_baseline) == (1_024, False, 0.0, 20)
-    assert (worse.degraded, worse.shift, worse.effect, worse.against) == (True, 30.0, 1.0, "author")
-    # One of the choices of five in twenty-five, twice.
-    assert worse.p_holm == pytest.approx(2 / 53_130)
+    # The windows' z-scores are -1.0 to 0.9.
+    assert (same.context_tokens, same.degraded, same.n_baseline) == (1_024, False, 20)
+    assert (same.shift, worse.shift) == pytest.approx((0.05, 5.05))
+    assert (worse.degraded, worse.scale) == (True, "z")
+    assert (worse.effect, worse.against) == (1.0, "author")
+    # One of the choices of five in twenty-five would be 2 in 53,130; a prediction from one place is less sure.
+    assert 2 / 53_130 < worse.p_holm < 0.001
+
+
+@pytest.mark.parametrize(("original", "degraded"), [(0.0, True), (3.0, False), (5.0, False), (9.0, False)])
+def test_what_lies_no_further_out_than_the_next_words_allow_is_not_degraded(original: float, degraded: bool) -> None:
+    """The passage may be an unusual one, where a perfect imitator goes on as unusually."""
+    windows = {"cloze_score": [0.1 * place for place in range(-10, 10)]}
+    tier = drawn(
+        1_024,
+        cloze_score=[58.0, 59.0, 60.0, 61.0, 62.0],
+        z__cloze_score=[4.0, 4.5, 5.0, 5.5, 6.0],
+        original_z__cloze_score=[original] * 5,
+    )
+    (found,) = against_author([tier], windows, confidence=0.99)
+    # The mean of five against one original: 5 sd by √1.2 are 4.6 of a t distribution with 19 degrees of freedom.
+    assert found.p_value == pytest.approx(float(stats.t.sf((5.0 - original) / 1.2**0.5, 19)), rel=1e-9)
+    assert found.degraded is degraded
+
+
+def test_down_is_worse_than_the_next_words_too_where_it_is_worse() -> None:
+    rounds = {"mtld": [40.0] * 5, "z__mtld": [-5.0] * 5}
+    windows = {"mtld": [0.1 * place for place in range(-10, 10)]}
+    for original, degraded in ((0.0, True), (-5.0, False)):
+        (found,) = against_author([drawn(1_024, original_z__mtld=[original] * 5, **rounds)], windows, confidence=0.95)
+        assert found.degraded is degraded
 
 
 @pytest.mark.parametrize("windows", [{}, {"cloze_score": [0.0] * 7}])

@@ -41,7 +41,8 @@ def test_a_measure_by_hand() -> None:
     tier = only_tier(scored)
     found = level(tier, "cloze_score")
     assert (found.n, found.mean, found.std, found.original) == (3, 32.0, 4.0, 30.0)
-    assert (found.author_mean, found.author_std, found.z) == (28.0, 2.0, 2.0)
+    # The z-scores are 0, 2 and 4.
+    assert (found.author_mean, found.author_std, found.z, found.z_std) == (28.0, 2.0, 2.0, 2.0)
     assert found.cv == pytest.approx(0.125)
     assert found.converged is True
     assert found.ci_low is not None
@@ -63,7 +64,16 @@ def test_what_is_not_measured_is_none_and_never_zero() -> None:
     tier = only_tier([written(512, {"mtld": 70.0}), written(512, {"cloze_score": math.nan})])
     found = level(tier, "mtld")
     assert (found.n, found.mean) == (1, 70.0)
-    assert {found.std, found.ci_low, found.ci_high, found.cv, found.original, found.z, found.converged} == {None}
+    assert {
+        found.std,
+        found.ci_low,
+        found.ci_high,
+        found.cv,
+        found.original,
+        found.z,
+        found.z_std,
+        found.converged,
+    } == {None}
     assert [measure.name for measure in tier.measures] == ["mtld"]
     assert tier.reading_level is None
     assert (tier.composite.n, tier.composite.mean) == (0, None)

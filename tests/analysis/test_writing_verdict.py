@@ -1,5 +1,6 @@
 """The finding in one sentence, and what the rounds can't show."""
 
+import dataclasses
 import random
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from contextcliff.analysis.settling import settling_rounds_of_all
 from contextcliff.analysis.writing_verdict import title_of
 from contextcliff.records import ScoredSample
+from contextcliff.writing.familiar import dale_chall
+from contextcliff.writing.measures import BY_NAME
+from contextcliff.writing.passage import judge_prose
 from tests.analysis.written_rounds import rounds_of, writing, written
 
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
@@ -83,16 +87,131 @@ def test_fewer_rounds_than_a_baseline_takes_are_never_advised() -> None:
     assert found.settling_rounds == 5
 
 
+def unwritten(length: int, rounds: int) -> list[ScoredSample]:
+    """Empty answers, judged as they are: there is no text, and all of it is missing."""
+    details = judge_prose(
+        "", prompt="It was late.", reference="", document="It was late. " * 40, language="en", word_list=dale_chall(),
+        shortfall=1.0,
+    )  # fmt: skip
+    assert details["shortfall"] == 1.0
+    return [written(length, details, trial=trial, score=0.0, failure="empty") for trial in range(rounds)]
+
+
 def test_rounds_without_text_are_no_health() -> None:
-    empty = [written(2_048, {}, trial=trial, score=0.0, failure="empty") for trial in range(5)]
-    found = writing([*steady([1_024], 5), *empty])
+    found = writing([*steady([1_024], 5), *unwritten(2_048, 5)])
     assert found.verdict == (
         "no degradation detected in what can be measured, but at 2,048 tokens 5 of 5 rounds gave no text to measure"
     )
     assert (
-        "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests leave them out, the score "
-        "does not"
+        "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests of the prose leave them "
+        "out, the score does not"
     ) in found.warnings
+
+
+def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
+    whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
+    found = writing([*whole, *unwritten(2_048, 5)])
+    assert found.verdict == (
+        "degraded at 2,048 tokens: missing text (p = 0.004 after Holm, effect 1.00); at 2,048 tokens 5 of 5 rounds "
+        "gave no text to measure"
+    )
+    (test,) = found.tests
+    assert test.scale == "z"
+    assert test.shift == pytest.approx(10.0)
+
+
+NAMES = ("cloze_score", "mtld", "bigram_repetition_rate", "word_entropy")
+
+
+def looping(lengths: list[int], *, measures: int) -> list[ScoredSample]:
+    """As bad at every length, and worse than any window of the author's."""
+    return [
+        written(
+            length,
+            {
+                key: value
+                for place, name in enumerate(NAMES[:measures])
+                for sign in (BY_NAME[name].worse,)
+                for key, value in (
+                    (name, sign * 50.0),
+                    (f"z.{name}", sign * (9.0 - place + 0.1 * trial)),
+                    (f"original.{name}", sign * 10.0),
+                )
+            },
+            trial=trial,
+            score=0.7,
+        )
+        for length in lengths
+        for trial in range(8)
+    ]
+
+
+def windows_of_author() -> dict[str, list[float]]:
+    return {name: [0.1 * place for place in range(-10, 10)] for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("lengths", "measures", "cleared", "said"),
+    [
+        (
+            [2_048, 4_096, 8_192],
+            4,
+            True,
+            "no degradation detected; the longest length is shown to be no worse than the shortest within the margin "
+            "(0.80 of its score); at 2,048, 4,096 and 8,192 tokens the writing is worse than the author's elsewhere "
+            "(cloze score, MTLD and 2 more)",
+        ),
+        (
+            [2_048, 4_096],
+            2,
+            False,
+            "no degradation detected; 16 rounds a length would settle it; at 2,048 and 4,096 tokens the writing is "
+            "worse than the author's elsewhere (cloze score and MTLD)",
+        ),
+        (
+            [2_048],
+            1,
+            False,
+            "only one length was tested: there is nothing to compare its writing with; at 2,048 tokens the writing is "
+            "worse than the author's elsewhere (cloze score)",
+        ),
+    ],
+)
+def test_a_model_that_loops_at_every_length_is_worse_than_the_author(
+    lengths: list[int], measures: int, cleared: bool, said: str
+) -> None:
+    scored = looping(lengths, measures=measures)
+    assert writing(scored, author=windows_of_author(), cleared=cleared).verdict == said
+    assert "author" not in writing(scored, cleared=cleared).verdict
+
+
+def test_a_degradation_with_length_and_one_against_the_author_are_both_told() -> None:
+    collapsed_at = [
+        dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
+        for s in looping([4_096], measures=2)
+    ]
+    found = writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict
+    assert found.startswith("degraded at 4,096 tokens: cloze score")
+    assert found.endswith(
+        "; at 2,048 and 4,096 tokens the writing is worse than the author's elsewhere (cloze score and MTLD)"
+    )
+
+
+def test_where_the_threshold_is_a_score_there_is_no_margin_to_speak_of() -> None:
+    scored = steady([1_024, 2_048], 6)
+    found = writing(scored, share=None)
+    assert (found.verdict, found.settling_rounds) == ("no degradation detected", None)
+    assert writing(scored, share=0.8).settling_rounds is not None
+    cleared = writing(scored, share=None, cleared=True)
+    assert cleared.verdict == "no degradation detected; the safe cap reaches the longest length"
+    both = writing([*steady([1_024], 10), *collapsed(4_096)], share=None, cleared=True)
+    assert both.verdict.endswith("; the safe cap reaches the longest length all the same")
+    single = writing(steady([1_024, 2_048], 1), share=None)
+    assert single.verdict == "no degradation detected; it takes more than one round a length to tell"
+
+
+def test_the_confidence_stands_in_the_record() -> None:
+    assert writing(steady([1_024, 2_048], 3), confidence=0.9).confidence == 0.9
 
 
 def test_one_length_and_no_round_are_said_as_such() -> None:
@@ -143,7 +262,7 @@ def test_few_windows_of_the_author_are_said_as_such() -> None:
     )
 
 
-def test_at_temperature_zero_all_rounds_are_one_and_it_is_said() -> None:
+def test_at_temperature_zero_or_a_fixed_seed_all_rounds_are_one_and_it_is_said() -> None:
     scored = [
         written(length, {"mtld": 70.0 - place}, trial=trial, item=f"greedy {length}")
         for place, length in enumerate((1_024, 2_048))
@@ -151,7 +270,10 @@ def test_at_temperature_zero_all_rounds_are_one_and_it_is_said() -> None:
     ]
     found = writing(scored)
     same, reach = found.warnings
-    assert same.startswith("all rounds of a length are the same draw (temperature 0): they count as one round")
+    assert same == (
+        "all rounds of a length are the same draw (temperature 0, or sampling.seed is set): they count as one round, "
+        "and more of them show nothing more; a temperature above 0 without sampling.seed makes them rounds of their own"
+    )
     assert reach.startswith("1 round against 1 can reach p = 0.5 at best, and 0.5 after Holm over 1 test")
     assert found.settling_rounds is None
     assert found.verdict == "no degradation detected; it takes more than one round a length to tell"

@@ -94,6 +94,7 @@ def make_round(
     answered: bool = True,
     finish_reason: str = "length",
     item: str = "",
+    answer_tokens: int | None = None,
 ) -> ScoredSample:
     """One round; `answered=False`: the server gave nothing."""
     sample = Sample(
@@ -109,6 +110,7 @@ def make_round(
         recipe=Recipe(user=(Words(text="a prompt"),)),
         seed=1000 + trial,
         item=item,
+        answer_tokens=answer_tokens,
         document=DOCUMENT,
     )
     generation = Generation(
@@ -219,6 +221,7 @@ def _level(name: str, items: Sequence[ScoredSample]) -> MeasureLevel:
         return statistics.fmean(values) if values else None
 
     values = [item.details[name] for item in items if name in item.details]
+    scores = [item.details[Z + name] for item in items if Z + name in item.details]
     mean, std, low, high = _spread(values)
     original = mean_of(ORIGINAL + name)
     return MeasureLevel(
@@ -233,6 +236,7 @@ def _level(name: str, items: Sequence[ScoredSample]) -> MeasureLevel:
         author_mean=mean_of(AUTHOR_MEAN + name),
         author_std=mean_of(AUTHOR_STD + name),
         z=mean_of(Z + name),
+        z_std=statistics.stdev(scores) if len(scores) > 1 else None,
         converged=None if mean is None or original is None else abs(mean - original) <= 0.1 * abs(original),
     )
 
@@ -285,6 +289,7 @@ def _tests(tiers: Sequence[WritingTier]) -> list[WritingTest]:
                     against="shortest",
                     n=tier.n_rounds,
                     n_baseline=first.n_rounds,
+                    scale="raw",
                     shift=worse * (mean - _means(first)[name]),
                     p_value=p_holm / 3,
                     p_holm=p_holm,
@@ -304,6 +309,7 @@ def _trends(tiers: Sequence[WritingTier]) -> list[WritingTrend]:
     return [
         WritingTrend(
             measure=name,
+            scale="raw",
             start=first[name],
             end=last[name],
             p_value=0.004 if BY_NAME[name].family == "repetition" else 0.21,

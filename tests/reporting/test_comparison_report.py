@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.analysis.writing_comparison import WritingSide, compare_writing
+from contextcliff.analysis.writing_comparison import compare_writing
+from contextcliff.analysis.writing_rules import WritingSide
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.comparison_console import render_comparison
 from contextcliff.reporting.comparison_figures import core_figure, measures_figure
@@ -30,7 +31,8 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
         report = replace(with_writing(make_report(), scored), run_id=f"run-{place}")
         runs.append(
             ComparedRun(
-                name=name, run_id=report.run_id, source="there", parameters={"model": report.model, "text": name},
+                name=name, run_id=report.run_id, source=f"/home/ada/{report.run_id}",
+                parameters={"model": report.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
                 report=report, writing=report.writing,
             )
         )  # fmt: skip
@@ -106,6 +108,23 @@ def test_the_json_holds_runs_measures_and_notes(written: Path) -> None:
     cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
     assert {"winner", "reason", "ranges", "ci_low", "ci_high", "common_tokens"} <= set(cloze)
     assert found["notes"] == ["a note"]
+
+
+def test_no_file_says_on_whose_disk_the_runs_lie(written: Path) -> None:
+    for file in ("comparison.json", "comparison.md", "comparison.csv", "writing.html"):
+        assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
+    run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
+    assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
+    assert "1.txt" in (written / "writing.html").read_text(encoding="utf-8")
+
+
+def test_the_figures_say_how_wide_the_bands_are() -> None:
+    comparison = compared(["a", "b"])
+    runs = tuple(replace(run, writing=replace(run.writing, confidence=0.9)) for run in comparison.runs if run.writing)
+    one, other = runs[0], comparison.runs[1]
+    for figure in (core_figure(runs), measures_figure(replace(comparison, runs=runs))):
+        assert any("Bands: 90% bootstrap intervals" in text for text in words(figure))
+    assert any("Bands: 90% and 95% bootstrap" in text for text in words(core_figure([one, other])))
 
 
 def test_nothing_of_a_name_is_obeyed(written: Path) -> None:

@@ -126,6 +126,34 @@ def test_the_map_of_tests_marks_what_is_degraded_and_leaves_grey_what_was_not_te
     assert (cells[:, 1:] > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("confidence", "classes"),
+    [
+        (0.95, ["p ≤ 0.001", "p ≤ 0.01", "p ≤ 0.05", "p > 0.05"]),
+        (0.99, ["p ≤ 0.001", "p ≤ 0.01", "p > 0.01"]),
+        (0.9, ["p ≤ 0.001", "p ≤ 0.01", "p ≤ 0.1", "p > 0.1"]),
+    ],
+)
+def test_the_classes_of_the_map_end_at_the_level_of_the_run(
+    cliff: Report, confidence: float, classes: list[str]
+) -> None:
+    report = with_writing(cliff)
+    # At the very level a test is significant, as everywhere.
+    at_level = [
+        replace(test, p_holm=1.0 - confidence) for test in writing_of(report).tests if test.against == "shortest"
+    ]
+    figure = dashboard_figure(report, replace(writing_of(report), tests=tuple(at_level), confidence=confidence))
+    assert [text for text in words(figure) if text.startswith("p ")] == classes
+    cells = np.asarray(figure.axes[4].images[0].get_array())
+    assert (cells[:, 1:] == len(classes) - 1).all()
+
+
+def test_an_interval_is_called_by_the_confidence_of_the_run(cliff: Report) -> None:
+    report = with_writing(cliff)
+    figure = core_figure(report, replace(writing_of(report), confidence=0.9))
+    assert "mean of the rounds with its 90% interval" in words(figure)
+
+
 def test_the_heatmap_tells_how_far_each_mean_is_from_the_original(cliff: Report) -> None:
     report = with_writing(cliff)
     figure = convergence_figure(report, writing_of(report))

@@ -128,6 +128,18 @@ def test_a_row_of_the_table_is_a_length_with_the_configured_samplers(cliff: Repo
     assert (first["num_rounds"], first["reading_level"]) == ("3", "11-12")
 
 
+def test_what_a_round_might_write_is_what_it_was_allowed_and_not_what_was_configured(
+    cliff: Report, tmp_path: Path
+) -> None:
+    """In a small window an answer takes a quarter of it."""
+    scored = [make_round(details={"cloze_score": 20.0}, answer_tokens=256)]
+    written(with_writing(cliff, scored), tmp_path, scored=scored)
+    for name in ("writing.csv", "writing_detailed.csv"):
+        (row,) = rows_of(tmp_path / name)
+        assert row["max_tokens"] == "256"
+        assert list(row)[3] == "max_tokens"
+
+
 def test_every_measure_has_its_columns_and_what_was_not_measured_is_an_empty_cell(
     cliff: Report, tmp_path: Path
 ) -> None:
@@ -137,8 +149,11 @@ def test_every_measure_has_its_columns_and_what_was_not_measured_is_an_empty_cel
     assert report.writing is not None
     for row, tier in zip(rows_of(tmp_path / "writing.csv"), report.writing.tiers, strict=True):
         for level in tier.measures:
-            cells = [row[level.name + end] for end in ("", "_std", "_original", "_author_mean", "_author_std", "_z")]
-            figures = (level.mean, level.std, level.original, level.author_mean, level.author_std, level.z)
+            cells = [
+                row[level.name + end]
+                for end in ("", "_std", "_original", "_author_mean", "_author_std", "_z", "_z_std")
+            ]
+            figures = (level.mean, level.std, level.original, level.author_mean, level.author_std, level.z, level.z_std)
             assert [float(cell) if cell else None for cell in cells] == list(figures)
         assert row["adjacent_coherence"] == row["adjacent_coherence_original"] == ""
         assert float(row["composite"]) == tier.composite.mean

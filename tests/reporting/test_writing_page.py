@@ -109,6 +109,19 @@ def test_a_point_tells_what_the_runs_differ_in_and_not_what_says_nothing_of_the_
     assert hover_parameters(one, [one, other]) == [("model", "a"), ("x.y", "1")]
 
 
+def test_a_page_shows_file_names_and_not_on_whose_disk_they_lie() -> None:
+    runs = [
+        run(
+            name, parameters={"model": name, "dataset.path": f"/home/ada/{name}.txt", "output_dir": "/home/ada/outputs"}
+        )
+        for name in ("one", "two")
+    ]
+    page = page_of(runs)
+    assert "/home/ada" not in page
+    assert {"one.txt", "two.txt", "outputs"} <= set(re.findall(r"<td>([^<]*)</td>", page))
+    assert "dataset.path: two.txt" in data_of(page)["runs"][1]["lines"]["cloze_score"]["hover"][0].split("<br>")
+
+
 def test_no_name_gets_out_of_its_place() -> None:
     made = run(HOSTILE, parameters={HOSTILE: HOSTILE, "model": HOSTILE})
     made = replace(made, writing=replace(made.writing, document_id=HOSTILE, verdict=HOSTILE))

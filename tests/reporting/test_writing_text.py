@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from markdown_it import MarkdownIt
@@ -14,12 +15,13 @@ from rich.console import Console
 from contextcliff.records import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.writing_text import degraded_in_short
+from contextcliff.reporting.writing_text import degraded_in_short, degraded_lines, trend_lines
 from contextcliff.reporting.writing_words import round_figures, value
-from contextcliff.writing_records import Writing, WritingTrend
+from contextcliff.writing_records import Scale, Writing, WritingTrend
 from tests.reporting.made_writing import TIERS, make_round, make_rounds, with_writing
 
 LONG = (2048, 131_072, 1_048_576)
+_SCALED: tuple[tuple[str, Scale], ...] = (("mtld", "z"), ("word_entropy", "raw"))
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) *h*"
 
 
@@ -88,15 +90,17 @@ def test_the_console_is_plain_ascii(cliff: Report) -> None:
 def test_the_trends_go_from_start_to_end_and_say_what_a_change_means(cliff: Report) -> None:
     report = with_writing(cliff)
     trends = (
-        WritingTrend(measure="cloze_score", start=22.16, end=15.38, p_value=0.2, p_holm=0.4, exact=True),
-        WritingTrend(measure="vocabulary_diversity", start=0.537, end=0.542, p_value=None, p_holm=None, exact=True),
-        WritingTrend(measure="mtld", start=90.0, end=60.0, p_value=0.0001, p_holm=0.0009, exact=False),
-        WritingTrend(measure="comma_density", start=1.0, end=2.0, p_value=0.3, p_holm=0.6, exact=True),
+        WritingTrend(measure="cloze_score", scale="z", start=22.16, end=15.38, p_value=0.2, p_holm=0.4, exact=True),
+        WritingTrend(
+            measure="vocabulary_diversity", scale="z", start=0.537, end=0.542, p_value=None, p_holm=None, exact=True
+        ),
+        WritingTrend(measure="mtld", scale="raw", start=90.0, end=60.0, p_value=0.0001, p_holm=0.0009, exact=False),
+        WritingTrend(measure="comma_density", scale="raw", start=1.0, end=2.0, p_value=0.3, p_holm=0.6, exact=True),
     )
     shown = section(printed(replace(report, writing=replace(writing_of(report), trends=trends)), width=120))
-    assert "22.16 -> 15.38 (-6.780, more complex); corrected p = 0.400" in shown
+    assert "22.16 -> 15.38 (-6.780, more complex); corrected p = 0.400 at equal length" in shown
     assert "0.537 -> 0.542 (+0.005, more diverse); not tested" in shown
-    assert "90.00 -> 60.00 (-30.00, worse); corrected p < 0.001" in shown
+    assert re.search(r"90\.00 -> 60\.00 \(-30\.00, worse\); corrected p < 0\.001 *\n", shown)
     assert "Commas" not in shown
     assert re.search(r"1 further: +no trend shown at 5%, corrected", shown)
 
@@ -115,6 +119,47 @@ def test_what_was_found_is_told_on_console_and_page(cliff: Report) -> None:
     assert "at 16,384: Bigram repetition worse than the shortest length by" in page
     assert re.search(r"at 16,384, than the shortest length: .*Bigram repetition \(p", shown)
     assert "than the author" not in shown
+
+
+@pytest.mark.parametrize(
+    ("against", "scale", "shift", "said"),
+    [
+        ("author", "z", 1.8, "Vocabulary diversity worse than the author's text elsewhere by 1.800 sd of the author's"),
+        ("shortest", "z", 1.8, "Vocabulary diversity worse than the shortest length by 1.800 sd of the author's"),
+        ("shortest", "raw", 0.02, "Vocabulary diversity worse than the shortest length by 0.020 types/tokens"),
+        # The ranks of ten rounds can be worse and their mean better.
+        ("shortest", "z", -0.1, "worse than the shortest length in most rounds, though not on average"),
+    ],
+)
+def test_a_degradation_is_told_on_the_scale_that_was_tested(
+    cliff: Report, against: Literal["shortest", "author"], scale: Scale, shift: float, said: str
+) -> None:
+    test = next(test for test in writing_of(with_writing(cliff)).tests if test.degraded)
+    test = replace(test, measure="vocabulary_diversity", against=against, scale=scale, shift=shift)
+    (line,) = degraded_lines([test])
+    assert f"{said} (corrected p" in line
+
+
+@pytest.mark.parametrize(("confidence", "level", "told"), [(0.95, "5%", True), (0.99, "1%", False)])
+def test_a_trend_at_the_very_level_of_the_run_is_told(cliff: Report, confidence: float, level: str, told: bool) -> None:
+    trends = (
+        WritingTrend(measure="mtld", scale="raw", start=90.0, end=60.0, p_value=0.01, p_holm=0.05, exact=True),
+        WritingTrend(measure="comma_density", scale="raw", start=1.0, end=2.0, p_value=0.3, p_holm=None, exact=True),
+    )
+    lines = trend_lines(replace(writing_of(with_writing(cliff)), trends=trends, confidence=confidence))
+    assert ("MTLD" in dict(lines)) is told
+    assert lines[-1] == (f"{1 if told else 2} further", f"no trend shown at {level}, corrected")
+
+
+def test_the_page_says_which_trends_were_tested_at_equal_length(cliff: Report) -> None:
+    trends = tuple(
+        WritingTrend(measure=name, scale=scale, start=90.0, end=60.0, p_value=0.01, p_holm=0.05, exact=True)
+        for name, scale in _SCALED
+    )
+    report = with_writing(cliff)
+    page = render_markdown(replace(report, writing=replace(writing_of(report), trends=trends)), figures=[])
+    assert re.search(r"\| MTLD \|.*\| at equal length \|\n", page)
+    assert re.search(r"\| Word entropy \|.*\| as it is \|\n", page)
 
 
 def test_of_many_measures_found_worse_the_surest_are_named_and_the_rest_counted(cliff: Report) -> None:

@@ -19,7 +19,8 @@ from pydantic import TypeAdapter
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document, Passage, Prompt, Sample, Score, render
-from contextcliff.tasks.continuation import Continuation, prompt_text
+from contextcliff.tasks.continuation import Continuation
+from contextcliff.tasks.continuation_scoring import prompt_text
 from contextcliff.tasks.task import Built, Materials, ProseTask, Room
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.words import WordTokenizer
@@ -69,7 +70,7 @@ def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = No
 
 @settings(max_examples=40)
 @given(
-    max_tokens=st.integers(16, 700),
+    max_tokens=st.integers(64, 700),
     max_context=st.integers(1500, 8192),
     divisions=st.sampled_from([0, 1, 2, 4]),
     start_context=st.sampled_from([256, 512, 1024, 2048]),
@@ -95,7 +96,7 @@ def test_all_lengths_end_at_one_point_and_each_is_a_suffix_of_the_next(
 
 
 @settings(max_examples=30)
-@given(max_tokens=st.integers(16, 1024), max_context=st.integers(2048, 8192))
+@given(max_tokens=st.integers(64, 1024), max_context=st.integers(2048, 8192))
 def test_a_context_holds_template_instruction_text_and_answer(max_tokens: int, max_context: int) -> None:
     task = continuation(max_tokens=max_tokens, max_context=max_context, rounds=1)
     for sample in built(task).samples:
@@ -103,7 +104,7 @@ def test_a_context_holds_template_instruction_text_and_answer(max_tokens: int, m
         assert counted + (sample.answer_tokens or 0) <= sample.context_tokens
         assert abs(counted - sample.built_tokens) <= 3
         # At most a sentence, or the way to a near paragraph, is left over.
-        assert counted + (sample.answer_tokens or 0) >= sample.context_tokens - max(200, sample.context_tokens // 25)
+        assert counted + (sample.answer_tokens or 0) >= sample.context_tokens - max(280, sample.context_tokens // 25)
 
 
 def test_the_point_is_the_end_of_a_sentence_and_contexts_start_with_one() -> None:
@@ -114,6 +115,14 @@ def test_the_point_is_the_end_of_a_sentence_and_contexts_start_with_one() -> Non
         assert following in starts
         assert not STORY.text[end - 1].isspace()
         assert passage(sample).start in starts
+
+
+def test_another_instruction_or_room_for_thinking_leaves_the_point_where_it_is() -> None:
+    point = passage(samples()[0]).end
+    thinking = Room(context_window=8192, answer_tokens=1280, thinking_tokens=1024)
+    longer = built(continuation(instruction="Go on with this story, as the one who wrote it would have. " * 3))
+    for found in (longer, built(continuation(), room=thinking)):
+        assert {passage(sample).end for sample in found.samples} == {point}
 
 
 def test_the_same_point_serves_more_rounds_finer_lengths_and_another_judging() -> None:
@@ -193,6 +202,19 @@ def test_a_text_without_sentences_is_refused() -> None:
     assert str(told.value).startswith("dataset: no sentence ends in Endless (100,000 characters)")
 
 
+@pytest.mark.parametrize("stop", ["।", "۔", "։"])
+def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
+    text = "\n".join(f"{'अब पानी आया और गया ' * 3}{stop}" for _ in range(900))
+    document = Document(document_id="far", title="Far", text=text.replace("\n", "\n\n"), language="hi")
+    assert built(continuation(start_context=512, max_context=1024, max_tokens=64), document).samples
+
+
+def test_paragraphs_without_sentences_are_refused_as_such() -> None:
+    listed = Document(document_id="list", title="List", text="\n\n".join(f"tide ledger lamp {i}" for i in range(4000)))
+    with pytest.raises(ConfigError, match=r"^dataset: no sentence ends in List"):
+        built(continuation(), listed)
+
+
 def test_three_divisions_are_refused() -> None:
     with pytest.raises(ConfigError) as told:
         built(continuation(divisions=3))
@@ -250,6 +272,7 @@ def test_an_empty_answer_scores_nothing_and_measures_nothing() -> None:
         empty = score(text, completion_tokens=1)
         assert (empty.value, empty.failure) == (0.0, "empty")
         assert "mtld" not in empty.details
+    assert score("The end.", completion_tokens=256).value == 0.0
 
 
 def test_the_original_is_measured_over_as_many_tokens_as_the_model_wrote() -> None:
@@ -276,6 +299,19 @@ def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Pat
     assert unfamiliar[0] > 0.9 > unfamiliar[1]
 
 
+def test_reasoning_that_the_server_counts_and_hides_is_no_part_of_the_answer() -> None:
+    answer = replace(said(STORY.text[:500]), completion_tokens=400, reasoning_tokens=290)
+    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    assert found.failure == "too_short"
+    assert found.details["original.word_count"] < 110
+
+
+def test_where_a_server_counts_nothing_the_text_tells_how_much_was_written() -> None:
+    answer = replace(said(STORY.text[:1100]), completion_tokens=1, server_counted=False)
+    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    assert found.failure != "too_short"
+
+
 def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
     text = files("contextcliff.datasets").joinpath("texts", "shiomachi_no_kirokugakari.txt").read_text(encoding="utf-8")
     document = Document(document_id="story", title="潮", text=text, language="ja")
@@ -284,6 +320,9 @@ def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
     found = continuation().score(replace(sample, document=document), answer)
     assert "cloze_score" not in found.details
     assert {"char_entropy", "compression_ratio", "composite"} <= set(found.details)
+    half = continuation().score(replace(sample, document=document), replace(answer, completion_tokens=128))
+    share = half.details["original.continuation_length"] / found.details["original.continuation_length"]
+    assert share == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_prompt_is_a_text_after_an_instruction() -> None:

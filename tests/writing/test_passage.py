@@ -19,6 +19,7 @@ from contextcliff.writing.measures import (
     CLASSIC_COMPOSITE,
     COMPOSITE,
     ORIGINAL,
+    ORIGINAL_Z,
     Z,
 )
 from contextcliff.writing.norms import author_windows
@@ -46,7 +47,7 @@ def test_a_page_is_told_in_full(story: str) -> None:
     assert set(details) == (
         plain
         | {ORIGINAL + name for name in normed}
-        | {prefix + name for prefix in (AUTHOR_MEAN, AUTHOR_STD, Z) for name in normed}
+        | {prefix + name for prefix in (AUTHOR_MEAN, AUTHOR_STD, Z, ORIGINAL_Z) for name in normed}
         | {COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE}
     )
     assert all(math.isfinite(value) for value in details.values())
@@ -144,7 +145,24 @@ def test_a_text_that_is_missing_in_part_is_told_and_counts(story: str) -> None:
         for share in (0.0, 0.5, 1.0)
     )  # fmt: skip
     assert [found["shortfall"] for found in (whole, half, none)] == [0.0, 0.5, 1.0]
-    assert [round(found["z.shortfall"], 9) for found in (whole, half, none)] == [0.0, 3.0, 6.0]
-    assert whole["composite"] < half["composite"] < none["composite"]
-    # One part of seven, and it is complete.
-    assert none["composite"] >= 100 * math.sqrt(1 / 7)
+    assert [round(found["z.shortfall"], 9) for found in (whole, half, none)] == [0.0, 5.0, 10.0]
+    quality = 1.0 - whole["composite"] / 100.0
+    assert half["composite"] == pytest.approx(100.0 * (1.0 - quality / 2))
+    assert none["composite"] == 100.0
+
+
+@pytest.mark.parametrize("text", ["", "...", "The end.", "Yes. " * 9])
+def test_a_text_too_short_to_be_measured_is_the_worst_and_never_the_best(text: str, story: str) -> None:
+    details = judge_prose(
+        text, prompt=story[:POINT], reference=story[POINT:5000], document=story, language="en", word_list=dale_chall(),
+        shortfall=0.0,
+    )  # fmt: skip
+    assert details[COMPOSITE] == 100.0
+
+
+def test_where_the_author_has_no_windows_there_is_no_composite(story: str) -> None:
+    page = story[POINT : POINT + PAGE]
+    details = judge_prose(
+        page, prompt="", reference=page, document=page[:500], language="en", word_list=dale_chall(), shortfall=0.0
+    )
+    assert COMPOSITE not in details

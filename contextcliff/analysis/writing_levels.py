@@ -1,0 +1,17 @@
+"""What a run has of a measure or composite at one context length, by its name."""
+
+from __future__ import annotations
+
+from contextcliff.writing.measures import CLASSIC_COMPOSITE, COMPOSITE
+from contextcliff.writing_records import CompositeLevel, MeasureLevel, WritingTier
+
+_NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
+
+
+def level_at(tier: WritingTier, name: str) -> MeasureLevel | CompositeLevel:
+    """A measure or a composite; one without figures where the record has none."""
+    if name == COMPOSITE:
+        return tier.composite
+    if name == CLASSIC_COMPOSITE:
+        return tier.composite_classic
+    return next((level for level in tier.measures if level.name == name), _NOTHING)

@@ -1,0 +1,64 @@
+"""The samples of a continuation: every round of every length, from one point of one text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contextcliff.records import Passage, Recipe, Sample, Span, Words
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.tasks.continuation_point import Origin
+from contextcliff.tasks.haystack import Haystack
+from contextcliff.tasks.task import Materials
+
+POINT = "continuation_point"
+"""The key of `Sample.metadata` that holds the character at which the prompt ends."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuationMaker:
+    """Makes the samples that go on from one point."""
+
+    name: str
+    instruction: str
+    reminder: str
+    n_rounds: int
+    materials: Materials
+    origin: Origin
+    answer_tokens: int
+    frame_tokens: int
+    reference: Span
+
+    def rounds(self, *, context_tokens: int, text_tokens: int) -> tuple[Sample, ...]:
+        """One tier."""
+        source: Haystack = self.origin.source
+        point, document = self.origin.point, source.document
+        start = self.origin.start_for(text_tokens)
+        pieces: list[Words | Passage] = [
+            Words(text=f"{self.instruction}\n\n"),
+            Passage(document_id=document.document_id, start=start, end=point),
+        ]
+        if self.reminder:
+            pieces.append(Words(text=self.reminder))
+        recipe = Recipe(user=tuple(pieces))
+        built = self.frame_tokens + source.text.tokens_between(start, point)
+        asked = [self.instruction, self.reminder, self.answer_tokens, point]
+        context = (self.materials.seed, self.name, asked, self.materials.text_identity, context_tokens)
+        return tuple(
+            Sample(
+                sample_id=f"{self.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
+                task=self.name,
+                context_tokens=context_tokens,
+                built_tokens=built,
+                depth=None,
+                trial=trial,
+                document_id=document.document_id,
+                question=self.instruction,
+                answers=(),
+                recipe=recipe,
+                seed=seed_of(*context, trial),
+                metadata={POINT: point},
+                evidence=(self.reference,),
+                answer_tokens=self.answer_tokens,
+            )
+            for trial in range(self.n_rounds)
+        )
