@@ -7,6 +7,8 @@ import textstat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.writing.familiar import dale_chall
+from contextcliff.writing.measured import measure_prose
 from contextcliff.writing.words import prose_of, words_of
 
 
@@ -76,3 +78,13 @@ def test_words_are_counted_as_textstat_counts_them(story: str) -> None:
     """Apart from dashes, which it takes for parts of words."""
     plain = story.replace("--", " ").replace("—", " ").replace("–", " ")
     assert len(prose_of(plain).words) == pytest.approx(textstat.lexicon_count(plain), rel=0.002)
+
+
+def test_letters_long_words_and_sentences_are_as_textstat_has_them(story: str) -> None:
+    """It splits sentences at every full stop and question mark, `Mr.` and quotations included: so more of them."""
+    plain = story[3_000:13_000].replace("--", " ").replace("—", " ").replace("–", " ")
+    ours = measure_prose(plain, language="en", word_list=dale_chall())
+    words = textstat.lexicon_count(plain)
+    assert ours["avg_word_length"] == pytest.approx(textstat.avg_letter_per_word(plain))
+    assert ours["long_word_ratio"] == pytest.approx(textstat.long_word_count(plain) / words)
+    assert ours["avg_sentence_length"] == pytest.approx(textstat.words_per_sentence(plain), rel=0.1)
