@@ -17,6 +17,7 @@ from contextcliff.execution.store import PlannedSample, Rates, Store
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
 from contextcliff.records import LengthAudit, Plan, PlanBin, Sample
 from contextcliff.settings import PositiveFloat, settings
+from contextcliff.tasks.task import ProseTask
 from contextcliff.text.words import WordTokenizer
 
 
@@ -90,6 +91,9 @@ def _plan(
     binned = {sample.sample_id: length for length, group in _lengths(ordinary).items() for sample in group}
     per_length = Counter(binned[sample.sample_id] for sample in ordinary)
     to_send = Counter(binned[sample.sample_id] for sample in samples if sample.is_ordinary)
+    # Samples that one generation answers are one piece of evidence.
+    draws = {item.key: item.sample for item in prepared.planned if item.sample.is_ordinary}
+    evidence = Counter(binned[sample.sample_id] for sample in draws.values())
     architecture = _architecture(invocation)
     answer = max(invocation.sampling.for_answer(sample.answer_tokens).generated_tokens for sample in ordinary)
     return Plan(
@@ -109,7 +113,7 @@ def _plan(
         wall_s=_wall_s(rates, computed_tokens=prompt - cached, completion_tokens=completion),
         download=None if download is None else download.name,
         download_gib=None if download is None else download.gib,
-        detectable_drop=detectable_drop(min(per_length.values()), confidence=invocation.analysis.confidence),
+        detectable_drop=detectable_drop(min(evidence.values()), confidence=invocation.analysis.confidence),
         confidence=invocation.analysis.confidence,
         bins=tuple(
             PlanBin(
@@ -152,6 +156,11 @@ def _notes(
     invocation: Invocation, missing: Sequence[PlannedSample], rates: Rates | None, download: Download | None
 ) -> tuple[str, ...]:
     notes = []
+    if isinstance(invocation.task, ProseTask):
+        notes.append(
+            "the fall that is detected is one of right-or-wrong scores; those of prose are fractions and spread less: "
+            "a run says how many rounds would settle it"
+        )
     if download is not None:
         notes.append("the weights are not here yet: tokens are estimated, and the run would fetch them first")
     if rates is None:

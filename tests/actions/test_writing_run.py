@@ -142,6 +142,20 @@ def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     assert any("9 of 12 samples have the prompt and the draw of another one" in note for note in report["notes"])
 
 
+def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
+    plans = []
+    for sampling, samples_sent in (("creative", 30), ("greedy", 3)):
+        ended = contextcliff_here(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        plans.append(json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8")))
+        assert plans[-1]["samples"] == samples_sent
+        assert plans[-1]["completion_tokens"] == 256 * samples_sent
+    # Rounds of one length share their prompt, and greedy ones are one draw, which can show nothing.
+    assert plans[0]["cached_prompt_tokens"] > 0.85 * plans[0]["prompt_tokens"]
+    assert plans[1]["detectable_drop"] is None
+    assert not list(tmp_path.rglob("state.db"))
+
+
 def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Path) -> None:
     before = run(tmp_path, *FLAT, "task.rounds=2")
     (tmp_path / "words.txt").write_text("the\nand\nof\n", encoding="utf-8")
