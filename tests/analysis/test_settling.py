@@ -37,6 +37,7 @@ def pass_rate(here: tuple[float, ...], baseline: tuple[float, ...], n: int, *, r
     return passed / runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("here", "baseline"),
     [
@@ -53,6 +54,7 @@ def test_simulated_runs_of_that_size_mostly_pass(here: tuple[float, ...], baseli
     assert pass_rate(here, baseline, max(2, n // 3), runs=120, seed=n) < 0.7
 
 
+@pytest.mark.slow
 def test_it_holds_for_fresh_runs_though_the_observed_ones_were_few() -> None:
     """The plan is made from six rounds a length, and the runs are of the true law: mostly is less than 80% then."""
     rng, rates = np.random.default_rng(0), []

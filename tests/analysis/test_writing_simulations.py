@@ -119,6 +119,7 @@ def imitated(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", [0.0, 0.25, 0.5])
 def test_an_imitator_at_any_place_is_called_in_at_most_one_run_of_twenty(between: float) -> None:
     rng, runs = np.random.default_rng(20_262), 300
@@ -129,6 +130,7 @@ def test_an_imitator_at_any_place_is_called_in_at_most_one_run_of_twenty(between
     assert alarms <= allowed(1.0 - CONFIDENCE, runs)
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_a_trend_is_called_in_at_most_one_run_of_twenty() -> None:
     rng, runs = np.random.default_rng(20_263), 100
     alarms = 0
@@ -138,6 +140,7 @@ def test_where_nothing_changes_a_trend_is_called_in_at_most_one_run_of_twenty() 
     assert alarms <= allowed(0.05, runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cloze_score", "vocabulary_diversity", "bigram_repetition_rate"])
 def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: str) -> None:
     rng, runs = np.random.default_rng(20_264), 200
@@ -155,6 +158,7 @@ def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: st
     assert elsewhere <= allowed(0.05, runs)
 
 
+@pytest.mark.slow
 def test_fewer_rounds_never_give_a_higher_cap_on_average() -> None:
     """A run that is fine up to 4,096 tokens and bad at 8,192; no cap counts as 0 tokens."""
     rng, runs = np.random.default_rng(20_265), 150

@@ -174,6 +174,7 @@ def test_runs_are_named_by_what_tells_them_apart(cliff: Report) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_page_shows_the_runs_beside_it_whatever_their_model_with_their_own_parameters(
     cliff: Report, tmp_path: Path
 ) -> None:

@@ -398,6 +398,7 @@ if threading.active_count() > 1:
     assert len(list((tmp_path / "mlruns").glob("*/artifacts/report.json"))) == 1
 
 
+@pytest.mark.slow
 def test_four_processes_that_start_at_once_on_a_fresh_store_all_get_in(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(4)

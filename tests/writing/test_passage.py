@@ -66,6 +66,7 @@ def test_an_empty_text_has_the_worst_composite_and_nothing_to_compare(story: str
     assert not [key for key in details if key.startswith(Z)]
 
 
+@pytest.mark.slow
 def test_the_authors_own_pages_score_near_nothing(novel: str) -> None:
     pages = [judged(page, novel, point=max(1, novel.index(page))) for page in _pages(novel)]
     assert statistics.mean(page[COMPOSITE] for page in pages) < 4.0
