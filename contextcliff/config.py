@@ -26,16 +26,16 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.reporting.settings import ReportingSettings
 from contextcliff.sampling import Sampling
-from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.settings import FOLDER_NAME, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
+_BESIDE_TASK = ("judge", "embedding")
 _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
 _CREDENTIALS = re.compile(r"(\w+://)[^/@\s]+@")
-_FOLDER = re.compile(r"[\w][\w. -]{0,99}")
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -62,7 +62,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
     embedder = _take_embedder(values)
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     tracking = cast(Tracker, groups["tracking"])
-    if not _FOLDER.fullmatch(tracking.experiment):
+    if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(
             f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
             "dots, hyphens and underscores"
@@ -112,12 +112,9 @@ def _resolved(config: DictConfig) -> dict[str, Any]:
 
 def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
     """The judge of a task, which is no part of the task itself: a model and an engine of its own."""
-    task = values.get("task")
-    if not isinstance(task, dict) or task.get("judge") is None:
+    node = _beside_task(values, "judge", otherwise="is no judge; choose one with task/judge=llm")
+    if node is None:
         return None
-    node = task["judge"]
-    if not isinstance(node, dict):
-        raise ConfigError(f"task.judge={node}: is no judge; choose one with task/judge=llm")
     if named and isinstance(node.get("model"), dict):
         node["model"]["served"] = {}
     return cast(Judge, _build_group("task.judge", node))
@@ -125,13 +122,18 @@ def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
 
 def _take_embedder(values: Mapping[str, Any]) -> Embedder | None:
     """What embeds the sentences of a task, which is no part of the task either."""
+    otherwise = "embeds nothing; choose one with task/embedding=openai or llamacpp"
+    node = _beside_task(values, "embedding", otherwise=otherwise)
+    return None if node is None else cast(Embedder, _build_group("task.embedding", node))
+
+
+def _beside_task(values: Mapping[str, Any], name: str, *, otherwise: str) -> dict[str, Any] | None:
+    """What is configured inside a task and built beside it; None where there is none of it."""
     task = values.get("task")
-    if not isinstance(task, dict) or task.get("embedding") is None:
-        return None
-    node = task["embedding"]
-    if not isinstance(node, dict):
-        raise ConfigError(f"task.embedding={node}: embeds nothing; choose one with task/embedding=openai or llamacpp")
-    return cast(Embedder, _build_group("task.embedding", node))
+    node = task.get(name) if isinstance(task, dict) else None
+    if node is not None and not isinstance(node, dict):
+        raise ConfigError(f"task.{name}={node}: {otherwise}")
+    return node
 
 
 def _build_group(group: str, node: object) -> object:
@@ -139,7 +141,7 @@ def _build_group(group: str, node: object) -> object:
         raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     if group == "task":
-        for beside in ("judge", "embedding"):
+        for beside in _BESIDE_TASK:
             values.pop(beside, None)
     return build(_class_at(str(node["_target_"]), group), values, group=group)
 

@@ -7,10 +7,14 @@ whether the values come from YAML or from Python.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
+
+FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")
+"""What is taken for the name of one folder on every system."""
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 PositiveInt = Annotated[int, Field(gt=0)]

@@ -79,6 +79,9 @@ class WritingTier:
     outliers: tuple[OutlierRound, ...]
 
 
+COMPLETE = "complete"
+"""The outcome of a round without a failure."""
+
 Scale = Literal["z", "raw"]
 """What was compared: z-scores, by windows of the author's text as long as each round's, or the measure itself."""
 

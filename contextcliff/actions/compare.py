@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_runs import WORD_LIST, FoundRun, Remeasuring, find_runs, latest_runs
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.file_names import file_name
-from contextcliff.settings import settings
-
-if TYPE_CHECKING:
-    from contextcliff.writing.familiar import WordList
+from contextcliff.settings import FOLDER_NAME, settings
+from contextcliff.tasks.task import ProseTask
 
 _MOST_RUNS = 12
 _FEWEST = 2
-_FOLDER = re.compile(r"[\w][\w. -]{0,99}")
 _OURS = "ContextCliff's rules"
 _LEAST_LENGTH = "task.min_tokens_fraction"
 _UNSET = "None"
@@ -33,15 +28,6 @@ _SHARED = {
     "repetition and copying depend; z-scores are taken at equal length",
 }
 """Settings that make a measure another one, where runs differ in them."""
-
-
-@runtime_checkable
-class Worded(Protocol):
-    """A task that knows which words are familiar."""
-
-    def familiar(self) -> WordList:
-        """Its list."""
-        ...
 
 
 @settings
@@ -58,7 +44,7 @@ class Compare:
     Familiar words are those of the invocation's task, where it has a list."""
 
     def __post_init__(self) -> None:
-        if not _FOLDER.fullmatch(self.name):
+        if not FOLDER_NAME.fullmatch(self.name):
             raise ValueError(
                 f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
                 "underscores"
@@ -119,7 +105,7 @@ class Compare:
 
 
 def _remeasuring(invocation: Invocation) -> Remeasuring:
-    if isinstance(invocation.task, Worded):
+    if isinstance(invocation.task, ProseTask):
         return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
     from contextcliff.writing.familiar import dale_chall
 

@@ -72,7 +72,7 @@ def writing_of_run(
         confidence=cap.confidence,
         document_id=scored[0].sample.document_id,
         continuation_point=scored[0].sample.evidence[0].start,
-        author=task.author([(sample, generation) for sample, generation in written]) if written else {},
+        author=task.author(written) if written else {},
         share=cap.threshold if cap.relative_to_baseline else None,
         cleared=cap.tokens is not None and cap.tokens >= analysis.bins[-1].max_tokens,
         embeddings=run.facts.get(EMBEDDER_FACT) if embeds else None,

@@ -155,7 +155,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         ci_low=None,
         ci_high=None,
         tested_low=None,
-        std=_standard_deviation(scores),
+        std=standard_deviation(scores),
         failure_rate=sum(_is_failure(s) for s in found.samples) / n_scored if n_scored else None,
         failures=_failures(found.samples),
         ttft_ms_median=_median(s.generation.ttft_ms for s in found.samples if s.generation is not None),
@@ -165,9 +165,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         n_documents=len({s.sample.document_id for s in found.samples}),
         instability=None if changes is None else changes.share,
         within_item_variance=None if changes is None else changes.variance,
-        latency_ms_std=_standard_deviation(
-            [s.generation.latency_ms for s in found.samples if s.generation is not None]
-        ),
+        latency_ms_std=standard_deviation([s.generation.latency_ms for s in found.samples if s.generation is not None]),
         bimodality=bimodality(scores),
     )
     level = Level(bin=summary, scores=scores, binary=binary, unscored=len(items) - len(scores), clusters=clusters)
@@ -197,22 +195,28 @@ def mean_of(scores: Sequence[float]) -> float:
     return math.fsum(scores) / len(scores)
 
 
-def _standard_deviation(scores: Sequence[float]) -> float | None:
+def standard_deviation(scores: Sequence[float]) -> float | None:
     """Sample standard deviation (n − 1 in the denominator); None below two scores."""
     if len(scores) < 2:
         return None
+    if min(scores) == max(scores):
+        return 0.0  # and not what rounding the mean leaves
     centre = mean_of(scores)
     return math.sqrt(math.fsum((score - centre) ** 2 for score in scores) / (len(scores) - 1))
 
 
 def _failures(samples: Iterable[ScoredSample]) -> dict[str, int]:
     """How often each tag occurs among imperfect and unscored samples, most frequent first."""
-    counts = Counter(
+    return counted(
         s.failure
         for s in samples
         if s.failure is not None and (s.score is None or s.score < 1.0 or COMPOSITE in s.details)
     )
-    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+def counted(words: Iterable[str]) -> dict[str, int]:
+    """How often each occurs, most frequent first."""
+    return dict(sorted(Counter(words).items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _median(values: Iterable[float]) -> float | None:

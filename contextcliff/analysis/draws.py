@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.bins import mean_of
+from contextcliff.analysis.items import by_item
 from contextcliff.records import ScoredSample
 
 
@@ -59,19 +60,11 @@ def drawn_tiers(scored: Iterable[ScoredSample]) -> tuple[DrawnTier, ...]:
     return tuple(
         DrawnTier(
             context_tokens=tokens,
-            draws=_draws([s for s in by_length[tokens] if s.score is not None]),
+            draws=tuple(map(_draw, by_item(s for s in by_length[tokens] if s.score is not None))),
             unscored=tuple(s for s in by_length[tokens] if s.score is None),
         )
         for tokens in sorted(by_length)
     )
-
-
-def _draws(answered: Sequence[ScoredSample]) -> tuple[Draw, ...]:
-    found: defaultdict[tuple[str, str] | int, list[ScoredSample]] = defaultdict(list)
-    for position, scored in enumerate(answered):
-        sample = scored.sample
-        found[(sample.document_id, sample.item) if sample.item else position].append(scored)
-    return tuple(_draw(rounds) for rounds in found.values())
 
 
 def _draw(rounds: Sequence[ScoredSample]) -> Draw:

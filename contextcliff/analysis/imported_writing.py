@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from contextcliff.analysis.draws import Draw, DrawnTier
-from contextcliff.analysis.writing_tiers import CONVERGED_WITHIN, writing_tier
+from contextcliff.analysis.writing_tiers import has_converged, variation, writing_tier
 from contextcliff.imported_records import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.composite import classic
 from contextcliff.writing.familiar import WordList
@@ -137,9 +137,9 @@ def _level(name: str, means: ImportedMeans, n: int, *, original: float | None) -
     mean, std = means.values[name], means.stds.get(name) if n > 1 else None
     return MeasureLevel(
         name=name, n=n, mean=mean, std=std, ci_low=None, ci_high=None,
-        cv=None if std is None or not mean else std / abs(mean),
+        cv=variation(mean, std),
         original=original, author_mean=None, author_std=None, z=None,
-        converged=None if original is None else abs(mean - original) <= CONVERGED_WITHIN * abs(original),
+        converged=None if original is None else has_converged(mean, original),
     )  # fmt: skip
 
 

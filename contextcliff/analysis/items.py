@@ -32,11 +32,16 @@ class Item:
 
 def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
     """The items of samples, in the order in which they first occur."""
+    return tuple(_item(group) for group in by_item(samples))
+
+
+def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], ...]:
+    """The samples of each item together, in the order in which the items first occur."""
     found: dict[tuple[str, str] | int, list[ScoredSample]] = {}
     for position, scored in enumerate(samples):
         sample = scored.sample
         found.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
-    return tuple(_item(group) for group in found.values())
+    return tuple(map(tuple, found.values()))
 
 
 def _item(group: Sequence[ScoredSample]) -> Item:

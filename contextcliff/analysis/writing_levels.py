@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextcliff.writing.measures import CLASSIC_COMPOSITE, COMPOSITE
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, WritingTier
 
-_NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
-
 
 def level_at(tier: WritingTier, name: str) -> MeasureLevel | CompositeLevel:
     """A measure or a composite; one without figures where the record has none."""
@@ -14,4 +12,13 @@ def level_at(tier: WritingTier, name: str) -> MeasureLevel | CompositeLevel:
         return tier.composite
     if name == CLASSIC_COMPOSITE:
         return tier.composite_classic
-    return next((level for level in tier.measures if level.name == name), _NOTHING)
+    return level_of(tier, name)
+
+
+def level_of(tier: WritingTier, measure: str) -> MeasureLevel:
+    """A measure at a length; where the record has none, one without figures."""
+    found = next((level for level in tier.measures if level.name == measure), None)
+    return found or MeasureLevel(
+        name=measure, n=0, mean=None, std=None, ci_low=None, ci_high=None, cv=None, original=None,
+        author_mean=None, author_std=None, z=None, converged=None,
+    )  # fmt: skip

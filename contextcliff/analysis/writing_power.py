@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from contextcliff.analysis.bins import counted
 from contextcliff.analysis.draws import Draw, DrawnTier
 from contextcliff.analysis.holm import holm, is_significant
 from contextcliff.analysis.rank_tests import least_p
@@ -54,13 +55,13 @@ def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[str]:
     for tier in tiers:
         missing = rounds_without_measures(tier)
         if missing:
-            tags = Counter(
+            tags = counted(
                 scored.failure or "no reason given"
                 for draw in tier.draws
                 if _is_without_text(draw)
                 for scored in draw.rounds
             )
-            kinds = ", ".join(f"{tag} {n}" for tag, n in sorted(tags.items(), key=lambda kind: (-kind[1], kind[0])))
+            kinds = ", ".join(f"{tag} {n}" for tag, n in tags.items())
             yield (
                 f"at {tier.context_tokens:,} tokens {missing:,} of {len(tier.rounds):,} answered rounds gave no text "
                 f"to measure ({kinds}): the tests of the prose leave them out, the score does not"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.analysis.bins import counted, standard_deviation
 from contextcliff.analysis.bootstrap import mean_intervals
 from contextcliff.analysis.draws import DrawnTier
 from contextcliff.analysis.outliers import outlier_rounds
@@ -22,13 +21,10 @@ from contextcliff.writing.measures import (
     ORIGINAL,
     Z,
 )
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, WritingTier
+from contextcliff.writing_records import COMPLETE, CompositeLevel, MeasureLevel, WritingTier
 
 CONVERGED_WITHIN = 0.1
 """Of the original's value: Context-Tester's limit."""
-
-COMPLETE = "complete"
-"""The outcome of a round without a failure."""
 
 _ROUNDING = 1e-12
 _Interval = tuple[float | None, float | None]
@@ -42,8 +38,8 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
         n_rounds=len(tier.rounds),
         n_unscored=len(tier.unscored),
         n_distinct=len(tier.draws),
-        outcomes=_counts(scored.failure or COMPLETE for scored in tier.rounds),
-        finish_reasons=_counts(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
+        outcomes=counted(scored.failure or COMPLETE for scored in tier.rounds),
+        finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
         reading_level=_reading_level(tier.mean("cloze_score")),
         composite=_composite(tier, COMPOSITE, intervals),
         composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
@@ -63,7 +59,7 @@ def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
     mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(ORIGINAL + name)
     converged = None
     if mean is not None and original is not None:
-        converged = abs(mean - original) <= CONVERGED_WITHIN * abs(original) + _ROUNDING
+        converged = has_converged(mean, original)
     return MeasureLevel(
         name=name,
         n=len(values),
@@ -71,7 +67,7 @@ def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
         std=std,
         ci_low=interval[0],
         ci_high=interval[1],
-        cv=_variation(mean, std),
+        cv=variation(mean, std),
         original=original,
         author_mean=tier.mean(AUTHOR_MEAN + name),
         author_std=tier.mean(AUTHOR_STD + name),
@@ -87,17 +83,13 @@ def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) ->
     return CompositeLevel(n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high)
 
 
-def standard_deviation(values: Sequence[float]) -> float | None:
-    """With n − 1 in the denominator; None below two values."""
-    if len(values) < 2:
-        return None
-    if min(values) == max(values):
-        return 0.0
-    centre = mean_of(values)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+def has_converged(mean: float, original: float) -> bool:
+    """Whether a mean lies within 10% of the original's."""
+    return abs(mean - original) <= CONVERGED_WITHIN * abs(original) + _ROUNDING
 
 
-def _variation(mean: float | None, std: float | None) -> float | None:
+def variation(mean: float | None, std: float | None) -> float | None:
+    """Coefficient of variation; None where it can't be said."""
     if not mean or std is None:
         return None
     found = std / abs(mean)
@@ -117,11 +109,6 @@ def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[
         seed = seed_of("writing bootstrap", tier.context_tokens, list(places))
         found.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
     return found
-
-
-def _counts(words: Iterable[str]) -> dict[str, int]:
-    """How often each occurs, most frequent first."""
-    return dict(sorted(Counter(words).items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _reading_level(cloze: float | None) -> str | None:

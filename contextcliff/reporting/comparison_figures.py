@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.writing_contest_words import contest_title, way_of
-from contextcliff.analysis.writing_levels import level_at
+from contextcliff.analysis.writing_levels import level_at, level_of
 from contextcliff.reporting import phrases
 from contextcliff.reporting.canvas import SMALL, drawable, heading, lengths_on_x, width_of
 from contextcliff.reporting.comparison import ComparedRun, Comparison
+from contextcliff.reporting.marks import LINES, or_nan
 from contextcliff.reporting.writing_panels import (
     GREEN,
     PANEL_WIDTH,
@@ -21,7 +22,6 @@ from contextcliff.reporting.writing_panels import (
     quiet_axes,
     stand_in,
 )
-from contextcliff.reporting.writing_rows import level_of
 from contextcliff.writing.measures import BY_NAME, CORE
 from contextcliff.writing_records import Writing
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_STYLES = ("o-", "s--", "^-.", "D:")
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_COLUMNS = 4
 _SMALL_UNDER = 0.55
@@ -105,7 +104,7 @@ def _panel(axes: Axes, runs: Sequence[ComparedRun], measure: str, *, inches: flo
     quiet_axes(axes)
     _originals(axes, writings, measure)
     for place, (run, writing) in enumerate(zip(runs, writings, strict=True)):
-        colour, style = palette(place % palette.N), _STYLES[place % len(_STYLES)]
+        colour, style = palette(place % palette.N), LINES[place % len(LINES)]
         _line(axes, writing, measure, name=run.name, colour=colour, style=style)
     means = [level_at(tier, measure).mean for writing in writings for tier in writing.tiers]
     known_means = [mean for mean in means if mean is not None]
@@ -124,10 +123,10 @@ def _line(axes: Axes, writing: Writing, measure: str, *, name: str, colour: obje
     tiers = sorted(writing.tiers, key=lambda tier: tier.context_tokens)
     tokens = [tier.context_tokens for tier in tiers]
     levels = [level_at(tier, measure) for tier in tiers]
-    lows, highs = [_nan(level.ci_low) for level in levels], [_nan(level.ci_high) for level in levels]
+    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
     axes.plot(
         tokens,
-        [_nan(level.mean) for level in levels],
+        [or_nan(level.mean) for level in levels],
         style,
         color=colour,
         markersize=4,
@@ -207,7 +206,3 @@ def _short(name: str) -> str:
 def _seen(name: str) -> str:
     """A label that begins with an underscore would be left out of the legend."""
     return f" {name}" if name.startswith("_") else name
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.writing_levels import level_of
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import DIGIT, SMALL, blank
 from contextcliff.reporting.writing_panels import about, page_heading
-from contextcliff.reporting.writing_rows import level_of
 from contextcliff.reporting.writing_words import title
 from contextcliff.writing.measures import MEASURES
 from contextcliff.writing_records import MeasureLevel, Writing

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import blank, heading, legend_below, lengths_on_x
-from contextcliff.reporting.marks import or_nan, scores_on_y
+from contextcliff.reporting.marks import LINES, or_nan, scores_on_y
 from contextcliff.reporting.run_names import facts_of, telling_names
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 9.0, 4.2
 _MOST_RUNS = 8
-_STYLES = ("o-", "s--", "^-.", "D:")
 _report = TypeAdapter(Report)
 
 
@@ -77,7 +76,7 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
         axes.plot(
             tokens,
             [or_nan(b.mean) for b in bins],
-            _STYLES[position % len(_STYLES)],
+            LINES[position % len(LINES)],
             color=colour,
             markersize=5,
             linewidth=1.6,

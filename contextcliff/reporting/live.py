@@ -11,8 +11,8 @@ from rich.text import Text
 from contextcliff.records import Sample
 from contextcliff.reporting import phrases
 from contextcliff.reporting.shown import shown
-from contextcliff.reporting.writing_rows import COMPLETE
 from contextcliff.reporting.writing_words import round_figures
+from contextcliff.writing_records import COMPLETE
 
 
 @dataclass(kw_only=True, slots=True)

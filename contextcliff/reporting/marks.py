@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LINE = 14
 """Height of a row of words above the axes, in points."""
 BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"
+LINES = ("o-", "s--", "^-.", "D:")
+"""Marks and strokes of several lines in one picture: told apart without their colours."""
 
 
 def scores_on_y(axes: Axes) -> None:

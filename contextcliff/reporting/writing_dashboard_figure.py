@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.holm import SLACK, is_significant
+from contextcliff.analysis.writing_levels import level_of
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import DIGIT, SMALL, width_of
-from contextcliff.reporting.marks import BLUE, RED
+from contextcliff.reporting.marks import BLUE, LINES, RED, or_nan
 from contextcliff.reporting.writing_panels import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
@@ -25,10 +26,9 @@ from contextcliff.reporting.writing_panels import (
     settle,
     stand_in,
 )
-from contextcliff.reporting.writing_rows import level_of
 from contextcliff.reporting.writing_words import title
 from contextcliff.writing.measures import MEASURES
-from contextcliff.writing_records import CompositeLevel, Writing, WritingTest
+from contextcliff.writing_records import Writing, WritingTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,6 @@ _COLOURS = ("#7f1d1d", "#d64545", "#f3a683")
 _REST, _UNTESTED = "#f6f1e7", "0.8"
 _CV_LIMIT = 0.15
 """Context-Tester's limit of consistency."""
-_STYLES = ("o-", "s--", "^-.", "D:")
 _MARK = {True: "×", False: ""}
 
 
@@ -66,22 +65,10 @@ def _composites(axes: Axes, writing: Writing) -> None:
     context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Composite, 0-100 (up is worse)")
-    tokens = [tier.context_tokens for tier in writing.tiers]
-
-    def draw(levels: list[CompositeLevel], *, colour: str, label: str, style: str) -> None:
-        interval_lines(
-            axes,
-            tokens=tokens,
-            means=[level.mean for level in levels],
-            lows=[level.ci_low for level in levels],
-            highs=[level.ci_high for level in levels],
-            colour=colour,
-            label=label,
-            style=style,
-        )
-
-    draw([tier.composite for tier in writing.tiers], colour=BLUE, label="calibrated", style="o-")
-    draw([tier.composite_classic for tier in writing.tiers], colour="0.45", label="classic", style="s--")
+    tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
+    calibrated, classic = [tier.composite for tier in tiers], [tier.composite_classic for tier in tiers]
+    interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
+    interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
     if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
         nothing_here(axes)
         return
@@ -95,12 +82,12 @@ def _variation(axes: Axes, writing: Writing) -> None:
     panel_title(axes, "Spread between rounds: sd / mean")
     tokens = [tier.context_tokens for tier in writing.tiers]
     highest = _CV_LIMIT
-    for measure, style in zip(core_measures(writing), _STYLES, strict=True):
+    for measure, style in zip(core_measures(writing), LINES, strict=True):
         values = [level_of(tier, measure).cv for tier in writing.tiers]
         known = [value for value in values if value is not None]
         if known:
             highest = max(highest, *known)
-            axes.plot(tokens, list(map(_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
+            axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "fewer than two rounds, or not measured")
         return
@@ -117,7 +104,7 @@ def _effects(axes: Axes, writing: Writing) -> None:
     panel_title(axes, "Effect against the shortest length (1: every round is worse)")
     tokens = [tier.context_tokens for tier in writing.tiers]
     found = _against_shortest(writing)
-    for measure, style in zip(core_measures(writing), _STYLES, strict=True):
+    for measure, style in zip(core_measures(writing), LINES, strict=True):
         tests = [found.get((length, measure)) for length in tokens]
         if any(test is not None for test in tests):
             effects = [math.nan if test is None else test.effect for test in tests]
@@ -210,7 +197,3 @@ def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
 
 def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:
     return {(test.context_tokens, test.measure): test for test in writing.tests if test.against == "shortest"}
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value

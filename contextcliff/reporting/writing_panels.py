@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.writing_levels import level_of
 from contextcliff.records import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.canvas import SMALL, LengthAxis, blank, drawable, heading, lengths_on_x
-from contextcliff.reporting.marks import BLUE
-from contextcliff.reporting.writing_rows import level_of
+from contextcliff.reporting.marks import BLUE, or_nan
 from contextcliff.reporting.writing_words import title, way
 from contextcliff.writing.measures import BY_NAME, CORE
-from contextcliff.writing_records import Writing
+from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -97,12 +97,12 @@ def measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
     panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
     known = BY_NAME.get(measure)
     axes.set_ylabel(known.unit if known else "", fontsize=9)
-    _quiet(axes)
+    quiet_axes(axes)
     tokens = [tier.context_tokens for tier in writing.tiers]
     levels = [level_of(tier, measure) for tier in writing.tiers]
     # From edge to edge: with a single length, line and band would have no width.
     places = [axis.low, *tokens, axis.high]
-    originals = [_nan(level.original) for level in levels]
+    originals = [or_nan(level.original) for level in levels]
     lows, highs = [], []
     for level in levels:
         known_author = level.author_mean is not None and level.author_std is not None
@@ -126,9 +126,7 @@ def mean_line(axes: Axes, writing: Writing, measure: str) -> None:
     interval_lines(
         axes,
         tokens=tokens,
-        means=[level.mean for level in levels],
-        lows=[level.ci_low for level in levels],
-        highs=[level.ci_high for level in levels],
+        levels=levels,
         colour=BLUE,
         label=f"mean of the rounds with its {phrases.percent(writing.confidence)} interval",
     )
@@ -138,24 +136,24 @@ def interval_lines(
     axes: Axes,
     *,
     tokens: Sequence[int],
-    means: Sequence[float | None],
-    lows: Sequence[float | None],
-    highs: Sequence[float | None],
+    levels: Sequence[MeasureLevel | CompositeLevel],
     colour: str,
     label: str,
     style: str = "o-",
 ) -> None:
     """Means joined by a line, gaps where there is none, with the ends of their intervals."""
     known = [
-        (at, mean, low, high)
-        for at, mean, low, high in zip(tokens, means, lows, highs, strict=True)
-        if mean is not None and low is not None and high is not None
+        (at, level.ci_low, level.ci_high)
+        for at, level in zip(tokens, levels, strict=True)
+        if level.mean is not None and level.ci_low is not None and level.ci_high is not None
     ]
     axes.vlines(
-        [at for at, *_ in known], [low for _, _, low, _ in known], [high for *_, high in known], color=colour,
+        [at for at, *_ in known], [low for _, low, _ in known], [high for *_, high in known], color=colour,
         linewidth=5, alpha=0.3,
     )  # fmt: skip
-    axes.plot(tokens, [_nan(mean) for mean in means], style, color=colour, markersize=5, linewidth=1.7, label=label)
+    axes.plot(
+        tokens, [or_nan(level.mean) for level in levels], style, color=colour, markersize=5, linewidth=1.7, label=label
+    )
 
 
 def nothing_here(axes: Axes, text: str = "not measured") -> None:
@@ -172,7 +170,10 @@ def settle(axes: Axes) -> None:
 
 def quiet_axes(axes: Axes) -> None:
     """Small figures and a light grid."""
-    _quiet(axes)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def shared_legend(page: Axes, panels: Sequence[Axes]) -> None:
@@ -204,16 +205,5 @@ def about(report: Report, writing: Writing) -> str:
     )
 
 
-def _quiet(axes: Axes) -> None:
-    axes.tick_params(axis="y", labelsize=SMALL)
-    axes.grid(axis="y", color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
 def _widened(values: Sequence[float]) -> list[float]:
     return [values[0], *values, values[-1]] if values else [math.nan, math.nan]
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value

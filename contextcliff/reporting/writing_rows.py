@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from contextcliff.analysis.writing_levels import level_of
 from contextcliff.records import Report, ScoredSample
 from contextcliff.writing.measures import (
     AUTHOR_DISTANCE,
@@ -15,13 +16,10 @@ from contextcliff.writing.measures import (
     ORIGINAL,
     Z,
 )
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing_records import COMPLETE, CompositeLevel, MeasureLevel, Writing, WritingTier
 
 Cell = str | int | float | None
 Row = dict[str, Cell]
-
-COMPLETE = "complete"
-"""The outcome of a round without a failure."""
 
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
@@ -129,15 +127,6 @@ def _level(level: MeasureLevel) -> Row:
         f"{name}_z": level.z,
         f"{name}_z_std": level.z_std,
     }
-
-
-def level_of(tier: WritingTier, measure: str) -> MeasureLevel:
-    """A measure at a length; where the record has none, one without figures."""
-    found = next((level for level in tier.measures if level.name == measure), None)
-    return found or MeasureLevel(
-        name=measure, n=0, mean=None, std=None, ci_low=None, ci_high=None, cv=None, original=None,
-        author_mean=None, author_std=None, z=None, converged=None,
-    )  # fmt: skip
 
 
 def _round(item: ScoredSample) -> Row:

@@ -6,11 +6,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.holm import is_significant
+from contextcliff.analysis.writing_levels import level_of
 from contextcliff.reporting import findings, phrases
 from contextcliff.reporting.console_table import Column
-from contextcliff.reporting.writing_rows import COMPLETE, level_of
 from contextcliff.reporting.writing_words import change, shift, title, value
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTest, WritingTier, WritingTrend
+from contextcliff.writing_records import (
+    COMPLETE,
+    CompositeLevel,
+    MeasureLevel,
+    Writing,
+    WritingTest,
+    WritingTier,
+    WritingTrend,
+)
 
 _ALWAYS = ("cloze_score", "vocabulary_diversity")
 """Trends that the console tells whether or not anything was found; of the others those that a test found."""

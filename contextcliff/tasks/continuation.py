@@ -8,6 +8,7 @@ measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -17,16 +18,16 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records import Document, Generation, Prompt, Sample, Score, Span
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.continuation_point import Origin, last_point, point_after
+from contextcliff.tasks.continuation_point import Origin, last_point, point_after, points_of
 from contextcliff.tasks.continuation_samples import ContinuationMaker
 from contextcliff.tasks.continuation_scoring import author_scores, compared, score_continuation
-from contextcliff.tasks.haystack import prepare
+from contextcliff.tasks.grid import refuse_twice
+from contextcliff.tasks.haystack import SEAM_TOKENS, prepare
 from contextcliff.tasks.task import Built, Compared, Materials, Room
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
 from contextcliff.writing.norms import FEWEST_WINDOWS, author_windows
 
-_SEAM_TOKENS = 3
 _FRAME_TOKENS = 128
 """Kept for template and instruction where the point is chosen, so that their wording does not move it."""
 _FEWEST_TOKENS = 64
@@ -61,9 +62,7 @@ class Continuation:
     """Stands after the text, where a model needs to be told again."""
 
     def __post_init__(self) -> None:
-        twice = next((length for length in self.lengths if self.lengths.count(length) > 1), None)
-        if twice is not None:
-            raise ValueError(f"task.lengths: {twice} stands twice; use task.rounds for more samples")
+        refuse_twice("task.lengths", self.lengths, more="task.rounds")
         self.familiar()
 
     @property
@@ -93,17 +92,8 @@ class Continuation:
 
     def identity(self) -> Mapping[str, object]:
         """What determines a sample; how a continuation is judged is no part of it."""
-        return {
-            "task": self.name,
-            "lengths": list(self.lengths),
-            "start_context": self.start_context,
-            "max_context": self.max_context,
-            "divisions": self.divisions,
-            "rounds": self.rounds,
-            "max_tokens": self.max_tokens,
-            "instruction": self.instruction,
-            "reminder": self.reminder,
-        }
+        judging = ("save_contexts", "min_tokens_fraction", "word_list")
+        return {"task": self.name, **{key: value for key, value in asdict(self).items() if key not in judging}}
 
     def familiar(self) -> WordList:
         """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""
@@ -156,9 +146,10 @@ class Continuation:
         room, document = materials.room, materials.corpus.documents[0]
         answer, tiers = self.longest_answer(room), self.tiers(room)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
-        taken = frame + self._generated(room) + _SEAM_TOKENS
+        taken = frame + self._generated(room) + SEAM_TOKENS
         source = prepare(document, tokens=max(tiers) + answer, tokenizer=materials.tokenizer)
-        latest = last_point(source, answer_tokens=answer)
+        points = points_of(source)
+        latest = last_point(source, points, answer_tokens=answer)
         held = source.text.tokens_between(0, latest.point)
         fitting = [tier for tier in tiers if 0 < tier - taken <= held]
         if not fitting:
@@ -168,7 +159,7 @@ class Continuation:
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
         room_for_text = fitting[-1] - answer - _FRAME_TOKENS
-        origin = point_after(source, tokens=room_for_text, latest=latest)
+        origin = point_after(source, points, tokens=room_for_text, latest=latest)
         span = Span(start=origin.point, end=source.text.end_for(origin.point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
         maker = ContinuationMaker(

@@ -7,7 +7,7 @@ words. The point is the end of a sentence; what the author wrote next begins the
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,13 +48,12 @@ class Origin:
         return first
 
 
-def last_point(source: Haystack, *, answer_tokens: int) -> Origin:
+def last_point(source: Haystack, points: Sequence[int], *, answer_tokens: int) -> Origin:
     """The last point of the text after which the original goes on for at least `answer_tokens` tokens.
 
     Raises `ConfigError` for a text without one.
     """
     text = source.text
-    points = list(_points(source))
     starts = [at for at in points if text.tokens_between(at, len(text.text)) >= answer_tokens]
     if starts:
         return Origin(source=source, point=starts[-1])
@@ -69,22 +68,21 @@ def last_point(source: Haystack, *, answer_tokens: int) -> Origin:
     )
 
 
-def point_after(source: Haystack, *, tokens: int, latest: Origin) -> Origin:
+def point_after(source: Haystack, points: Sequence[int], *, tokens: int, latest: Origin) -> Origin:
     """The last point with at most `tokens` tokens of text before it, and no later than `latest`."""
     text = source.text
-    points = [at for at in _points(source) if at <= latest.point]
-    position = bisect_right([text.tokens_between(0, at) for at in points], tokens)
-    return Origin(source=source, point=points[max(0, position - 1)])
+    possible = [at for at in points if at <= latest.point]
+    position = bisect_right([text.tokens_between(0, at) for at in possible], tokens)
+    return Origin(source=source, point=possible[max(0, position - 1)])
 
 
-def _points(source: Haystack) -> Iterator[int]:
+def points_of(source: Haystack) -> tuple[int, ...]:
     """Where one sentence ends and another begins, neither of them a heading: the end of the first, without blanks."""
     text = source.text.text
     ends = [_end_before(text, start) for start in source.boundaries[1:]]
     # The last sentence of a text that was tokenised in part may be cut: its end is none.
-    for end, next_end in pairwise([*ends, _end_before(text, len(text))]):
-        if _ends_sentence(text, end) and _ends_sentence(text, next_end):
-            yield end
+    neighbours = pairwise([*ends, _end_before(text, len(text))])
+    return tuple(end for end, after in neighbours if _ends_sentence(text, end) and _ends_sentence(text, after))
 
 
 def _ends_sentence(text: str, end: int) -> bool:

@@ -78,8 +78,8 @@ class DesignedLengths:
     """Keep the prompts beside the report, compressed."""
 
     def __post_init__(self) -> None:
-        _refuse_twice("task.lengths", self.lengths)
-        _refuse_twice("task.length_fractions", self.length_fractions)
+        refuse_twice("task.lengths", self.lengths)
+        refuse_twice("task.length_fractions", self.length_fractions)
 
     @property
     def name(self) -> str:
@@ -160,7 +160,7 @@ class Depths(DesignedLengths):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _refuse_twice("task.depths", self.depths)
+        refuse_twice("task.depths", self.depths)
 
     @property
     def places(self) -> tuple[float, ...]:
@@ -168,11 +168,11 @@ class Depths(DesignedLengths):
         return self.depth_grid.values() or self.depths
 
 
-def _refuse_twice(key: str, values: tuple[float, ...]) -> None:
-    """Raise `ValueError` where a list holds a value twice."""
+def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:
+    """Raise `ValueError` where a list holds a value twice; `more` is the key that gives more samples of one."""
     twice = next((value for value in values if values.count(value) > 1), None)
     if twice is not None:
-        raise ValueError(f"{key}: {twice} stands twice; use task.trials for more samples")
+        raise ValueError(f"{key}: {twice} stands twice; use {more} for more samples")
 
 
 def _require_whole(key: str, low: float | None, high: float | None, count: int | None) -> None:

@@ -13,7 +13,7 @@ from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
 _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
-_SEAM_TOKENS = 3
+SEAM_TOKENS = 3
 """Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
 _SEAM_CHARACTERS = 60
 """Tokens are counted anew so far around a hidden sentence; no token reaches further than a word."""
@@ -61,7 +61,7 @@ class Haystack:
         """
         pieces = [_spaced(fact.text) for fact in facts]
         longest = after if cut_for is None else cut_for
-        together = self.tokenizer.count_prompt(Prompt(user=f"{before}{''.join(pieces)}{longest}")) + _SEAM_TOKENS
+        together = self.tokenizer.count_prompt(Prompt(user=f"{before}{''.join(pieces)}{longest}")) + SEAM_TOKENS
         roughly = context_tokens - together - len(facts)
         if roughly < 1:
             raise ConfigError(
@@ -77,7 +77,7 @@ class Haystack:
         frame = self.tokenizer.count_prompt(Prompt(user=f"{before}{after}"))
         reserved = frame if cut_for is None else self.tokenizer.count_prompt(Prompt(user=f"{before}{cut_for}"))
         added = sum(self._added_tokens(place, piece) for place, piece in inserted.items())
-        budget = context_tokens - reserved - added - _SEAM_TOKENS
+        budget = context_tokens - reserved - added - SEAM_TOKENS
         if budget > self.text.tokens:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} tokens need {budget:,} tokens of text, and the dataset has "

@@ -31,13 +31,13 @@ from contextcliff.records import (
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.answer_format import LETTERS
+from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.length_bins import Draw, draw, redraw
 from contextcliff.tasks.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.task import Built, Materials, Room
 from contextcliff.tasks.taxonomy import context_words_of
 from contextcliff.text.tokens import TokenisedText, tokenise
 
-_SEAM_TOKENS = 3
 _SPAN = 2.0
 """A dataset spans a range that is asked for where it reaches to within this factor of both ends."""
 
@@ -303,7 +303,7 @@ class _Reader:
             sample_id=f"qa-{text.tokens:06d}-{digest[:12]}{again}",
             task=self._task.name,
             context_tokens=text.tokens,
-            built_tokens=text.tokens + self._frame_tokens(question) - _SEAM_TOKENS,
+            built_tokens=text.tokens + self._frame_tokens(question) - SEAM_TOKENS,
             depth=None,
             trial=repeat,
             document_id=document.document_id,
@@ -368,7 +368,7 @@ class _Reader:
         before, after = self._frame(question)
         if question.question_id not in self._frames:
             prompt = Prompt(user=f"{before}{after}")
-            self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + _SEAM_TOKENS
+            self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + SEAM_TOKENS
         return self._frames[question.question_id]
 
     def _reply(self, question: Question) -> str:

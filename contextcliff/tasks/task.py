@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from contextcliff.records import Corpus, Generation, LengthAudit, Sample, Score
 from contextcliff.text.tokens import Tokenizer
+from contextcliff.writing.familiar import WordList
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,6 +113,10 @@ class Compared:
 @runtime_checkable
 class ProseTask(Protocol):
     """A task whose answers are prose, judged against an author's."""
+
+    def familiar(self) -> WordList:
+        """The words that count as familiar."""
+        ...
 
     def compared(self, sample: Sample, generation: Generation) -> Compared:
         """The texts that an answer is held against."""
