@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import contextcliff, contextcliff_here
+from tests.commands import contextcliff
 
 MODELS = (
     "deepseek, gemini, glm, glm4_32b, gpt, llama, mistral, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, "
@@ -113,7 +113,7 @@ CASES = {
 
 @pytest.mark.parametrize(("override", "line"), CASES.values(), ids=CASES.keys())
 def test_one_clear_line(tmp_path: Path, override: str, line: str) -> None:
-    done = contextcliff_here(override, cwd=tmp_path)
+    done = contextcliff(override, cwd=tmp_path)
     assert done.stderr == f"error: {line}\n"
     assert done.returncode == 2
     assert done.stdout == ""
@@ -175,7 +175,7 @@ OF_A_TASK = {
 
 @pytest.mark.parametrize(("overrides", "line"), OF_A_TASK.values(), ids=OF_A_TASK.keys())
 def test_one_clear_line_of_every_task(tmp_path: Path, overrides: tuple[str, ...], line: str) -> None:
-    done = contextcliff_here(*overrides, cwd=tmp_path)
+    done = contextcliff(*overrides, cwd=tmp_path)
     assert done.stderr == f"error: {line}\n"
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
@@ -196,7 +196,7 @@ def test_a_haystack_that_is_binary_empty_or_a_folder_without_text_is_named(tmp_p
         ),
     }
     for path, line in lines.items():
-        done = contextcliff_here("engine=simulated", f"dataset.path={path}", cwd=tmp_path)
+        done = contextcliff("engine=simulated", f"dataset.path={path}", cwd=tmp_path)
         assert (done.stderr, done.returncode) == (f"error: {line}\n", 2)
 
 

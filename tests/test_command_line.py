@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
 
 HEAVY = ("mlflow", "matplotlib", "openai", "xllamacpp", "pandas", "scipy", "numpy", "statsmodels", "transformers")
 
@@ -22,7 +22,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> None:
-    done = contextcliff("--help", cwd=tmp_path)
+    done = contextcliff_process("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "how many tokens can a language model really be given?" in done.stdout
     for told in ("kv_policy: none, q4_0, q8_0", "llama_server, llamacpp, lmstudio", "threshold: 0.8", "trials: 4"):
@@ -59,7 +59,7 @@ def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path
 
 
 def test_jobs_in_other_processes_bring_their_exit_code_home(tmp_path: Path) -> None:
-    done = contextcliff("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
+    done = contextcliff_process("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
     assert done.returncode == 2
     assert "error: task.trials=0: must be greater than 0\n" in done.stderr
     assert "Traceback" not in done.stderr

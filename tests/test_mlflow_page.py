@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import contextcliff
+from tests.commands import contextcliff_process
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
@@ -31,7 +31,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("sweep")
-    done = contextcliff(
+    done = contextcliff_process(
         "engine=simulated",
         "kv_policy=none,q8_0,q4_0",
         "engine.cliff_tokens=1100",

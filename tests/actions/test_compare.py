@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff_here
+from tests.commands import SIMULATED, contextcliff
 from tests.datasets.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
 COARSE = "reporting.dpi=50"
@@ -23,13 +23,13 @@ COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", COARSE
 
 
 def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
 
 
 def refused(folder: Path, *overrides: str) -> str:
-    ended = contextcliff_here(*COMPARE, *overrides, cwd=folder)
+    ended = contextcliff(*COMPARE, *overrides, cwd=folder)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     return ended.stderr

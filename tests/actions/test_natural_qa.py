@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records import Corpus
-from tests.commands import SIMULATED, contextcliff_here, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports, samples
 
 QA = ("task=qa", *SIMULATED)
 
@@ -38,7 +38,7 @@ def own_set(folder: Path, *, documents: int = 60, longest: int = 6_000) -> Path:
 
 
 def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(folder)
     return report
@@ -94,7 +94,7 @@ def test_figures_show_failures_facets_and_the_lengths(finished: Path) -> None:
 
 
 def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(tmp_path: Path) -> None:
-    ended = contextcliff_here("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
+    ended = contextcliff("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
     assert ended.returncode == 0
     assert "DOCUMENTS BY LENGTH (tokens;" in ended.stdout
     assert "####" in ended.stdout
@@ -168,7 +168,7 @@ def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_sav
 
 
 def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
-    ended = contextcliff_here(
+    ended = contextcliff(
         *QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path
     )
     assert ended.returncode == 0

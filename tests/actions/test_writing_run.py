@@ -15,7 +15,7 @@ import pytest
 from contextcliff.writing.familiar import dale_chall
 from contextcliff.writing.measures import MEASURES
 from contextcliff.writing.norms import norms_for
-from tests.commands import SIMULATED, contextcliff_here, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", "reporting.dpi=50", *SIMULATED)
@@ -24,7 +24,7 @@ COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
 
 def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(folder)
     return report
@@ -32,7 +32,7 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
 
 def refused(folder: Path, *overrides: str) -> str:
     """The one line of a command that is refused, which leaves nothing behind."""
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert ended.returncode == 2
     assert not (folder / "outputs").exists()
     (line,) = ended.stderr.splitlines()
@@ -145,7 +145,7 @@ def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
 def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     plans = []
     for sampling, samples_sent in (("creative", 30), ("greedy", 3)):
-        ended = contextcliff_here(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
+        ended = contextcliff(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
         assert (ended.returncode, ended.stderr) == (0, "")
         plans.append(json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8")))
         assert plans[-1]["samples"] == samples_sent
@@ -171,7 +171,7 @@ def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Pat
 
 
 def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) -> None:
-    ended = contextcliff_here(*FLAT, "task.rounds=1", "task.max_context=2048", "reporting.live=true", cwd=tmp_path)
+    ended = contextcliff(*FLAT, "task.rounds=1", "task.max_context=2048", "reporting.live=true", cwd=tmp_path)
     assert ended.returncode == 0
     (line,) = samples(tmp_path)
     shown = " ".join(ended.stdout.split())
@@ -232,7 +232,7 @@ def embedding_at(server: FakeServer) -> tuple[str, ...]:
 
 def test_an_embedder_that_is_not_there_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     with serving(FakeServer()) as server:
-        ended = contextcliff_here(*FLAT, *embedding_at(server), cwd=tmp_path)
+        ended = contextcliff(*FLAT, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     assert line.startswith("error: 127.0.0.1: embeddings of embedder failed (")
@@ -245,7 +245,7 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
 
     short = (*FLAT, "task.rounds=2", "task.max_context=2048")
     with serving(FakeServer(embeds=failing)) as server:
-        ended = contextcliff_here(*short, *embedding_at(server), cwd=tmp_path)
+        ended = contextcliff(*short, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 0
     (line,) = ended.stderr.splitlines()
     assert line.startswith("warning: 127.0.0.1: embeddings of embedder: ")

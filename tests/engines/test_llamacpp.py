@@ -26,7 +26,7 @@ from contextcliff.models import Gguf, Model
 from contextcliff.records import Prompt, render
 from contextcliff.sampling import Sampling
 from tests.actions.test_run import interrupted, kept
-from tests.commands import QUIET, contextcliff, reports, samples
+from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped
 
 pytestmark = pytest.mark.llm
@@ -136,7 +136,7 @@ def test_a_gguf_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
 
 def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: Path) -> None:
     overrides = (*QUIET, "task.lengths=[256,512]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
-    first = contextcliff(*overrides, cwd=tmp_path)
+    first = contextcliff_process(*overrides, cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert report["tokenizer"].startswith("llamacpp:SmolLM2")
@@ -145,13 +145,13 @@ def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: 
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-    contextcliff(*overrides, cwd=tmp_path)
+    contextcliff_process(*overrides, cwd=tmp_path)
     assert reports(tmp_path)[0]["counts"]["reused"] == 6
 
 
 @pytest.mark.slow
 def test_each_cache_type_answers_the_same_prompts(tmp_path: Path) -> None:
-    done = contextcliff(
+    done = contextcliff_process(
         *QUIET,
         "kv_policy=none,q8_0,q4_0",
         "task.lengths=[256]",
@@ -177,7 +177,7 @@ def test_a_run_on_the_model_that_is_killed_goes_on_where_it_was(tmp_path: Path) 
     interrupted(tmp_path, *overrides, number=signal.SIGKILL)
     before = kept(tmp_path / "outputs" / "state.db")
     assert 5 <= before < 18
-    assert contextcliff(*overrides, cwd=tmp_path).returncode == 0
+    assert contextcliff_process(*overrides, cwd=tmp_path).returncode == 0
     (report,) = reports(tmp_path)
     assert (report["counts"]["reused"], report["counts"]["completed"]) == (before, 18)
 

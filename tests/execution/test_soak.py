@@ -17,7 +17,7 @@ import pytest
 
 from contextcliff.engines.keys import KNOWN_VARIABLES
 from tests.actions.test_run import kept
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Pat
 
     overrides = ("task.lengths=[200]", "task.trials=200", "engine.concurrency=16", "engine.max_retries=10")
     with serving(FakeServer(models=WINDOW, fault=fault)) as server:
-        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS, timeout_s=900)
+        done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS, timeout_s=900)
         assert (done.returncode, done.stderr) == (0, "")
         seen = len(server.bodies)
     (report,) = reports(tmp_path)
@@ -88,7 +88,7 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
             process.send_signal(signal.SIGKILL)
             process.wait()
             kills += 1
-        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
+        done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
         assert (done.returncode, done.stderr) == (0, "")
         seen = len(server.bodies)
     (report,) = reports(tmp_path)
@@ -104,12 +104,12 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
 def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:
     overrides = ("task.lengths=[200]", "task.trials=10", "engine.max_retries=8")
     with serving(FakeServer(models=WINDOW, fault=lambda number: "500" if number > 20 else None)) as server:
-        done = contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
+        done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
         assert done.returncode == 1
         assert done.stderr.startswith("error: 25 requests failed in a row, the last with server_error:")
         assert done.stderr.count("\n") == 1
         assert kept(tmp_path / "outputs" / "state.db") == 20
         server.fault = lambda _: None
-        assert contextcliff(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS).returncode == 0
+        assert contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS).returncode == 0
     (report,) = reports(tmp_path)
     assert (report["counts"]["reused"], report["counts"]["completed"]) == (20, 100)
