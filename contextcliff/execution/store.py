@@ -13,8 +13,7 @@ import sqlite3
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,38 +23,12 @@ from pydantic import TypeAdapter
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
 from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution.schema import VERSION, check, migrate
+from contextcliff.execution.store_faults import explained
 from contextcliff.records import Document, Generation, Sample
 
 STORE_NAME = "state.db"
 _BUSY_MS = 30_000
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS generations (
-    key TEXT PRIMARY KEY, sample_id TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
-    generation TEXT NOT NULL, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (
-    run_id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, label TEXT NOT NULL, facts TEXT NOT NULL,
-    wall_s REAL NOT NULL DEFAULT 0, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS run_samples (
-    run_id TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
-    sample TEXT NOT NULL, PRIMARY KEY (run_id, position)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS documents (
-    sha256 TEXT PRIMARY KEY, document BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS run_documents (
-    run_id TEXT NOT NULL, document_id TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run_id, document_id)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS embeddings (
-    key TEXT PRIMARY KEY, vector BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS faults (
-    run_id TEXT NOT NULL, sample_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
-    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-);
-CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id);
-"""
 _generation = TypeAdapter(Generation)
 _sample = TypeAdapter(Sample)
 _document = TypeAdapter(Document)
@@ -122,7 +95,8 @@ class Store:
     def generation(self, key: str) -> Generation | None:
         """The generation under this key."""
         row = self._first("SELECT generation FROM generations WHERE key = ?", key)
-        return None if row is None else _generation.validate_json(row[0])
+        with explained(self.file):
+            return None if row is None else _generation.validate_json(row[0])
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
@@ -183,7 +157,8 @@ class Store:
     def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
         """The embeddings that are kept under these keys."""
         rows = {key: self._first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
-        return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
+        with explained(self.file):
+            return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
 
     def without_vector(self, keys: Iterable[str]) -> list[str]:
         """Those of the keys under which no embedding is kept, in their order."""
@@ -206,29 +181,33 @@ class Store:
     def run(self, run_id: str) -> StoredRun | None:
         """A run by its id."""
         row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE run_id = ?", run_id)
-        return None if row is None else _stored_run(row)
+        with explained(self.file):
+            return None if row is None else _stored_run(row)
 
     def labelled(self, label: str) -> StoredRun | None:
         """The run that holds a label."""
         row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)
-        return None if row is None else _stored_run(row)
+        with explained(self.file):
+            return None if row is None else _stored_run(row)
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order."""
         rows = self._all(
             "SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id
         )
-        return tuple(
-            PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
-            for sample, sha256, key in rows
-        )
+        with explained(self.file):
+            return tuple(
+                PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
+                for sample, sha256, key in rows
+            )
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
         """The documents that were kept with a run, by their id."""
         rows = self._all(
             "SELECT document_id, document FROM run_documents JOIN documents USING (sha256) WHERE run_id = ?", run_id
         )
-        return {name: _document.validate_json(zlib.decompress(cast(bytes, data))) for name, data in rows}
+        with explained(self.file):
+            return {name: _document.validate_json(zlib.decompress(cast(bytes, data))) for name, data in rows}
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
@@ -239,7 +218,8 @@ class Store:
             model,
             engine,
         )
-        generations = [_generation.validate_json(row[1]) for row in rows]
+        with explained(self.file):
+            generations = [_generation.validate_json(row[1]) for row in rows]
         prefill_ms = sum(found.ttft_ms for found in generations)
         decode_ms = sum(found.latency_ms - found.ttft_ms for found in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
@@ -259,20 +239,24 @@ class Store:
         """Failed attempts by kind, retried ones included."""
         return Counter(kind for (kind,) in self._all("SELECT kind FROM faults WHERE run_id = ?", run_id))
 
+    def failed_attempts(self, run_id: str) -> Mapping[str, int]:
+        """Failed attempts of each sample that had one, of every invocation."""
+        return Counter(sample for (sample,) in self._all("SELECT sample_id FROM faults WHERE run_id = ?", run_id))
+
     def _first(self, query: str, *values: object) -> tuple[str, ...] | None:
         return next(iter(self._all(query, *values)), None)
 
     def _all(self, query: str, *values: object) -> list[tuple[str, ...]]:
         if self._open is None and not self.file.exists():
             return []
-        with self._explained():
+        with explained(self.file):
             return self._connection().execute(query, values).fetchall()
 
     def _write(self, statement: str, rows: Sequence[Sequence[object]], *, creates: bool = False) -> None:
         self._waiting.append((statement, rows))
         if not creates and not self.file.exists():
             return
-        with self._explained():
+        with explained(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self._connection() as connection:  # commits, or rolls back
                 for waiting, values in self._waiting:
@@ -290,15 +274,6 @@ class Store:
             )
             self._open = opening(_opened, self.file)
         return self._open
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.DatabaseError, OSError) as error:
-            raise RunError(
-                f"{self.file}: {error}; what it holds is kept: free the disk or the lock and run the same command again"
-            ) from error
 
 
 def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
@@ -319,10 +294,12 @@ def _opened(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000)
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        version = check(connection, file)  # before anything is written to it
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(_SCHEMA)
-    except sqlite3.Error:
+        if version < VERSION:
+            migrate(connection, file)
+    except (sqlite3.Error, RunError):
         connection.close()
         raise
     return connection

@@ -35,7 +35,8 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=little_room)
     assert done.returncode == 1
     assert done.stderr.startswith("error: outputs/state.db: ")
-    assert done.stderr.endswith("free the disk or the lock and run the same command again\n")
+    assert done.stderr.endswith("run the same command again; what was answered is kept\n")
+    assert "disk" in done.stderr
     assert done.stderr.count("\n") == 1
     before = kept(tmp_path / "outputs" / "state.db")
     assert contextcliff(*SIMULATED, "task.trials=20", cwd=tmp_path).returncode == 0
