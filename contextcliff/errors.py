@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     OVER_BUDGET = 4
     BUDGET_RAN_OUT = 5
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 class ContextCliffError(Exception):
@@ -36,8 +37,8 @@ class EngineFault(ContextCliffError):
     """One request did not bring a generation, and the model is not to blame.
 
     `kind` is the tag that the sample gets if it stays so (`timeout`, `connect`, `rate_limit`,
-    `server_error`, `broken_stream`, `overflow` …); `retryable` says whether to try again; `fatal`
-    that no request can succeed (a wrong key, an unknown model). `retry_after_s` is the server's wish.
+    `server_error`, `broken_stream`, `overflow`, `bad_request`, `content_filter` …); `retryable` says whether to try
+    again; `fatal` that no request can succeed (a wrong key, an unknown model). `retry_after_s` is the server's wish.
     """
 
     def __init__(

@@ -238,10 +238,11 @@ class Generation:
 class Outcome:
     """How one sample ended: a generation, or the reason why there is none.
 
-    `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, a transport
-    kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
+    `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, `bad_request`, `content_filter`, a
+    transport kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
     run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
-    paid for and answers another prompt than the one that was sent (`truncated`).
+    paid for and answers another prompt than the one that was sent (`truncated`), or was stopped by the provider's
+    filter (`content_filter`).
     """
 
     sample: Sample
@@ -249,6 +250,8 @@ class Outcome:
     generation: Generation | None
     unscored: str | None = None
     detail: str = ""
+    retries: int = 0
+    """Failed attempts after which the sample was tried again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -275,6 +278,8 @@ class ScoredSample:
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
     judge_rating: int | None = None
     """A judge's 1-10, where one was asked."""
+    retries: int = 0
+    """Failed attempts after which it was tried again."""
 
     @property
     def measured_tokens(self) -> int:
@@ -527,8 +532,24 @@ class Analysis:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeUsage:
+    """What the judge took: other tokens than those of the model under test, and a part of its run's dollars."""
+
+    requests: int
+    prompt_tokens: int
+    cached_tokens: int
+    computed_prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What the run took. `computed_prompt_tokens` is what no cache saved; `usd` None without a price."""
+    """What the run took. `computed_prompt_tokens` is what no cache saved.
+
+    Tokens are those of the model under test, each generation once; `usd` is the judge's as well, and None where no
+    price is known.
+    """
 
     prompt_tokens: int
     cached_tokens: int
@@ -536,6 +557,7 @@ class Usage:
     completion_tokens: int
     usd: float | None
     wall_s: float
+    judge: JudgeUsage | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -613,11 +635,22 @@ class PlanBin:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class JudgePlan:
+    """What the judge would be asked: a request an answer, at the most tokens that each can take."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """`plan.json`: what a run would send beyond what is stored.
 
     `cached_prompt_tokens` is the part of `prompt_tokens` that a prefix cache can save in the order of sending;
-    `completion_tokens` is the most that answers may take. `usd`, `wall_s` and `download_gib` are None where
+    `completion_tokens` is the most that answers may take. `usd` is the judge's as well; its tokens stand in `judge`
+    alone. `usd`, `wall_s` and `download_gib` are None where
     there is no price, no rate and nothing to download (or its size is not to be had).
     """
 
@@ -640,3 +673,4 @@ class Plan:
     confidence: float
     bins: tuple[PlanBin, ...]
     notes: tuple[str, ...]
+    judge: JudgePlan | None = None

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from contextcliff.engines.content_filter import CONTENT_FILTER, says_filter
 from contextcliff.engines.engine import Hear
 from contextcliff.engines.http import AnswerTooLarge
 from contextcliff.engines.reasoning import split_reasoning
@@ -74,6 +75,8 @@ async def exchange(client: AsyncOpenAI, request: Request, *, timeout_s: float, h
             raise EngineFault("too_large", _cause(error)) from error
         raise EngineFault("connect", f"{client.base_url.host}: {_cause(error)}", retryable=True) from error
     except (openai.APIError, openai.OpenAIError, json.JSONDecodeError) as error:
+        if says_filter(f"{error} {getattr(error, 'body', '')}"):  # some say so in the stream
+            raise EngineFault(CONTENT_FILTER, _brief(str(error))) from error
         raise EngineFault("broken_stream", _brief(str(error)), retryable=True) from error
 
 
@@ -166,6 +169,8 @@ def _status_fault(error: APIStatusError) -> EngineFault:
     status, detail = error.status_code, _brief(error.message)
     if status in (400, 413, 422) and _TOO_LONG.search(f"{error.message} {error.body}"):
         return EngineFault("overflow", detail)
+    if status in (400, 403, 422) and says_filter(f"{error.message} {error.body}"):
+        return EngineFault(CONTENT_FILTER, detail)
     if status in _FATAL_STATUS:
         return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
     if status in _RETRYABLE_STATUS or status >= 500:
@@ -174,7 +179,7 @@ def _status_fault(error: APIStatusError) -> EngineFault:
     if 300 <= status < 400:
         where = error.response.headers.get("location", "elsewhere")
         return EngineFault("redirect", f"{status} to {where}; give that address as engine.base_url", fatal=True)
-    return EngineFault("bad_request", detail, fatal=True)
+    return EngineFault("bad_request", detail)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from contextcliff.engines.content_filter import CONTENT_FILTER
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.remedies import way_out
 
 FAILURES_IN_A_ROW = 25
 """At a failure rate of 30%, so many in a row come once in 10¹³ attempts: chance opens no breaker."""
+REFUSALS_IN_A_ROW = 25
+"""Prompts on one document come together, and a filter refuses them together: a row has to be longer than that."""
+REFUSALS = ("bad_request", CONTENT_FILTER)
+"""Kinds that are one prompt's fault unless they come again and again."""
 _TOO_MUCH = "rate_limit"
 
 
@@ -21,6 +27,7 @@ class Health:
         self._limit = float(most)
         self._answers_since_cut = 0
         self._failures = 0
+        self._refusals = 0
 
     @property
     def limit(self) -> int:
@@ -28,7 +35,25 @@ class Health:
         return max(1, int(self._limit))
 
     def answered(self) -> None:
-        """A request brought an answer, or a refusal that is the prompt's own fault."""
+        """A request brought an answer."""
+        self._refusals = 0
+        self._alive()
+
+    def refused(self, fault: EngineFault, *, before: bool = False) -> None:
+        """The server answered that it won't. Raises `RunError` where it did so too often without an answer between.
+
+        A prompt that is too long is its own fault however often that comes; so is one that an earlier invocation was
+        refused `before`: a run that ended well with some of them ends well again.
+        """
+        self._alive()
+        self._refusals += fault.kind in REFUSALS and not before
+        if self._refusals >= REFUSALS_IN_A_ROW:
+            raise RunError(
+                f"{REFUSALS_IN_A_ROW} requests were refused and none was answered between them, the last with {fault}; "
+                f"{way_out(fault.kind)}; what was answered is kept, and action=analyze reports it"
+            )
+
+    def _alive(self) -> None:
         self._failures = 0
         self._answers_since_cut += 1
         self._limit = min(float(self._most), self._limit + 1.0 / self._limit)

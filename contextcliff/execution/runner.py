@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.execution.health import Health
+from contextcliff.execution.health import REFUSALS, Health
 from contextcliff.execution.leading import Leading
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records import Document, Generation, Outcome, Sample, render
@@ -53,18 +53,21 @@ class Runner:
 
         Samples with one prompt wait for the first of them, as `leading.py` has it.
 
-        A generation is in the store before its outcome is yielded. A fault that no retry can mend (wrong key,
-        unknown model) and a long row of failures end the run with `RunError`; one that persists leaves its
-        sample unscored.
+        A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
+        unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
+        its sample unscored.
         """
         health = Health(most=self.concurrency)
+        earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
         leading = Leading(planned)
         under_way: set[asyncio.Task[Outcome]] = set()
         ended: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
                 while len(under_way) < health.limit and (item := leading.next()) is not None:
-                    under_way.add(asyncio.create_task(self._send(item, health)))
+                    under_way.add(
+                        asyncio.create_task(self._send(item, health, refused_before=item.sample.sample_id in earlier))
+                    )
                 if not under_way:
                     return
                 ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
@@ -79,7 +82,7 @@ class Runner:
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
 
-    async def _send(self, planned: PlannedSample, health: Health) -> Outcome:
+    async def _send(self, planned: PlannedSample, health: Health, *, refused_before: bool) -> Outcome:
         sample = planned.sample
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -88,7 +91,7 @@ class Runner:
             reraise=True,
         )
         try:
-            generation: Generation = await retrying(self._attempt, planned, health)
+            generation: Generation = await retrying(self._attempt, planned, health, refused_before=refused_before)
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault
@@ -102,7 +105,7 @@ class Runner:
         self.store.keep(planned, generation)
         return Outcome(sample=sample, prompt_sha256=planned.prompt_sha256, generation=generation)
 
-    async def _attempt(self, planned: PlannedSample, health: Health) -> Generation:
+    async def _attempt(self, planned: PlannedSample, health: Health, *, refused_before: bool) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
         sample, listener = planned.sample, self.listener
         if listener is not None:
@@ -119,7 +122,7 @@ class Runner:
             if fault.retryable:
                 health.failed(fault)
             else:
-                health.answered()
+                health.refused(fault, before=refused_before)
             raise
         health.answered()
         return generation

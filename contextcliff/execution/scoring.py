@@ -33,6 +33,7 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str], documents: M
             failure=outcome.unscored,
             prediction="",
             generation=outcome.generation,
+            retries=outcome.retries,
         )
     score = task.score(sample, outcome.generation)
     if _ran_out_thinking(outcome.generation):
@@ -45,6 +46,7 @@ def _score(task: Task, outcome: Outcome, everyones: frozenset[str], documents: M
         prediction=score.prediction,
         generation=outcome.generation,
         details=score.details,
+        retries=outcome.retries,
     )
 
 

@@ -56,6 +56,10 @@ class SampleLine:
     """Whether a model said that the text doesn't tell, though it does; None where that isn't looked at."""
     output: str | None
     """What the model said, whole."""
+    completion_tokens: int | None
+    """The server's count of the answer, reasoning included."""
+    retries: int
+    """Failed attempts after which it was tried again."""
 
 
 def write_report_files(
@@ -148,6 +152,8 @@ def sample_line(scored: ScoredSample) -> SampleLine:
         f1=scored.details.get("f1"),
         false_refusal=bool(scored.details["false_refusal"]) if "false_refusal" in scored.details else None,
         output=None if generation is None else generation.text,
+        completion_tokens=None if generation is None else generation.completion_tokens,
+        retries=scored.retries,
     )
 
 

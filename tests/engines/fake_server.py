@@ -35,6 +35,12 @@ class FakeServer:
     thinks: str | None = None
     fault: Callable[[int], str | None] = lambda _: None
     """Names the fault of the n-th request: a key of `FAULTS`, or None for an honest answer."""
+    errors: Mapping[str, tuple[int, object]] = field(default_factory=dict)
+    """Further faults: the status and the body of each."""
+    finishes: Callable[[int], str] = lambda _: "stop"
+    """The finish reason of the n-th answer."""
+    overcounts: int = 1
+    """Tells so many times the tokens that it read."""
     pause_s: float = 0.0
     """Time that an answer takes."""
     embeds: Callable[[str], list[float]] | None = None
@@ -96,6 +102,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.fake.bodies.append(body)
         fault = self.fake.fault(len(self.fake.bodies))
+        if fault is not None and fault in self.fake.errors:
+            self._json(*self.fake.errors[fault])
+            return
         if fault is not None:
             (FAULTS | REFUSALS)[fault](self)
             return
@@ -107,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         prompt = body["messages"][-1]["content"]
         tokens = len(WordTokenizer().starts(prompt))
         read = tokens if self.fake.reads_tokens is None else min(tokens, self.fake.reads_tokens)
-        self._say(body, self.fake.answer(prompt), read)
+        self._say(body, self.fake.answer(prompt), read * self.fake.overcounts)
 
     def log_message(self, *_: object) -> None:
         return
@@ -143,13 +152,14 @@ class _Handler(BaseHTTPRequestHandler):
         whole = {"id": "1", "created": 1, "model": "only-model"}
         if not body.get("stream"):
             message = {"role": "assistant", "content": text}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            choice = {"index": 0, "message": message, "finish_reason": self.fake.finishes(len(self.fake.bodies))}
             self._json(200, {**whole, "object": "chat.completion", "choices": [choice], "usage": usage})
             return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        deltas: list[tuple[dict[str, str], str | None]] = [({"content": text}, None), ({}, "stop")]
+        finish_reason = self.fake.finishes(len(self.fake.bodies))
+        deltas: list[tuple[dict[str, str], str | None]] = [({"content": text}, None), ({}, finish_reason)]
         if self.fake.thinks is not None:
             deltas.insert(0, ({"reasoning_content": self.fake.thinks}, None))
         for delta, finish in deltas:

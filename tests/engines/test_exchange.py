@@ -150,12 +150,44 @@ def test_transport_faults_are_to_be_tried_again(code: int) -> None:
     assert (found.retryable, found.fatal, found.retry_after_s) == (True, False, 7.0)
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"), [(401, "unauthorized"), (403, "forbidden"), (404, "not_found"), (400, "bad_request")]
-)
+@pytest.mark.parametrize(("code", "kind"), [(401, "unauthorized"), (403, "forbidden"), (404, "not_found")])
 def test_what_no_retry_can_mend_is_fatal(code: int, kind: str) -> None:
     found = fault(status(code, {"error": {"message": "no"}}))
     assert (found.kind, found.retryable, found.fatal) == (kind, False, True)
+
+
+@pytest.mark.parametrize("code", [400, 422])
+def test_a_refusal_that_says_nothing_known_is_the_prompts_fault_and_not_the_runs(code: int) -> None:
+    found = fault(status(code, {"error": {"message": "no"}}))
+    assert (found.kind, found.retryable, found.fatal) == ("bad_request", False, False)
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        (400, {"message": "The response was filtered", "code": "content_filter", "innererror": {
+            "code": "ResponsibleAIPolicyViolation"}}),
+        (400, {"message": "The response was filtered due to the prompt triggering Azure OpenAI's content management "
+            "policy. Please modify your prompt and retry."}),
+        (400, {"message": "Your request was rejected as a result of our safety system.",
+            "code": "content_policy_violation"}),
+        (400, {"message": "Content Exists Risk", "type": "invalid_request_error"}),
+        (400, {"message": "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate "
+            "content.", "code": "data_inspection_failed"}),
+        (400, {"message": "Output blocked by content filtering policy"}),
+        (403, {"message": "openai/gpt requires moderation. Your input was flagged for violence.", "code": 403}),
+        (403, {"message": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"}),
+        (422, {"message": "prompt was blocked: PROHIBITED_CONTENT"}),
+    ],
+)  # fmt: skip
+def test_a_filter_of_contents_is_named_as_such(code: int, error: object) -> None:
+    found = fault(status(code, {"error": error}))
+    assert (found.kind, found.retryable, found.fatal) == ("content_filter", False, False)
+
+
+def test_a_filter_that_speaks_up_in_the_stream_is_no_broken_stream() -> None:
+    found = fault(stream(chunk("12"), {"error": {"message": "stopped", "code": "content_filter"}}))
+    assert (found.kind, found.retryable) == ("content_filter", False)
 
 
 @pytest.mark.parametrize(

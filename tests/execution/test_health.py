@@ -7,10 +7,11 @@ import random
 import pytest
 
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.execution.health import FAILURES_IN_A_ROW, Health
+from contextcliff.execution.health import FAILURES_IN_A_ROW, REFUSALS_IN_A_ROW, Health
 
 BUSY = EngineFault("rate_limit", "slow down", retryable=True)
 DOWN = EngineFault("server_error", "500", retryable=True)
+REFUSED = EngineFault("content_filter", "400")
 
 
 def test_a_rate_limit_halves_what_is_in_flight_once_for_all_that_were() -> None:
@@ -65,3 +66,39 @@ def test_a_third_of_failures_at_random_opens_nothing() -> None:
             health.failed(DOWN)
         else:
             health.answered()
+
+
+def test_refusals_without_an_answer_between_end_the_run_with_the_servers_words() -> None:
+    health = Health(most=4)
+    for _ in range(REFUSALS_IN_A_ROW - 1):
+        health.refused(REFUSED)
+    with pytest.raises(RunError) as told:
+        health.refused(EngineFault("bad_request", "400 - no such thing"))
+    assert str(told.value) == (
+        "25 requests were refused and none was answered between them, the last with bad_request: 400 - no such thing; "
+        "look at the server's log, and at what is sent beside the prompt: sampling, model.extra_body; what was answered "
+        "is kept, and action=analyze reports it"
+    )
+
+
+def test_an_answer_between_refusals_begins_the_row_anew() -> None:
+    health = Health(most=4)
+    for _ in range(3):
+        for _ in range(REFUSALS_IN_A_ROW - 1):
+            health.refused(REFUSED)
+        health.answered()
+
+
+def test_prompts_that_are_too_long_or_were_refused_before_are_no_row() -> None:
+    health = Health(most=4)
+    for _ in range(3 * REFUSALS_IN_A_ROW):
+        health.refused(EngineFault("overflow", "400"))
+        health.refused(REFUSED, before=True)
+
+
+def test_a_refusal_shows_that_the_server_is_there() -> None:
+    health = Health(most=4)
+    for _ in range(3):
+        for _ in range(FAILURES_IN_A_ROW - 1):
+            health.failed(DOWN)
+        health.refused(REFUSED)
