@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _FULL_ERROR = "HYDRA_FULL_ERROR"
 _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 
+_MAIN_PROCESS = "CONTEXTCLIFF_MAIN_PROCESS"
+
 _codes: list[ExitCode] = []
-_main_process = os.getpid()
 
 
 class JobFailed(Exception):
@@ -28,29 +29,44 @@ class JobFailed(Exception):
 
 
 def job(config: DictConfig) -> None:
-    """Run one composed configuration; its failure is one line on stderr and an exit code."""
+    """Run one composed configuration; its failure is one line on stderr and an exit code.
+
+    After Ctrl-C or SIGTERM no further job begins.
+    """
+    from contextcliff.execution.stopping import at_work, heard, posted
+
+    with at_work():
+        code = heard() or _outcome_of(config)
+    _codes.append(code)
+    if os.environ.get(_MAIN_PROCESS) == str(os.getpid()):
+        if heard() is not None:
+            sys.exit(heard())
+    elif code is not ExitCode.DONE and posted() is None:  # else the process that sweeps knows
+        raise JobFailed(code)
+
+
+def _outcome_of(config: DictConfig) -> ExitCode:
     from hydra.core.hydra_config import HydraConfig
 
     from contextcliff.config import build_invocation
 
-    code = ExitCode.DONE
     try:
         invocation = build_invocation(config, list(HydraConfig.get().overrides.task))
-        code = invocation.action(invocation)
+        return invocation.action(invocation)
     except ContextCliffError as error:
         if _wants_traceback():
             raise
         _complain(error)
-        code = error.exit_code
-    _codes.append(code)
-    if os.getpid() != _main_process and code is not ExitCode.DONE:
-        raise JobFailed(code)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _stopped()
 
 
 def main() -> None:
     """The console script."""
     os.environ["CONTEXTCLIFF_FULL_ERROR"] = os.environ.get(_FULL_ERROR, "0")
     os.environ[_FULL_ERROR] = "1"  # Hydra then raises its errors, and this module words them
+    os.environ[_MAIN_PROCESS] = str(os.getpid())
     sys.exit(_run(sys.argv[1:]))
 
 
@@ -60,9 +76,15 @@ def _run(arguments: list[str]) -> ExitCode:
     from omegaconf.errors import OmegaConfBaseException
 
     from contextcliff.composing import conf_dir, explain, sweeps
+    from contextcliff.execution.stopping import JOBS_FOLDER, heard, listen
 
-    with tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir:
+    with (
+        tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir,
+        tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as jobs_dir,
+    ):
         os.environ.setdefault(_SWEEP_DIR, sweep_dir)
+        os.environ[JOBS_FOLDER] = jobs_dir
+        listen(sweeps=True)
         try:
             if sweeps(arguments):
                 sys.argv.append("--multirun")
@@ -75,9 +97,20 @@ def _run(arguments: list[str]) -> ExitCode:
         except JobFailed as error:
             return error.code
         except KeyboardInterrupt:
-            _complain(ContextCliffError("interrupted; what was answered is kept, the same command goes on"))
-            return ExitCode.INTERRUPTED
-    return next((code for code in _codes if code is not ExitCode.DONE), ExitCode.DONE)
+            return _stopped()
+        except Exception:  # a launcher whose processes the signal ended too
+            if heard() is None:
+                raise
+            return _stopped()
+    return heard() or next((code for code in _codes if code is not ExitCode.DONE), ExitCode.DONE)
+
+
+def _stopped() -> ExitCode:
+    from contextcliff.execution.stopping import heard, word
+
+    code = heard() or ExitCode.INTERRUPTED
+    _complain(ContextCliffError(f"{word(code)}; what was answered is kept, the same command goes on"))
+    return code
 
 
 def _complain(error: Exception) -> None:

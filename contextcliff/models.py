@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,21 @@ from contextcliff.settings import NonNegativeFloat, PositiveFloat, PositiveInt, 
 _GGUF_MAGIC = b"GGUF"
 _DIGESTED_BYTES = 1 << 20
 _HUB_TIMEOUT_S = 5.0
+_CENTS = 2
+_DIGITS_OF_LITTLE = 3
+
+
+def dollars(value: float, *, at_most: bool = False) -> str:
+    """A sum in USD: cents from a dollar up, three digits of a smaller one, so that a small sum is never 0.00.
+
+    `at_most` rounds up, so that what a run can cost never reads as less than it is.
+    """
+    exact = Decimal(repr(value))
+    places = _CENTS if not exact or abs(exact) >= 1 else max(_CENTS, _DIGITS_OF_LITTLE - 1 - exact.adjusted())
+    exactly = Context(prec=400, rounding=ROUND_CEILING if at_most else ROUND_HALF_EVEN)
+    shown = exact.quantize(Decimal(1).scaleb(-places), context=exactly)
+    whole, _, cents = f"{shown:,f}".partition(".")
+    return f"{whole}.{cents.rstrip('0'):0<{_CENTS}} USD"
 
 
 @settings
@@ -25,6 +41,11 @@ class Price:
     input: NonNegativeFloat | None = None
     cached_input: NonNegativeFloat | None = None
     output: NonNegativeFloat | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether dollars can be told."""
+        return self.input is not None and self.output is not None
 
     def of(self, *, computed_tokens: int, cached_tokens: int, completion_tokens: int) -> float | None:
         """US dollars for so many tokens; a cached price that is unknown is the input price. None without prices."""

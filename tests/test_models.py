@@ -9,10 +9,12 @@ import httpx2
 import huggingface_hub
 import pytest
 from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models import Gguf, Model, Price, Rope
+from contextcliff.models import Gguf, Model, Price, Rope, dollars
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
@@ -113,3 +115,37 @@ def test_positions_are_scaled_by_a_factor_and_a_way() -> None:
 def test_in_a_sweep_over_ways_the_way_none_leaves_the_factor_unread() -> None:
     assert Rope(type="none", scale=2.0).identity() == Rope(type="none").identity()
     assert Rope(type="none", scale=2.0).factor is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0.00 USD"),
+        (1234.5, "1,234.50 USD"),
+        (1.0, "1.00 USD"),
+        (0.9996, "1.00 USD"),
+        (0.3364, "0.336 USD"),
+        (0.05, "0.05 USD"),
+        (0.0004, "0.0004 USD"),
+        (0.00001234, "0.0000123 USD"),
+        (1e30, f"1{',000' * 10}.00 USD"),
+    ],
+)
+def test_dollars_keep_the_digits_that_tell_them_from_nothing(value: float, shown: str) -> None:
+    assert dollars(value) == shown
+
+
+def test_what_a_run_can_cost_is_rounded_up() -> None:
+    assert [dollars(value, at_most=True) for value in (1.001, 0.10001, 0.0004)] == [
+        "1.01 USD",
+        "0.101 USD",
+        "0.0004 USD",
+    ]
+
+
+@given(value=st.floats(min_value=1e-12, max_value=1e6))
+def test_no_sum_is_shown_as_nothing_or_off_by_more_than_a_cent_or_a_hundredth(value: float) -> None:
+    shown, most = (float(dollars(value, at_most=up).removesuffix(" USD").replace(",", "")) for up in (False, True))
+    assert most >= shown > 0
+    assert most >= value
+    assert abs(shown - value) <= (0.005 if value >= 1 else 0.005 * value) * (1 + 1e-9)

@@ -14,13 +14,14 @@ from pydantic import TypeAdapter
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.manifest import manifest_of
+from contextcliff.actions.usage import judge_notes, usage_of
 from contextcliff.actions.writing import with_coherence, writing_of_run
 from contextcliff.errors import RunError
-from contextcliff.execution.judging import JUDGE_FACT, recall_ratings
+from contextcliff.execution.judging import JUDGE_FACT, JUDGE_SERVED_FACT, Ratings, recall_ratings
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
+from contextcliff.execution.remedies import way_out
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import Store, StoredRun
-from contextcliff.models import Price
 from contextcliff.records import (
     SCHEMA_VERSION,
     Analysis,
@@ -45,12 +46,14 @@ def conclude(
     *,
     reused: int | None = None,
     documents: Mapping[str, Document] | None = None,
+    stopped: bool = False,
 ) -> None:
     """Score, analyse, write, show and track what the store holds of a run.
 
     `reused` counts the generations that were there before; None: all of them. With `documents` at hand the prompts are
-    kept where the task asks for it. Local files are complete
-    before tracking starts; a tracker that fails is a warning with the command that tracks later.
+    kept where the task asks for it. `stopped` says that the run ended before its end, be it in judging.
+    Local files are complete before tracking starts; a tracker that fails is a warning with the command that tracks
+    later.
     Raises `RunError` where no sample was answered.
     """
     from contextcliff.analysis.analyse import analyse
@@ -63,10 +66,11 @@ def conclude(
     if run is None:
         raise RunError(f"no answer to {identity.run_id} is stored, so there is nothing to report")
     outcomes, kept = recall(store, identity.run_id, planned), store.documents(identity.run_id)
-    _require_an_answer([outcome for outcome in outcomes if outcome.sample.is_ordinary])
+    require_an_answer(outcomes)
     everything = score_outcomes(invocation.task, outcomes, kept)
-    scored = _rated(tuple(item for item in everything if item.sample.is_ordinary), invocation, run, store)
-    scored = with_coherence(scored, invocation, run, store)
+    ordinary = tuple(item for item in everything if item.sample.is_ordinary)
+    ratings = _ratings(ordinary, invocation, run, store)
+    scored = with_coherence(_rated(ordinary, ratings), invocation, run, store)
     controls = tuple(sample for sample in everything if sample.sample.control is not None)
     analysis = analyse(
         scored,
@@ -98,8 +102,21 @@ def conclude(
         pilot=sum(item.sample.pilot for item in everything),
         errors=dict(store.count_faults(identity.run_id)),
     )
-    report = _report(invocation, run, outcomes=outcomes, answered=everything, analysis=analysis, counts=counts)
-    report = replace(report, writing=writing)
+    generations = {item.key: each.generation for item, each in zip(planned, outcomes, strict=True) if each.generation}
+    usage = usage_of(
+        generations.values(),
+        invocation.model.price,
+        judge=None if ratings is None else ratings.replies,
+        judge_price=None if invocation.judge is None else invocation.judge.model.price,
+        wall_s=run.wall_s,
+    )
+    report = _report(invocation, run, outcomes=outcomes, usage=usage, analysis=analysis, counts=counts)
+    report = replace(
+        report,
+        writing=writing,
+        partial=stopped or report.partial or (ratings is not None and ratings.not_asked > 0),
+        notes=(*judge_notes(usage, ratings, answers=completed, price=invocation.model.price), *report.notes),
+    )
     folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
     write_report_files(
         report,
@@ -122,15 +139,18 @@ def conclude(
     )
 
 
-def _rated(
-    scored: tuple[ScoredSample, ...], invocation: Invocation, run: StoredRun, store: Store
-) -> tuple[ScoredSample, ...]:
-    """With a judge's ratings, where one was asked."""
+def _ratings(scored: Sequence[ScoredSample], invocation: Invocation, run: StoredRun, store: Store) -> Ratings | None:
+    """A judge's ratings; None where none was asked."""
     if invocation.judge is None or JUDGE_FACT not in run.facts:
+        return None
+    served = run.facts.get(JUDGE_SERVED_FACT) or None
+    return recall_ratings(invocation.judge, scored, store, run_id=run.run_id, served=served)
+
+
+def _rated(scored: tuple[ScoredSample, ...], ratings: Ratings | None) -> tuple[ScoredSample, ...]:
+    if ratings is None:
         return scored
-    served = run.facts.get(f"{JUDGE_FACT}_served") or None
-    ratings = recall_ratings(invocation.judge, scored, store, served=served)
-    return tuple(replace(item, judge_rating=ratings.get(item.sample.sample_id)) for item in scored)
+    return tuple(replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)
 
 
 def command_line(overrides: Sequence[str]) -> str:
@@ -138,13 +158,18 @@ def command_line(overrides: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "contextcliff", *overrides])
 
 
-def _require_an_answer(outcomes: Sequence[Outcome]) -> None:
-    if any(outcome.unscored is None for outcome in outcomes):
+def require_an_answer(outcomes: Sequence[Outcome]) -> None:
+    """Raise `RunError` where no ordinary sample was answered: how often each fault came, the commonest, a way out."""
+    asked = [outcome for outcome in outcomes if outcome.sample.is_ordinary]
+    details = {outcome.unscored: outcome.detail for outcome in asked if outcome.unscored is not None}
+    if any(outcome.unscored is None for outcome in asked):
         return
-    kinds = Counter(outcome.unscored for outcome in outcomes)
-    told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    detail = next((outcome.detail for outcome in outcomes if outcome.detail), "nothing was sent")
-    raise RunError(f"none of {len(outcomes)} samples was answered ({told}): {detail}")
+    kinds = Counter(outcome.unscored for outcome in asked).most_common()
+    told = ", ".join(f"{kind} {count}" for kind, count in kinds)
+    commonest = next((kind for kind, _ in kinds if kind is not None and kind != NOT_SENT), None)
+    said = "nothing was sent" if commonest is None else f"{details[commonest]}; {way_out(commonest)}"
+    again = "; the same command goes on" if any(outcome.generation is None for outcome in asked) else ""
+    raise RunError(f"none of {len(asked)} samples was answered ({told}): {said}{again}")
 
 
 def _report(
@@ -152,7 +177,7 @@ def _report(
     run: StoredRun,
     *,
     outcomes: Sequence[Outcome],
-    answered: Sequence[ScoredSample],
+    usage: Usage,
     analysis: Analysis,
     counts: Counts,
 ) -> Report:
@@ -161,7 +186,7 @@ def _report(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
-        partial=any(sample.failure == NOT_SENT for sample in answered),
+        partial=any(outcome.unscored == NOT_SENT for outcome in outcomes),
         model=run.facts["model"],
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
@@ -186,7 +211,7 @@ def _report(
         audit=_audit.validate_json(run.facts["audit"]) if run.facts.get("audit") else None,
         mean=analysis.mean,
         successes=analysis.successes,
-        usage=_usage(answered, invocation.model.price, wall_s=run.wall_s),
+        usage=usage,
         counts=counts,
         notes=(*_truncations(outcomes), *run.facts["notes"].splitlines(), *analysis.notes),
         server=tuple(run.facts["server"].splitlines()),
@@ -202,21 +227,6 @@ def _truncations(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     return (
         f"THE SERVER CUT {len(cut)} OF {len(outcomes)} PROMPTS AND SAID NOTHING ({cut[-1].detail}): they are unscored; "
         "start the server with a longer context, or ask for shorter lengths",
-    )
-
-
-def _usage(scored: Sequence[ScoredSample], price: Price, *, wall_s: float) -> Usage:
-    generations = [sample.generation for sample in scored if sample.generation is not None]
-    prompt = sum(generation.prompt_tokens for generation in generations)
-    cached = sum(generation.cached_tokens or 0 for generation in generations)
-    completion = sum(generation.completion_tokens for generation in generations)
-    return Usage(
-        prompt_tokens=prompt,
-        cached_tokens=cached,
-        computed_prompt_tokens=prompt - cached,
-        completion_tokens=completion,
-        usd=price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion),
-        wall_s=round(wall_s, 3),
     )
 
 

@@ -7,15 +7,17 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.judging import check_judge, requests_ahead
 from contextcliff.actions.manifest import manifest_of
 from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
+from contextcliff.actions.usage import price_left_out
 from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.execution.budget import Meter, answer_tokens
+from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
-from contextcliff.records import LengthAudit, Plan, PlanBin, Sample
+from contextcliff.records import JudgePlan, LengthAudit, Plan, PlanBin, Sample
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.tasks.task import ProseTask
 from contextcliff.text.words import WordTokenizer
@@ -40,8 +42,9 @@ class MakePlan:
             prepared = prepare(invocation, identity, own=WordTokenizer(), served=Served())
         with Store(invocation.output_dir) as store:
             missing = store.missing(prepared.planned)
+            judge = _judge(invocation, prepared, store)
             rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
-        plan = _plan(invocation, prepared, missing, rates, download)
+        plan = _plan(invocation, prepared, missing, rates, download, judge)
         write_plan(plan, folder=invocation.output_dir)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
@@ -80,6 +83,7 @@ def _plan(
     missing: Sequence[PlannedSample],
     rates: Rates | None,
     download: Download | None,
+    judge: JudgePlan | None,
 ) -> Plan:
     from contextcliff.analysis.power import detectable_drop
 
@@ -94,6 +98,8 @@ def _plan(
     # Samples that one generation answers are one piece of evidence.
     draws = {item.key: item.sample for item in prepared.planned if item.sample.is_ordinary}
     evidence = Counter(binned[sample.sample_id] for sample in draws.values())
+    usd = invocation.model.price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion)
+    dollars = [known for known in (usd, None if judge is None else judge.usd) if known is not None]
     architecture = _architecture(invocation)
     answer = max(invocation.sampling.for_answer(sample.answer_tokens).generated_tokens for sample in ordinary)
     return Plan(
@@ -107,9 +113,7 @@ def _plan(
         prompt_tokens=prompt,
         cached_prompt_tokens=cached,
         completion_tokens=completion,
-        usd=invocation.model.price.of(
-            computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion
-        ),
+        usd=None if not dollars else sum(dollars),
         wall_s=_wall_s(rates, computed_tokens=prompt - cached, completion_tokens=completion),
         download=None if download is None else download.name,
         download_gib=None if download is None else download.gib,
@@ -123,8 +127,43 @@ def _plan(
             )
             for length in sorted(per_length)
         ),
-        notes=(*prepared.run.facts["notes"].splitlines(), *_notes(invocation, missing, rates, download)),
+        notes=(
+            *prepared.run.facts["notes"].splitlines(),
+            *_unpriced(usd, judge),
+            *_notes(invocation, missing, rates, download, judge),
+        ),
+        judge=judge,
     )
+
+
+def _judge(invocation: Invocation, prepared: Prepared, store: Store) -> JudgePlan | None:
+    """What the judge would be asked, at its worst; its engine is not opened."""
+    judge = invocation.judge
+    if judge is None:
+        return None
+    check_judge(judge, invocation.budget)
+    ahead = requests_ahead(judge, invocation, prepared, store)
+    prompt = sum(item.sample.built_tokens for item in ahead)
+    completion = answer_tokens((item.sample for item in ahead), judge.sampling)
+    return JudgePlan(
+        requests=len(ahead),
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        usd=judge.model.price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion),
+    )
+
+
+def _cost(judge: JudgePlan | None) -> Cost:
+    if judge is None:
+        return NOTHING
+    return Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
+
+
+def _unpriced(usd: float | None, judge: JudgePlan | None) -> tuple[str, ...]:
+    """What the dollars of a plan leave out."""
+    if judge is None or (usd is None) is (judge.usd is None):
+        return ()
+    return (price_left_out(judge=judge.usd is None),)
 
 
 def _lengths(samples: Sequence[Sample]) -> Mapping[int, Sequence[Sample]]:
@@ -153,7 +192,11 @@ def _architecture(invocation: Invocation) -> Architecture | None:
 
 
 def _notes(
-    invocation: Invocation, missing: Sequence[PlannedSample], rates: Rates | None, download: Download | None
+    invocation: Invocation,
+    missing: Sequence[PlannedSample],
+    rates: Rates | None,
+    download: Download | None,
+    judge: JudgePlan | None,
 ) -> tuple[str, ...]:
     notes = []
     if isinstance(invocation.task, ProseTask):
@@ -170,7 +213,7 @@ def _notes(
     if invocation.budget.is_set:
         meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
         try:
-            meter.refuse_beyond(missing)
+            meter.refuse_beyond(missing, beside=_cost(judge))
         except RunError as error:
             notes.append(str(error))
     return tuple(notes)

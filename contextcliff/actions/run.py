@@ -5,28 +5,33 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.conclude import conclude
-from contextcliff.actions.judging import ask_judge, check_judge
+from contextcliff.actions.conclude import conclude, require_an_answer
+from contextcliff.actions.judging import ask_judge, check_judge, worst_of_judge
 from contextcliff.actions.live import watched
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
 from contextcliff.actions.writing import check_embedder, embed
 from contextcliff.engines.engine import Deployment
-from contextcliff.errors import ExitCode
+from contextcliff.errors import ExitCode, RunError
 from contextcliff.execution.budget import Budget, Cost, Meter
+from contextcliff.execution.judging import Judge
+from contextcliff.execution.outcomes import outcome_of
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.store import Store, refuse_taken_label
+from contextcliff.execution.stopping import heard
+from contextcliff.execution.store import Fault, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
-from contextcliff.records import Document
+from contextcliff.models import dollars
+from contextcliff.records import Document, Outcome
 from contextcliff.settings import settings
 
-Stop = Literal["interrupted", "out of budget", "declined"]
+Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +40,10 @@ class _Ending:
     told: str
 
 
+_GOES_ON = "what was answered is kept, and the same command goes on"
 _STOPS: Mapping[Stop, _Ending] = {
-    "interrupted": _Ending(code=ExitCode.INTERRUPTED, told="what was answered is kept, and the same command goes on"),
+    "interrupted": _Ending(code=ExitCode.INTERRUPTED, told=_GOES_ON),
+    "terminated": _Ending(code=ExitCode.TERMINATED, told=_GOES_ON),
     "out of budget": _Ending(
         code=ExitCode.BUDGET_RAN_OUT, told="what was answered is kept; the same command with a new budget goes on"
     ),
@@ -50,6 +57,10 @@ class _Sent:
     stop: Stop | None
     left: Budget
     documents: Mapping[str, Document]
+    outcomes: tuple[Outcome, ...] = ()
+    """Of this invocation, where nothing of it is stored."""
+    unrated: str = ""
+    """How many answers the judge was not asked about, where it was stopped."""
 
 
 @settings
@@ -57,7 +68,7 @@ class Run:
     """Executes the task. A generation that is stored is never asked for again."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Return `INTERRUPTED` after Ctrl-C and `BUDGET_RAN_OUT`, with a partial report; what was answered is kept.
+        """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; what was answered is kept.
 
         Raises `OverBudgetError` before anything is sent.
         """
@@ -67,24 +78,69 @@ class Run:
             check_judge(invocation.judge, invocation.budget)
         with Store(invocation.output_dir) as store:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
-            with in_turn(
-                invocation.output_dir, identity.family, invocation.task.name, told=invocation.reporting.progress
+            with (
+                in_turn(
+                    invocation.output_dir, identity.family, invocation.task.name, told=invocation.reporting.progress
+                ),
+                _timed(store, identity.run_id),
             ):
-                started = time.monotonic()
                 sent = asyncio.run(_send(invocation, identity, wanted, store))
-                if sent.stop is None and invocation.judge is not None:
-                    interrupted = asyncio.run(ask_judge(invocation.judge, invocation, identity, store, sent.left))
-                    sent = replace(sent, stop="interrupted" if interrupted else None)
-                if sent.stop is None and invocation.embedder is not None:
-                    interrupted = embed(invocation.embedder, invocation, identity, store)
-                    sent = replace(sent, stop="interrupted" if interrupted else None)
-                store.add_wall_time(identity.run_id, time.monotonic() - started)
+                sent = _after_sending(invocation, identity, store, sent)
+            begun = store.run(identity.run_id) is not None
             if sent.stop is not None:
-                sys.stderr.write(f"{sent.stop}: {_STOPS[sent.stop].told}\n")
-                if store.run(identity.run_id) is None or sent.stop == "declined":
+                sys.stderr.write(f"{sent.stop}: {sent.unrated}{_STOPS[sent.stop].told}\n")
+                if not begun or sent.stop == "declined":
                     return _STOPS[sent.stop].code
-            conclude(invocation, identity, store, reused=sent.reused, documents=sent.documents)
+            elif not begun:
+                require_an_answer(sent.outcomes)
+            conclude(
+                invocation,
+                identity,
+                store,
+                reused=sent.reused,
+                documents=sent.documents,
+                stopped=sent.stop is not None,
+            )
         return ExitCode.DONE if sent.stop is None else _STOPS[sent.stop].code
+
+
+@contextmanager
+def _timed(store: Store, run_id: str) -> Iterator[None]:
+    """Add the time spent to the run's, however it ends."""
+    started = time.monotonic()
+    try:
+        yield
+    except BaseException:
+        with suppress(RunError):  # the store itself may be what failed
+            store.add_wall_time(run_id, time.monotonic() - started)
+        raise
+    store.add_wall_time(run_id, time.monotonic() - started)
+
+
+def _after_sending(invocation: Invocation, identity: Identity, store: Store, sent: _Sent) -> _Sent:
+    """Have the answers judged and their sentences embedded, where that is asked for and nothing stopped the run."""
+    if store.run(identity.run_id) is None:
+        return sent
+    if sent.stop is None and invocation.judge is not None:
+        sent = _judged(invocation.judge, invocation, identity, store, sent)
+    embedder = invocation.embedder
+    if sent.stop is None and embedder is not None and embed(embedder, invocation, identity, store):
+        sent = replace(sent, stop=_signalled())
+    return sent
+
+
+def _judged(judge: Judge, invocation: Invocation, identity: Identity, store: Store, sent: _Sent) -> _Sent:
+    try:
+        judged = asyncio.run(ask_judge(judge, invocation, identity, store, sent.left))
+    except KeyboardInterrupt:  # before there was a request to cancel
+        return replace(sent, stop=_signalled())
+    stop: Stop | None = _signalled() if judged.cut_short else "out of budget" if judged.ran_out else None
+    unrated = f"the judge was not asked about {judged.unrated:,} of {judged.answers:,} answers; "
+    return replace(sent, stop=stop, unrated=unrated if stop is not None else "")
+
+
+def _signalled() -> Stop:
+    return "terminated" if heard() is ExitCode.TERMINATED else "interrupted"
 
 
 async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, store: Store) -> _Sent:
@@ -92,8 +148,9 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
     async with invocation.engine.open(wanted) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
         missing = store.missing(prepared.planned)
-        meter.refuse_beyond(missing)
-        if not _agreed(invocation, meter.worst(missing)):
+        judging = worst_of_judge(invocation, prepared, store)
+        meter.refuse_beyond(missing, beside=judging)
+        if not _agreed(invocation, meter.worst(missing) + judging):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
@@ -112,27 +169,30 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         )
         title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
         shown, ended = invocation.reporting.progress and live is None, None if live is None else live.ended
-        interrupted = False
+        cut_short, faults = False, dict[str, Fault]()
         if has_pilot(prepared):
             first = first_stage(prepared)
             store.begin(first.run, first.planned, kept)
-            interrupted = await send_all(
-                runner, store.missing(first.planned), meter, title=title, shown=shown, ended=ended
-            )
-            if not interrupted and not meter.ran_out:
+            sent = await send_all(runner, store.missing(first.planned), meter, title=title, shown=shown, ended=ended)
+            cut_short = sent.cut_short
+            faults |= sent.faults
+            if not cut_short and not meter.ran_out:
                 prepared = after_pilot(invocation, identity, store, prepared)
                 missing = store.missing(prepared.planned)
-        if not interrupted and not meter.ran_out:
+        if not cut_short and not meter.ran_out:
             store.begin(prepared.run, prepared.planned, kept)
-            interrupted = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
+            sent = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
+            cut_short = sent.cut_short
+            faults |= sent.faults
         # What the server would not take is known only now.
         store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
-    stop: Stop | None = "interrupted" if interrupted else "out of budget" if meter.ran_out else None
+    stop: Stop | None = _signalled() if cut_short else "out of budget" if meter.ran_out else None
     return _Sent(
         reused=stored_before(prepared.planned, missing),
         stop=stop,
         left=meter.remaining(),
         documents=prepared.documents,
+        outcomes=tuple(outcome_of(item, None, faults.get(item.key)) for item in prepared.planned),
     )
 
 
@@ -140,6 +200,6 @@ def _agreed(invocation: Invocation, worst: Cost) -> bool:
     """Ask before a paid run at a terminal; where a budget is set, or nobody is there, that is the answer."""
     if not worst.usd or invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
-    sys.stderr.write(f"This run can cost {worst.usd:.2f} USD ({worst.tokens:,} tokens). Go on? [y/N] ")
+    sys.stderr.write(f"This run can cost {dollars(worst.usd, at_most=True)} ({worst.tokens:,} tokens). Go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -26,8 +26,8 @@ def check_embedder(embedder: Embedder) -> None:
 def embed(embedder: Embedder, invocation: Invocation, identity: Identity, store: Store) -> bool:
     """Embed what the model wrote, what the author wrote in its place, and windows of the author's text.
 
-    True where Ctrl-C ended it. An embedder that fails is a warning: coherence is then not measured, and the same
-    command goes on.
+    True where Ctrl-C or SIGTERM ended it. An embedder that fails is a warning: coherence is then not measured, and the
+    same command goes on.
     """
     task = invocation.task
     if not isinstance(task, ProseTask):

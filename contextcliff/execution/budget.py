@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
-from contextcliff.models import Price
+from contextcliff.models import Price, dollars
 from contextcliff.records import Generation, Sample
 from contextcliff.sampling import Sampling
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
@@ -39,6 +39,14 @@ class Cost:
     tokens: int
     usd: float | None
 
+    def __add__(self, other: Cost) -> Cost:
+        """Both together; dollars that are not known of one are left out."""
+        known = [usd for usd in (self.usd, other.usd) if usd is not None]
+        return Cost(tokens=self.tokens + other.tokens, usd=sum(known) if known else None)
+
+
+NOTHING = Cost(tokens=0, usd=None)
+
 
 def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
     """Most tokens that the answers to all of them can take."""
@@ -48,10 +56,10 @@ def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
 class Meter:
     """Counts what was spent and what is in flight at its worst: no cache, and every answer as long as it may be."""
 
-    def __init__(self, budget: Budget, price: Price, *, sampling: Sampling) -> None:
-        if budget.usd is not None and price.of(computed_tokens=1, cached_tokens=0, completion_tokens=1) is None:
+    def __init__(self, budget: Budget, price: Price, *, sampling: Sampling, key: str = "model") -> None:
+        if budget.usd is not None and not price.is_known:
             raise ConfigError(
-                f"budget.usd={budget.usd:g}: this model has no price; give model.price.input and model.price.output, "
+                f"budget.usd={budget.usd:g}: this model has no price; give {key}.price.input and {key}.price.output, "
                 "or take budget.tokens"
             )
         self._budget = budget
@@ -75,9 +83,9 @@ class Meter:
         usd = self._price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion)
         return Cost(tokens=prompt + completion, usd=usd)
 
-    def refuse_beyond(self, planned: Iterable[PlannedSample]) -> None:
-        """Raise `OverBudgetError` where a run could cost more than it may."""
-        cost = self.worst(planned)
+    def refuse_beyond(self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING) -> None:
+        """Raise `OverBudgetError` where a run, and what goes `beside` it, could cost more than it may."""
+        cost = self.worst(planned) + beside
         if self._budget.tokens is not None and cost.tokens > self._budget.tokens:
             raise OverBudgetError(
                 f"budget.tokens={self._budget.tokens:,}: this run can take {cost.tokens:,} tokens; nothing was sent: "
@@ -85,8 +93,9 @@ class Meter:
             )
         if self._budget.usd is not None and cost.usd is not None and cost.usd > self._budget.usd:
             raise OverBudgetError(
-                f"budget.usd={self._budget.usd:g}: this run can cost {cost.usd:.2f} USD; nothing was sent: "
-                "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they cost)"
+                f"budget.usd={self._budget.usd:g}: this run can cost {dollars(cost.usd, at_most=True)}; "
+                "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
+                "cost)"
             )
 
     def affordable(self, planned: Iterable[PlannedSample]) -> Iterator[PlannedSample]:

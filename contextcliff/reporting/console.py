@@ -26,7 +26,7 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
     _line(console, title, style="bold")
     _line(console, "-" * len(title))
     if report.partial:
-        _line(console, "PARTIAL: the run stopped before its end; lengths may be missing.", style="yellow")
+        _line(console, f"PARTIAL: {phrases.partial(report)}.", style="yellow")
     _pairs(console, phrases.identity(report))
     console.print()
     found = report.safe_cap.tokens is not None

@@ -78,7 +78,7 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
 
 
 def _partial(report: Report) -> list[str]:
-    return ["**Partial: the run stopped before its end; lengths may be missing.**"] if report.partial else []
+    return [f"**Partial: {phrases.partial(report)}.**"] if report.partial else []
 
 
 def _zones(report: Report) -> list[str]:

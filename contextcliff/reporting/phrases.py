@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from contextcliff.records import Bin, Report, SafeCap, Zone
+from contextcliff.models import dollars
+from contextcliff.records import Bin, JudgeUsage, Report, SafeCap, Zone
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
@@ -58,11 +59,6 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def dollars(value: float) -> str:
-    """A price in USD; a small one keeps the digits that tell it from nothing."""
-    return f"{value:,.2f} USD" if value >= 1 or value == 0 else f"{value:.3g} USD"
 
 
 def tally(counts: dict[str, int]) -> str:
@@ -174,6 +170,20 @@ def overall(report: Report) -> str:
     return f"mean score {report.mean:.3f}; full score in {report.successes:,} of {scored:,} samples"
 
 
+def partial(report: Report) -> str:
+    """That a run stopped before its end, and what may be missing for it."""
+    missing = "lengths" if report.counts.unscored else "ratings or measures"
+    return f"the run stopped before its end; {missing} may be missing"
+
+
+def _judge_took(judge: JudgeUsage) -> str:
+    share = "" if judge.usd is None else f", {dollars(judge.usd)} of the cost"
+    return (
+        f"{judge.requests:,} requests, {judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion "
+        f"tokens{share}"
+    )
+
+
 def took(report: Report) -> tuple[tuple[str, str], ...]:
     """What the run used and how much of it came to an end, as pairs of a name and a value."""
     usage, counts = report.usage, report.counts
@@ -185,6 +195,8 @@ def took(report: Report) -> tuple[tuple[str, str], ...]:
         ),
         ("Completion", f"{usage.completion_tokens:,} tokens"),
     ]
+    if usage.judge is not None:
+        rows.append(("Judge", _judge_took(usage.judge)))
     if usage.usd is not None:
         rows.append(("Cost", dollars(usage.usd)))
     rows.append(("Wall time", duration(usage.wall_s)))

@@ -6,7 +6,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from contextcliff.records import LengthAudit, Plan
+from contextcliff.models import dollars
+from contextcliff.records import JudgePlan, LengthAudit, Plan
 from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.audit import render_audit
 from contextcliff.reporting.phrases import duration
@@ -47,6 +48,23 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     console.print(Text(f"  {folder / PLAN_NAME}"))
 
 
+def _time(plan: Plan) -> str:
+    if plan.wall_s is None:
+        return "no rate is known"
+    judge = "" if plan.judge is None else ", without the judge"
+    return f"about {duration(plan.wall_s)}, one request at a time{judge}"
+
+
+def _judge(judge: JudgePlan) -> str:
+    usd = "" if judge.usd is None else f", {dollars(judge.usd, at_most=True)} of the cost"
+    tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
+    return f"{judge.requests:,} requests, at most {tokens}{usd}"
+
+
+def _cost(usd: float | None) -> str:
+    return "no price is known" if usd is None else f"at most {dollars(usd, at_most=True)}, with a prefix cache"
+
+
 def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
     share = plan.cached_prompt_tokens / plan.prompt_tokens if plan.prompt_tokens else 0.0
     drop = "nothing" if plan.detectable_drop is None else f"from 0.95 to {0.95 - plan.detectable_drop:.2f} and below"
@@ -61,11 +79,9 @@ def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
             f"{plan.prompt_tokens:,}, of which a prefix cache can save {plan.cached_prompt_tokens:,} ({share:.0%})",
         ),
         ("Completion", f"at most {plan.completion_tokens:,} tokens"),
-        ("Cost", "no price is known" if plan.usd is None else f"at most {plan.usd:,.2f} USD, with a prefix cache"),
-        (
-            "Time",
-            "no rate is known" if plan.wall_s is None else f"about {duration(plan.wall_s)}, one request at a time",
-        ),
+        *(() if plan.judge is None else (("Judge", _judge(plan.judge)),)),
+        ("Cost", _cost(plan.usd)),
+        ("Time", _time(plan)),
         *((("Download", f"{plan.download}, {size}"),) if plan.download is not None else ()),
         ("Detects a fall", f"{drop}, between two lengths at {plan.confidence:.0%} confidence and 80% power"),
     )

@@ -106,6 +106,10 @@ def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
     yield "completion_tokens", usage.completion_tokens
     yield "usd", usage.usd
     yield "wall_s", usage.wall_s
+    if usage.judge is not None:
+        yield "judge_prompt_tokens", usage.judge.prompt_tokens
+        yield "judge_completion_tokens", usage.judge.completion_tokens
+        yield "judge_usd", usage.judge.usd
     for rule, tokens in report.caps.items():
         yield f"caps.{rule}", tokens
 

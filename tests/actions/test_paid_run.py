@@ -40,7 +40,7 @@ def at_a_terminal(folder: Path, answer: bytes, *overrides: str) -> tuple[int, st
 def test_the_answer_decides(tmp_path: Path, answer: bytes, runs: bool) -> None:
     code, shown = at_a_terminal(tmp_path, answer)
     assert code == 0
-    assert "This run can cost 0.09 USD (37," in shown
+    assert "This run can cost 0.0859 USD (37," in shown
     assert len(reports(tmp_path)) == int(runs)
     assert ("declined: nothing was sent" in shown) is not runs
     assert (tmp_path / "outputs").exists() is runs

@@ -1,0 +1,184 @@
+"""Ctrl-C and SIGTERM at any moment: the time spent and the partial report are kept, and no further job begins."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.actions.test_run import _hear_ctrl_c, kept
+from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.engines.fake_server import FakeServer, serving
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+BOTH = pytest.mark.parametrize("number", CODES, ids=lambda number: number.name)
+GOES_ON = "what was answered is kept, and the same command goes on\n"
+SHORT = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=40")
+WINDOW = [{"id": "m", "max_model_len": 4096}]
+
+
+def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
+    return (
+        *("engine=vllm", f"engine.base_url={server.address}", "model=served", "engine.concurrency=1", *QUIET, *SHORT),
+        *overrides,
+    )
+
+
+def slow_server(**behaviour: Any) -> FakeServer:
+    return FakeServer(models=WINDOW, counts="/tokenize", pause_s=0.2, **behaviour)
+
+
+class Rating(FakeServer):
+    """Rates whatever it reads."""
+
+    def answer(self, prompt: str) -> str:
+        return "8"
+
+
+def slow_judge() -> FakeServer:
+    return Rating(models=WINDOW, pause_s=0.2)
+
+
+def started(folder: Path, *overrides: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", *overrides],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_hear_ctrl_c,
+    )
+
+
+def once(process: subprocess.Popen[str], holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+@BOTH
+def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_spent(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with serving(slow_server()) as server:
+        process = started(tmp_path, *asking(server))
+        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 3)
+        process.send_signal(number)
+        process.send_signal(number)  # as `timeout` does, which tells process and group: one wish
+        assert ended(process) == (CODES[number], f"{WORDS[number]}: {GOES_ON}")
+        (report,) = reports(tmp_path)
+        assert report["partial"] is True
+        assert 3 <= report["counts"]["completed"] < 40
+        spent = report["usage"]["wall_s"]
+        assert spent > 0.2 * report["counts"]["completed"]
+        server.pause_s = 0
+        assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
+    (whole,) = reports(tmp_path)
+    assert (whole["partial"], whole["counts"]["completed"]) == (False, 40)
+    assert whole["usage"]["wall_s"] > spent
+
+
+def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) -> None:
+    judged = ("task/judge=llm", "engine@task.judge.engine=vllm")
+    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server, serving(slow_judge()) as judge:
+        process = started(tmp_path, *asking(server, *judged, f"task.judge.engine.base_url={judge.address}"))
+        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 43)
+        process.send_signal(signal.SIGTERM)
+        code, told = ended(process)
+    (report,) = reports(tmp_path)
+    unjudged = report["judgement"]["n_unjudged"]
+    assert code == 143
+    assert told == f"terminated: the judge was not asked about {unjudged} of 40 answers; {GOES_ON}"
+    assert (report["partial"], report["counts"]["completed"]) == (True, 40)
+    assert 0 < unjudged <= 37
+
+
+def test_a_signal_before_anything_is_sent_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    # A server that accepts and never answers: detection waits.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        process = started(tmp_path, "engine=vllm", f"engine.base_url={address}", "model=served", *QUIET)
+        silent.accept()
+        process.send_signal(signal.SIGTERM)
+        code, told = ended(process)
+    assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_while_another_process_has_the_turn_is_one_line(tmp_path: Path) -> None:
+    with serving(slow_server()) as server:
+        first = started(tmp_path, *asking(server))
+        once(first, lambda: kept(tmp_path / "outputs" / "state.db") >= 1)
+        second = started(tmp_path, *asking(server, "reporting.progress=true"))
+        assert second.stderr is not None
+        assert second.stderr.readline().startswith("waiting: another process")
+        second.send_signal(signal.SIGTERM)
+        code, told = ended(second)
+        assert first.poll() is None
+        first.send_signal(signal.SIGTERM)
+        assert ended(first)[0] == 143
+    assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
+
+
+def test_a_plan_that_is_terminated_is_one_line(tmp_path: Path) -> None:
+    process = started(tmp_path, *SIMULATED, "dataset=synthetic", "model=qwen", "task.lengths=[30000]",
+                      "task.trials=20000", "action=plan")  # fmt: skip
+    time.sleep(6)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    code, told = ended(process)
+    assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
+
+
+@BOTH
+def test_the_jobs_that_are_left_of_a_sweep_are_not_begun(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(slow_server()) as server:
+        process = started(tmp_path, *asking(server, "label=a,b,c"))
+        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 3)
+        process.send_signal(number)
+        assert ended(process) == (CODES[number], f"{WORDS[number]}: {GOES_ON}")
+    assert [(report["label"], report["partial"]) for report in reports(tmp_path)] == [("a", True)]
+
+
+def test_jobs_in_other_processes_end_in_order_and_the_others_are_not_begun(tmp_path: Path) -> None:
+    with serving(slow_server()) as server:
+        process = started(
+            tmp_path, *asking(server, "label=a,b,c,d", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+        )
+        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 6)
+        process.send_signal(signal.SIGTERM)
+        code, told = ended(process)
+    assert (code, told) == (143, f"terminated: {GOES_ON}" * 2)
+    assert {report["label"] for report in reports(tmp_path)} == {"a", "b"}
+    assert all(report["partial"] for report in reports(tmp_path))
+
+
+def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
+    with serving(slow_server()) as server:
+        process = started(tmp_path, *asking(server, "tracking=mlflow", "reporting.dpi=600"))
+        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 3)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(1.2)
+        assert process.poll() is None, "the report was written before the second signal came"
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        code, told = ended(process)
+    assert code == 143
+    assert told.endswith("error: terminated twice, ended at once; what was answered is kept\n")
+    assert time.monotonic() - began < 2
+    assert kept(tmp_path / "outputs" / "state.db") >= 3
