@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import random
+import re
 import textwrap
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.text.line_wrapping import unwrapped
+from tests.datasets.made_files import SHARED, WHY_SHARED
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
+NOVEL = SHARED / "little_women.txt"
 VERSE = """The moon has left the harbour wall,
   The lamps are going one by one,
 And nobody is left at all
@@ -88,7 +93,11 @@ def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_pro
         ("after-", "lecture debates", "after-lecture debates"),
         ("a pleasant place--", "pleasanter than", "a pleasant place--pleasanter than"),
         ("said sadly,--", "with a sigh", "said sadly,--with a sigh"),
-        ("said sadly,--", '"We have not', 'said sadly,-- "We have not'),
+        ("said sadly,--", '"We have not', 'said sadly,--"We have not'),
+        ("the customary fare", "—plenty of good food", "the customary fare—plenty of good food"),
+        ("some old, some new,", "--all more or less", "some old, some new,--all more or less"),
+        ("she said —", "and went", "she said — and went"),
+        ("she said", "— and went", "she said — and went"),
         ("a dash -", "and more", "a dash - and more"),
         ("It rained.  It", "rained.", "It rained. It rained."),
     ],
@@ -99,6 +108,65 @@ def test_hyphens_and_dashes_at_a_line_end_stay_and_take_no_blank(line: str, foll
     found = unwrapped(f"{wrapped(STORY, 72)}\n\n{filled}\n{following}")
     assert found.endswith(joined)
     assert "\n" not in found[-len(filled) - len(following) :]
+
+
+def test_a_dash_that_opens_a_line_keeps_its_blank_where_the_text_sets_dashes_so() -> None:
+    said = "No me voy —dijo Juan—. Te digo que me quedo —repuso Ana—, y no se habla más de ello en esta casa. " * 40
+    wrapped_anyhow = re.sub(r" (?=—)", "\n", textwrap.fill(said, 72), count=3)
+    assert unwrapped(wrapped_anyhow) == " ".join(said.split())
+
+
+CORRECTED = [
+    """“Perhaps it is that gentleman, Mr. Pask. From his long conversation
+I gather he is going to leave the town for good, and that he had a
+letter about it.”""",
+    """“I do not speak of advice,” returns Mr. Pask. “I could
+advise—”""",
+    """“Mlud, no—variety of points—feel it my duty to submit—ludship,” is
+the reply that slides out of him.""",
+    """“It was base of me to say that.... My mother herself is almost
+a beggar... and I told a lie to keep my lodging... and be fed,”
+ Pask said loudly and distinctly.""",
+]
+
+
+@pytest.mark.parametrize("paragraph", CORRECTED)
+def test_a_short_paragraph_that_was_corrected_after_wrapping_comes_together_too(paragraph: str) -> None:
+    text = f"{wrapped(STORY, 72)}\n\n{paragraph}\n\n{wrapped(STORY, 72)}"
+    assert unwrapped(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
+
+
+def corrected(text: str, seed: int) -> str:
+    """Hard-wrapped, and every tenth line or so with its last word moved to the next: the typist's mended copy."""
+    rng, pages = random.Random(seed), []
+    for paragraph in text.split("\n\n"):
+        lines = [line.split(" ") for line in textwrap.wrap(paragraph, 72, break_on_hyphens=False)]
+        for line, following in pairwise(lines):
+            if len(line) > 1 and rng.random() < 0.1:
+                following.insert(0, line.pop())
+        pages.append("\n".join(map(" ".join, lines)))
+    return "\n\n".join(pages)
+
+
+@pytest.mark.skipif(not NOVEL.is_file(), reason=WHY_SHARED)
+def test_nearly_every_paragraph_of_a_novel_comes_back_from_a_mended_copy() -> None:
+    paragraphs = [one for one in NOVEL.read_text(encoding="utf-8").strip().split("\n\n") if "\n" not in one]
+    found = set(unwrapped(corrected("\n\n".join(paragraphs), seed=0)).split("\n\n"))
+    assert sum(one not in found for one in paragraphs) <= 0.003 * len(paragraphs)
+
+
+def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> None:
+    long = "It rained and it rained, and nobody in the town spoke of anything else. " * 3
+    lines = [
+        *textwrap.wrap(long, 75)[:3],
+        "It rained all day, and so she cried for a while: “Mrs.",
+        "Pask, the tide is in.”",
+    ]
+    lines[3] = lines[3].replace("all day", "all day and all night")
+    assert 65 < len(lines[3]) < 75 - len(" Pask,")
+    block = "\n".join(lines)
+    text = f"{wrapped(STORY, 75)}\n\n{block}"
+    assert unwrapped(text) == f"{STORY}\n\n{' '.join(block.split())}"
 
 
 def test_lines_of_japanese_are_never_taken_for_forced() -> None:
