@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.text.sentences import nearest_start, sentence_starts
+from contextcliff.datasets.essays import Essays
+from contextcliff.text.sentences import goes_on, nearest_start, parts_sentences, sentence_starts
+from tests.datasets.made_files import SHARED, WHY_SHARED
+
+NOVELS = ("little_women.txt", "haystack_en.txt")
 
 
 def beginnings(text: str, language: str = "en") -> list[str]:
@@ -20,6 +24,68 @@ def test_abbreviations_and_quotations_end_no_sentence() -> None:
 
 def test_japanese_sentences_end_at_their_full_stop() -> None:
     assert beginnings("今日は晴れ。明日は雨。", "ja") == ["今日は晴", "明日は雨"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was it Mr. Casaubon?—if that learned man.",
+        "Was it Mr. Casaubon? —if that learned man.",
+        "But, alas, alas! pride goes before a fall.",
+        "Oh! ’tis the tide, and nothing else at all.",
+        "“Mrs. Kirke welcomed me so kindly that I stayed,",
+        "They came—Mr. Tangle among them.",
+        "the natural impediment of an indolent Mr. Will Ladislaw came.",
+        "He was at home (see No. 5 and the plan) all day.",
+        "It is, e.g. This or that.",
+        "“The U.S. Army was there,",
+        "“Nay!” and he ran.",
+        "He said it twice! ; and went.",
+        "Was willst du mehr?_ she sang.",
+    ],
+)
+def test_a_sentence_goes_on_before_lower_case_and_dashes_and_after_abbreviations(text: str) -> None:
+    assert len(sentence_starts(text)) == 1, beginnings(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("He left. — He came back.", ["He l"]),
+        ("He left.\n— He came back.", ["He l", "— He"]),
+        ("It was the chandler’s. The card said so.", ["It w", "The "]),
+        ("We are in the sitting-room. It is warm.", ["We a", "It i"]),
+        ("»Komm!« Er ging. »Nein!«", ["»Kom", "Er g", "»Nei"]),
+        ("He went to Main St.\n\nshe stayed.", ["He w", "she "]),
+    ],
+)
+def test_what_parts_two_sentences(text: str, starts: list[str]) -> None:
+    assert beginnings(text) == starts
+
+
+def test_a_place_to_stop_at_is_no_place_before_a_dash_or_lower_case_even_between_paragraphs() -> None:
+    for text in ("“We shall see.\n—Mr. Pask", "She said.\n\nand went", "This is Mr.\n\nTangle", "He left.\n\n—No."):
+        assert not parts_sentences(text, text.index("\n"))
+    assert parts_sentences("He left.\n\nShe stayed.", 8)
+
+
+@pytest.mark.skipif(not (SHARED / NOVELS[0]).is_file(), reason=WHY_SHARED)
+@pytest.mark.parametrize("novel", NOVELS)
+def test_no_sentence_of_a_novel_begins_with_a_dash_or_in_lower_case_or_after_a_title(novel: str) -> None:
+    (document,) = Essays(path=str(SHARED / novel)).corpus(tokens=1, seed=0).documents
+    text = document.text
+    starts = sentence_starts(text)
+    apart = [at for at in starts[1:] if "\n\n" not in text[at - 3 : at + 1]]
+    assert len(apart) > 600
+    for at in apart:
+        assert not text[at:].lstrip()[:1].islower(), text[at - 30 : at + 30]
+        assert not text.startswith(("—", "--"), at), text[at - 30 : at + 30]
+        assert not text[:at].rstrip()[-5:].endswith((" Mr.", '"Mr.', "Mrs.", " Dr.", "St.")), text[at - 30 : at + 30]
+
+
+@given(st.text(alphabet='aA .!?—\n"”—1', max_size=80), st.integers(0, 80))
+def test_any_place_can_be_asked_about(text: str, place: int) -> None:
+    assert goes_on(text, min(place, len(text))) in (True, False)
 
 
 @given(st.text(alphabet="abc .!?\n", max_size=120))
