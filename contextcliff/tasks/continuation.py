@@ -18,18 +18,17 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records import Document, Generation, Prompt, Sample, Score, Span
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.continuation_point import Origin, last_point, point_after, points_of
+from contextcliff.tasks.continuation_point import Origin, points_for
+from contextcliff.tasks.continuation_reach import reach_notes, reaches
 from contextcliff.tasks.continuation_samples import ContinuationMaker
 from contextcliff.tasks.continuation_scoring import author_scores, compared, score_continuation
 from contextcliff.tasks.grid import refuse_twice
-from contextcliff.tasks.haystack import SEAM_TOKENS, prepare
+from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.task import Built, Compared, Materials, Room
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
 from contextcliff.writing.norms import FEWEST_WINDOWS, author_windows
 
-_FRAME_TOKENS = 128
-"""Kept for template and instruction where the point is chosen, so that their wording does not move it."""
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
 _WINDOW_SHARE = 4
@@ -147,10 +146,8 @@ class Continuation:
         answer, tiers = self.longest_answer(room), self.tiers(room)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
         taken = frame + self._generated(room) + SEAM_TOKENS
-        source = prepare(document, tokens=max(tiers) + answer, tokenizer=materials.tokenizer)
-        points = points_of(source)
-        latest = last_point(source, points, answer_tokens=answer)
-        held = source.text.tokens_between(0, latest.point)
+        points = points_for(document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer)
+        held = points.last().tokens_before
         fitting = [tier for tier in tiers if 0 < tier - taken <= held]
         if not fitting:
             raise ConfigError(
@@ -158,9 +155,9 @@ class Continuation:
                 f"smallest context of {tiers[0]:,} needs {max(1, tiers[0] - taken):,}; give a longer text "
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
-        room_for_text = fitting[-1] - answer - _FRAME_TOKENS
-        origin = point_after(source, points, tokens=room_for_text, latest=latest)
-        span = Span(start=origin.point, end=source.text.end_for(origin.point, answer))
+        # Template, instruction and thinking are left out of account, so that they don't move the point.
+        origin = points.first_after(fitting[-1] - answer)
+        span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
         maker = ContinuationMaker(
             name=self.name,
@@ -173,8 +170,17 @@ class Continuation:
             frame_tokens=frame,
             reference=span,
         )
-        samples = [sample for tier in fitting for sample in maker.rounds(context_tokens=tier, text_tokens=tier - taken)]
-        return Built(samples=tuple(samples), notes=self._notes(room, document, origin, tiers, fitting))
+        found = reaches(origin, fitting, taken=taken)
+        left_out = [
+            f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
+            f"tokens before a point to go on from, and the last such point of {document.title} has {held:,}"
+            for tier in tiers
+            if tier not in fitting
+        ]
+        return Built(
+            samples=tuple(sample for reach in found for sample in maker.rounds(reach)),
+            notes=(*self._notes(room, document, origin, tiers), *reach_notes(found), *left_out),
+        )
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """1 − composite / 100, every measure in the details."""
@@ -203,17 +209,15 @@ class Continuation:
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
         """Raise `ConfigError` where the text is too short to tell what its author does."""
-        found = author_windows(document.text, language=document.language, characters=characters, most=FEWEST_WINDOWS)
+        found = author_windows(document.text, language=document.language, characters=characters)
         if len(found) < FEWEST_WINDOWS:
             raise ConfigError(
-                f"dataset: {document.title} has {len(document.text):,} characters, too few for {FEWEST_WINDOWS} "
-                f"windows of {characters:,} by which its author is known; give a longer text (dataset.path), or lower "
-                "task.max_tokens"
+                f"dataset: {document.title} has {len(document.text):,} characters, and {len(found)} windows of "
+                f"{characters:,} from sentence to sentence, too few: its author is known by {FEWEST_WINDOWS}; give a "
+                "longer text (dataset.path), or lower task.max_tokens"
             )
 
-    def _notes(
-        self, room: Room, document: Document, origin: Origin, tiers: Sequence[int], fitting: Sequence[int]
-    ) -> tuple[str, ...]:
+    def _notes(self, room: Room, document: Document, origin: Origin, tiers: Sequence[int]) -> tuple[str, ...]:
         answer = self.longest_answer(room)
         notes = [
             f"all contexts end at character {origin.point:,} of {document.title}; what is found is about this text and "
@@ -227,10 +231,6 @@ class Continuation:
                 f"the shortest context is {tiers[0]:,} tokens, not {self.start_context:,}: a power of two of at least "
                 "twice the answer"
             )
-        missing = [tier for tier in tiers if tier not in fitting]
-        if missing:
-            told = ", ".join(f"{tier:,}" for tier in missing)
-            notes.append(f"the text is too short for contexts of {told} tokens: they are left out")
         return tuple(notes)
 
 

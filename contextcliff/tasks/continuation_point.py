@@ -1,4 +1,4 @@
-"""One continuation point of a text for all context lengths, and how far back from it each length reaches.
+"""One continuation point of a text for all context lengths.
 
 The method of Context-Tester: contexts grow backward from a fixed point, so that every length goes on from the same
 words. The point is the end of a sentence; what the author wrote next begins there, without a gap.
@@ -6,21 +6,20 @@ words. The point is the end of a sentence; what the author wrote next begins the
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from contextcliff.errors import ConfigError
-from contextcliff.tasks.haystack import Haystack
+from contextcliff.records import Document
+from contextcliff.tasks.haystack import Haystack, prepare
+from contextcliff.text.sentences import parts_sentences
+from contextcliff.text.tokens import Tokenizer
 
 _QUOTES = "\"'”’»」』)]*_"
 _STOPS = ".!?…。！？।॥۔؟։။។።"
 """What a sentence ends in, with quotes and brackets after it: a heading has none of it."""
 _LONGEST_CLOSE = 8
-_NEAR_SHARE = 0.02
-_NEAR_TOKENS = 64
-"""A paragraph's beginning is taken where it lies within a fiftieth of the context, or so many tokens."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,59 +29,71 @@ class Origin:
     source: Haystack
     point: int
 
-    def start_for(self, tokens: int) -> int:
-        """The character at which a context of at most so many tokens starts: a sentence's, a paragraph's where near."""
-        text, boundaries = self.source.text, self.source.boundaries
-        before = [start for start in boundaries if start < self.point]
-        first = next((start for start in before if text.tokens_between(start, self.point) <= tokens), None)
-        if first is None:
-            shortest = text.tokens_between(before[-1], self.point)
-            raise ConfigError(
-                f"dataset: the last sentence of {self.source.document.title} before the continuation point takes "
-                f"{shortest:,} tokens, and there is room for {tokens:,}; give another text, or longer contexts"
-            )
-        near = max(_NEAR_TOKENS, round(_NEAR_SHARE * tokens))
-        paragraph = next((start for start in before if start >= first and _begins_paragraph(text.text, start)), None)
-        if paragraph is not None and text.tokens_between(first, paragraph) <= near:
-            return paragraph
-        return first
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the text up to the point."""
+        return self.source.text.tokens_between(0, self.point)
 
 
-def last_point(source: Haystack, points: Sequence[int], *, answer_tokens: int) -> Origin:
-    """The last point of the text after which the original goes on for at least `answer_tokens` tokens.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Points:
+    """The places of a text that an answer can go on from, ascending; there is one at least."""
 
-    Raises `ConfigError` for a text without one.
+    source: Haystack
+    places: tuple[int, ...]
+
+    def last(self) -> Origin:
+        """The one with the most text before it."""
+        return Origin(source=self.source, point=self.places[-1])
+
+    def first_after(self, tokens: int) -> Origin:
+        """The first one with at least `tokens` tokens of text before it; the last where none has."""
+        text = self.source.text
+        enough = (at for at in self.places if text.tokens_between(0, at) >= tokens)
+        return Origin(source=self.source, point=next(enough, self.places[-1]))
+
+
+def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int) -> Points:
+    """The points of a text after which the original goes on for at least `answer_tokens` tokens.
+
+    As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
+    Raises `ConfigError` for a text without any.
     """
-    text = source.text
-    starts = [at for at in points if text.tokens_between(at, len(text.text)) >= answer_tokens]
-    if starts:
-        return Origin(source=source, point=starts[-1])
-    if not points:
+    tokens = before_tokens + 2 * answer_tokens
+    while True:
+        source = prepare(document, tokens=tokens, tokenizer=tokenizer)
+        text, found = source.text, points_of(source)
+        places = tuple(at for at in found if text.tokens_between(at, len(text.text)) >= answer_tokens)
+        is_whole = len(text.text) == len(document.text)
+        if is_whole or (places and text.tokens_between(0, places[-1]) >= before_tokens):
+            break
+        tokens *= 2
+    if places:
+        return Points(source=source, places=places)
+    if not found:
         raise ConfigError(
-            f"dataset: no sentence ends in {source.document.title} ({len(text.text):,} characters), so there is no "
+            f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
             "place to go on from; give prose with punctuation, or set dataset.language"
         )
     raise ConfigError(
-        f"dataset: {source.document.title} has {text.tokens:,} tokens, and after its first sentence fewer than the "
+        f"dataset: {document.title} has {text.tokens:,} tokens, and after its first sentence fewer than the "
         f"{answer_tokens:,} that an answer may take; give a longer text (dataset.path), or lower task.max_tokens"
     )
 
 
-def point_after(source: Haystack, points: Sequence[int], *, tokens: int, latest: Origin) -> Origin:
-    """The last point with at most `tokens` tokens of text before it, and no later than `latest`."""
-    text = source.text
-    possible = [at for at in points if at <= latest.point]
-    position = bisect_right([text.tokens_between(0, at) for at in possible], tokens)
-    return Origin(source=source, point=possible[max(0, position - 1)])
-
-
-def points_of(source: Haystack) -> tuple[int, ...]:
+def points_of(source: Haystack) -> Sequence[int]:
     """Where one sentence ends and another begins, neither of them a heading: the end of the first, without blanks."""
-    text = source.text.text
-    ends = [_end_before(text, start) for start in source.boundaries[1:]]
+    text, language = source.text.text, source.document.language
+    ends = [
+        (_end_before(text, start), parts_sentences(text, start, language=language)) for start in source.boundaries[1:]
+    ]
     # The last sentence of a text that was tokenised in part may be cut: its end is none.
-    neighbours = pairwise([*ends, _end_before(text, len(text))])
-    return tuple(end for end, after in neighbours if _ends_sentence(text, end) and _ends_sentence(text, after))
+    neighbours = pairwise([*ends, (_end_before(text, len(text)), True)])
+    return [
+        end
+        for (end, is_parted), (after, _) in neighbours
+        if is_parted and _ends_sentence(text, end) and _ends_sentence(text, after)
+    ]
 
 
 def _ends_sentence(text: str, end: int) -> bool:
@@ -94,7 +105,3 @@ def _end_before(text: str, place: int) -> int:
     while place > 0 and text[place - 1].isspace():
         place -= 1
     return place
-
-
-def _begins_paragraph(text: str, start: int) -> bool:
-    return start == 0 or text.endswith("\n\n", 0, start)

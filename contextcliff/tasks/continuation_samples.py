@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from contextcliff.records import Passage, Recipe, Sample, Span, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.continuation_point import Origin
+from contextcliff.tasks.continuation_reach import Reach
 from contextcliff.tasks.haystack import Haystack
 from contextcliff.tasks.task import Materials
 
@@ -28,11 +29,11 @@ class ContinuationMaker:
     frame_tokens: int
     reference: Span
 
-    def rounds(self, *, context_tokens: int, text_tokens: int) -> tuple[Sample, ...]:
+    def rounds(self, reach: Reach) -> tuple[Sample, ...]:
         """One tier."""
         source: Haystack = self.origin.source
         point, document = self.origin.point, source.document
-        start = self.origin.start_for(text_tokens)
+        start, context_tokens = reach.start, reach.context_tokens
         pieces: list[Words | Passage] = [
             Words(text=f"{self.instruction}\n\n"),
             Passage(document_id=document.document_id, start=start, end=point),

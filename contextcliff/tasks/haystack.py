@@ -34,6 +34,8 @@ class Hidden:
     recipe: Recipe
     built_tokens: int
     token_places: tuple[int, ...]
+    off: float = 0.0
+    """The most that a fact stands from its depth, as a share of the text: sentences begin where they do."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,10 +86,16 @@ class Haystack:
                 f"{self.text.tokens:,}; ask for shorter ones, give more text (dataset.paths), or take dataset=synthetic"
             )
         end = max(self.text.end_for(0, budget), *places) if places else self.text.end_for(0, budget)
+        held, token_places = self.text.tokens_between(0, end), [self.text.tokens_between(0, place) for place in places]
         return Hidden(
             recipe=Recipe(user=(Words(text=before), *self._with(inserted, end), Words(text=after))),
-            built_tokens=frame + added + self.text.tokens_between(0, end),
-            token_places=tuple(self.text.tokens_between(0, place) for place in places),
+            built_tokens=frame + added + held,
+            token_places=tuple(token_places),
+            off=max(
+                (abs(place / held - fact.depth) for fact, place in zip(facts, token_places, strict=True)), default=0.0
+            )
+            if held
+            else 0.0,
         )
 
     def _with(self, inserted: dict[int, str], end: int) -> tuple[Words | Passage, ...]:

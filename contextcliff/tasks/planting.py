@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 
 from contextcliff.records import Generation, Recipe, Sample, Score, Words, render
 from contextcliff.seeding import digest_of, seed_of
@@ -25,6 +26,8 @@ _NOT_ASKED = (
     *("reserve_tokens", "controls", "save_contexts"),
 )
 """Keys that say which samples there are, and nothing of what one of them is."""
+_MISPLACED = 0.2
+"""Of the text, where one depth is asked for, or none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,8 +134,13 @@ class PlantingTask(DesignedLengths):
         return Built(
             samples=tuple(item.sample for item in made),
             controls=tuple(controls.values()),
-            notes=_notes(made),
+            notes=_notes(made, misplaced=self._misplaced()),
         )
+
+    def _misplaced(self) -> float:
+        """From how far on a needle stands at another depth than its own: that between two that are asked for."""
+        depths = sorted({depth for depth in self.places if depth is not None})
+        return min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
 
 
 def score_planted(sample: Sample, generation: Generation, form: ValueForm) -> Score:
@@ -152,6 +160,7 @@ class _Made:
     sample: Sample
     controls: tuple[Sample, ...]
     redrawn: int
+    off: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,7 +219,7 @@ class _Planter:
         )
         controls = self._controls(sample, planted, haystack, after) if task.controls else ()
         named = _naming(sample, controls)
-        return _Made(sample=named, controls=controls, redrawn=planted.redrawn)
+        return _Made(sample=named, controls=controls, redrawn=planted.redrawn, off=hidden.off)
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
@@ -273,8 +282,16 @@ def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
     return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
 
 
-def _notes(made: Sequence[_Made]) -> tuple[str, ...]:
+def _notes(made: Sequence[_Made], *, misplaced: float) -> tuple[str, ...]:
+    notes: list[str] = []
     redrawn = sum(item.redrawn for item in made)
-    if not redrawn:
-        return ()
-    return (f"{redrawn:,} needles were drawn again, since the text held their words already",)
+    if redrawn:
+        notes.append(f"{redrawn:,} needles were drawn again, since the text held their words already")
+    off = [item.off for item in made if item.off > misplaced]
+    if off:
+        notes.append(
+            f"{len(off):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
+            f"(the farthest {max(off):.2f}), since needles go in where a sentence begins and few begin there; take "
+            "another text, or longer contexts"
+        )
+    return tuple(notes)

@@ -6,11 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
-from unicodedata import east_asian_width
+from unicodedata import category, east_asian_width
 
 from contextcliff.records import Prompt
 
 _LONGEST_WORD = 40
+_CLOSING = frozenset({"Pe", "Pf", "Po"})
+"""Brackets and quotation marks that close, and other punctuation: no line of Japanese begins with one."""
 
 
 class Tokenizer(Protocol):
@@ -57,6 +59,27 @@ class TokenisedText:
             return len(self.text)
         return self._word_end(start, self.starts[last])
 
+    def start_for(self, end: int, tokens: int) -> int:
+        """Smallest start so that `text[start:end]` holds at most `tokens` tokens and begins inside no word.
+
+        Returns `end` where not even one word fits.
+        """
+        last = bisect_left(self.starts, end)
+        if tokens >= last:
+            return 0
+        return self._word_start(self.starts[last - tokens], end) if tokens > 0 else end
+
+    def _word_start(self, start: int, end: int) -> int:
+        """The first place in `[start, end)` that is inside no word; `end` where the last word is longer.
+
+        An unbroken run longer than any word is cut at the token.
+        """
+        latest = min(end, start + _LONGEST_WORD)
+        place = next((place for place in range(start, latest) if _begins_word(self.text, place)), None)
+        if place is not None:
+            return place
+        return end if latest == end else start
+
     def _word_end(self, start: int, end: int) -> int:
         """The last place in `(start, end]` that is inside no word; `start` where the first word is longer.
 
@@ -76,6 +99,15 @@ def is_between_words(text: str, place: int) -> bool:
     before, after = text[place - 1], text[place]
     # Chinese and Japanese write no spaces: every character there is a place to cut.
     return after.isspace() or _is_wide(after) or _is_wide(before)
+
+
+def _begins_word(text: str, place: int) -> bool:
+    """Whether a text may begin with the character at `place`: after a blank, or in a script that sets none."""
+    if place == 0 or text[place].isspace():
+        return place == 0
+    if text[place - 1].isspace():
+        return True
+    return (_is_wide(text[place]) or _is_wide(text[place - 1])) and category(text[place]) not in _CLOSING
 
 
 def _is_wide(character: str) -> bool:

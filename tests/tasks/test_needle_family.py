@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,6 +78,21 @@ def test_what_is_hidden_stands_between_two_sentences_of_the_text(option: str) ->
         stretches = [piece for piece in sample.recipe.user if isinstance(piece, Passage)]
         assert [piece.start for piece in stretches] == [0, *(piece.end for piece in stretches[:-1])]
         assert {piece.end for piece in stretches[:-1]} <= starts
+
+
+@pytest.mark.parametrize("option", FAMILY)
+def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
+    assert not [note for note in built(shipped(option)).notes if "from its depth" in note]
+
+
+def test_needles_that_few_sentences_keep_from_their_depth_are_told() -> None:
+    stretch = "tide ledger harbour lamp over the wall and on " * 600
+    sparse = replace(TEXT, text=f"{TEXT.text[:1_500].rsplit('. ', 1)[0]}. {stretch}. {TEXT.text}")
+    found = built(small("niah", lengths=(4_000,), depths=(0.0, 0.25, 0.5, 0.75, 1.0), trials=1), sparse)
+    assert found.notes[-1] == (
+        "3 of 5 samples have a needle more than 0.25 of the text from its depth (the farthest 0.93), since needles go "
+        "in where a sentence begins and few begin there; take another text, or longer contexts"
+    )
 
 
 @pytest.mark.parametrize("option", FAMILY)
