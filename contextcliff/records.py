@@ -27,6 +27,8 @@ class Document:
     title: str
     text: str
     language: str = "en"
+    parts: tuple[str, ...] = ()
+    """The files of a folder that it was joined from: nobody said that they are one text."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

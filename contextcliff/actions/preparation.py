@@ -12,7 +12,7 @@ from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.records import Corpus, Document, LengthAudit, render
+from contextcliff.records import Corpus, Document, LengthAudit, Sample, render
 from contextcliff.tasks.task import Materials
 from contextcliff.text.choice import Offer
 from contextcliff.text.tokens import Tokenizer
@@ -86,7 +86,7 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             "engine": invocation.engine.name,
             "window": str(room.context_window),
             "tokenizer": tokenizer.name,
-            "dataset": _named(invocation.dataset.name, corpus),
+            "dataset": _named(invocation.dataset.name, corpus, built.samples),
             "notes": "\n".join((*corpus.notes, *built.notes)),
             "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
             "server": "\n".join(served.told),
@@ -115,8 +115,9 @@ def _as_one_item(planned: tuple[PlannedSample, ...]) -> tuple[PlannedSample, ...
     )
 
 
-def _named(name: str, corpus: Corpus) -> str:
-    """The titles of a haystack's texts; the name of a question set and its size."""
+def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
+    """The titles of the texts that prompts are cut from; the name of a question set and its size."""
     if not corpus.questions:
-        return ", ".join(dict.fromkeys(document.title for document in corpus.documents))
+        used = {sample.document_id for sample in samples}
+        return ", ".join(dict.fromkeys(item.title for item in corpus.documents if item.document_id in used))
     return f"{name}: {len(corpus.documents):,} documents, {len(corpus.questions):,} questions"

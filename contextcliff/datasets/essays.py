@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from contextcliff.datasets.local_files import refuse_large
+from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document
 from contextcliff.settings import settings
@@ -69,7 +69,9 @@ class Essays:
         found = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
         text = _PARAGRAPH_BREAK.join(_read(file, key=key) for key, file in found) + "\n"
         title = ", ".join(file.stem for _, file in found)
-        return Document(document_id=title, title=title, text=text, language=self.language)
+        is_folder = any(Path(path).expanduser().is_dir() for _, path in given)
+        parts = tuple(file.name for _, file in found) if is_folder else ()
+        return Document(document_id=title, title=title, text=text, language=self.language, parts=parts)
 
 
 def _turned(whole: Document, position: int, count: int) -> Document:
@@ -113,12 +115,15 @@ def _read(path: Path, *, key: str) -> str:
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a file that can") from error
     refuse_large(state.st_size, f"{key}: {path}")
+    refuse_rows(path, f"{key}: {path}")
     try:
-        return _cleaned(path, state.st_mtime_ns, state.st_size)
+        text = _cleaned(path, state.st_mtime_ns, state.st_size)
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
         raise ConfigError(f"{key}: {path}: {error}") from error
+    refuse_row_text(text, f"{key}: {path}")
+    return text
 
 
 @lru_cache(maxsize=32)

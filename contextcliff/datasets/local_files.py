@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from contextcliff.errors import ConfigError
 
+_ROWS = {
+    ".jsonl": "JSON Lines",
+    ".ndjson": "JSON Lines",
+    ".json": "JSON",
+    ".parquet": "Parquet",
+    ".csv": "CSV",
+    ".tsv": "TSV",
+}
+_NO_PROSE = (
+    "holds rows ({kind}) and no prose; give a text, or ask the questions of a JSON Lines or Parquet file with "
+    "dataset=jsonl task=qa"
+)
 MOST_BYTES = 2 << 30
 """A larger file is refused: its texts have to be held in memory."""
 
@@ -32,6 +45,26 @@ def refuse_large(size: int, place: str) -> None:
     """Raise `ConfigError` for a file of more than 2 GiB."""
     if size > MOST_BYTES:
         raise ConfigError(f"{place}: is {size / (1 << 30):.1f} GiB; files of up to 2 GiB are read, give a part of it")
+
+
+def refuse_rows(file: Path, place: str) -> None:
+    """Raise `ConfigError` for a file of rows, by its suffix."""
+    kind = _ROWS.get(file.suffix.lower())
+    if kind is not None:
+        raise ConfigError(f"{place} {_NO_PROSE.format(kind=kind)}")
+
+
+def refuse_row_text(text: str, place: str) -> None:
+    """The same for a file that is text, and whose text is JSON."""
+    if text[:1] in ("{", "[") and (_is_json(text.split("\n", 1)[0]) or _is_json(text)):
+        raise ConfigError(f"{place} {_NO_PROSE.format(kind='JSON')}")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def digest_of_file(file: Path, *, key: str) -> str:

@@ -24,6 +24,7 @@ from contextcliff.tasks.continuation_samples import ContinuationMaker
 from contextcliff.tasks.continuation_scoring import author_scores, compared, score_continuation
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.haystack import SEAM_TOKENS
+from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import Built, Compared, Materials, Room
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
@@ -142,7 +143,7 @@ class Continuation:
 
     def build(self, materials: Materials) -> Built:
         """All rounds of every tier that the text can fill. Raises `ConfigError` for a text that fills none."""
-        room, document = materials.room, materials.corpus.documents[0]
+        room, document = materials.room, one_text(materials.corpus, task=self.name)
         answer, tiers = self.longest_answer(room), self.tiers(room)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
         taken = frame + self._generated(room) + SEAM_TOKENS

@@ -17,6 +17,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.haystack import Fact, Haystack, Hidden, prepare
+from contextcliff.tasks.prose_sources import several_texts, unused_notes
 from contextcliff.tasks.task import Built, Materials
 from contextcliff.tasks.values import ValueForm, score_value
 from contextcliff.text.tokens import TokenisedText
@@ -119,7 +120,7 @@ class PlantingTask(DesignedLengths):
         lengths = self.lengths_in(materials.room)
         haystacks = [
             prepare(document, tokens=max(lengths), tokenizer=materials.tokenizer)
-            for document in materials.corpus.documents[: self.haystacks]
+            for document in several_texts(materials.corpus, task=self.name, count=self.haystacks)
         ]
         for haystack in haystacks:
             self.check_text(haystack.text.text[: haystack.end_for(max(lengths))])
@@ -134,7 +135,10 @@ class PlantingTask(DesignedLengths):
         return Built(
             samples=tuple(item.sample for item in made),
             controls=tuple(controls.values()),
-            notes=_notes(made, misplaced=self._misplaced()),
+            notes=(
+                *unused_notes(materials.corpus, count=self.haystacks),
+                *_notes(made, misplaced=self._misplaced()),
+            ),
         )
 
     def _misplaced(self) -> float:

@@ -1,0 +1,124 @@
+"""Which texts a task of prose takes: one that is chosen, and never the words of a question set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contextcliff.datasets.documents import Documents
+from contextcliff.datasets.essays import Essays
+from contextcliff.datasets.stories import Stories
+from contextcliff.errors import ConfigError
+from contextcliff.records import Corpus, Document
+from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
+from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.tasks.needles import TEXT
+
+NOVELS = tuple(Document(document_id=name, title=name, text=TEXT.text) for name in ("emma.txt", "persuasion.txt"))
+
+
+def told(folder: Path, *overrides: str) -> str:
+    """The one line of a command that is refused."""
+    ended = contextcliff_here(*overrides, *SIMULATED, cwd=folder)
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    return line.removeprefix("error: ")
+
+
+def novels(folder: Path, *, suffix: str = "txt") -> Path:
+    (folder / "novels").mkdir()
+    for name in ("emma", "persuasion"):
+        (folder / "novels" / f"{name}.{suffix}").write_text(f"{TEXT.text}\n\nThe end of {name}.", encoding="utf-8")
+    return folder / "novels"
+
+
+def test_a_folder_of_novels_is_refused_with_their_names_and_the_way_out(tmp_path: Path) -> None:
+    folder = novels(tmp_path)
+    expected = (
+        "dataset: holds 2 texts (emma.txt, persuasion.txt), and task=continuation goes on with one; choose it with "
+        "dataset=essays dataset.path=FILE, or list the files of one long text in order, dataset.paths=[FILE,FILE]"
+    )
+    assert told(tmp_path, "task=continuation", f"dataset.path={folder}") == expected
+    assert told(tmp_path, "task=continuation", "dataset=documents", f"dataset.path={folder}") == expected
+    with pytest.raises(ConfigError) as raised:
+        one_text(Corpus(documents=NOVELS), task="continuation")
+    assert str(raised.value) == expected
+
+
+def test_one_novel_in_a_folder_is_taken_and_files_that_are_listed_are_one_text(tmp_path: Path) -> None:
+    folder = novels(tmp_path)
+    listed = tuple(str(folder / f"{name}.txt") for name in ("persuasion", "emma"))
+    assert one_text(Essays(paths=listed).corpus(tokens=1, seed=0), task="continuation").title == "persuasion, emma"
+    (folder / "emma.txt").unlink()
+    for dataset in (Essays(path=str(folder)), Documents(path=str(folder))):
+        assert one_text(dataset.corpus(tokens=1, seed=0), task="continuation").title.startswith("persuasion")
+
+
+def test_a_report_names_the_texts_that_were_used_and_no_other(tmp_path: Path) -> None:
+    folder = novels(tmp_path)
+    few = ("task=niah", "task.lengths=[512]", "task.depths=[0.5]", "task.trials=2", "dataset=documents")
+    ended = contextcliff_here(*few, f"dataset.path={folder}", *SIMULATED, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    (page,) = tmp_path.rglob("report.md")
+    assert "emma.txt" in page.read_text(encoding="utf-8")
+    assert not any("persuasion" in file.read_text(encoding="utf-8") for file in page.parent.glob("report.*"))
+    assert "prompts are cut from 1 of the 2 texts of the dataset: emma.txt" in report["notes"]
+
+
+def test_a_folder_is_still_one_haystack_for_needles(tmp_path: Path) -> None:
+    corpus = Essays(path=str(novels(tmp_path))).corpus(tokens=1, seed=0)
+    assert several_texts(corpus, task="niah", count=1) == corpus.documents
+    assert not list(unused_notes(corpus, count=1))
+
+
+def test_more_haystacks_than_texts_are_refused() -> None:
+    with pytest.raises(ConfigError) as raised:
+        several_texts(Corpus(documents=NOVELS), task="niah", count=5)
+    assert str(raised.value) == (
+        "task.haystacks=5: the dataset has 2 texts; ask for no more, or take dataset=essays, which joins them and "
+        "begins anywhere"
+    )
+
+
+@pytest.mark.parametrize("task", ["continuation", "niah"])
+def test_a_question_set_is_no_prose(task: str, tmp_path: Path) -> None:
+    corpus = Stories().corpus(tokens=1, seed=0)
+    expected = (
+        f"dataset: this one has {len(corpus.questions)} questions on {len(corpus.documents)} texts, and task={task} "
+        "asks none of them; take task=qa, or a dataset of prose: essays, documents without questions, synthetic"
+    )
+    assert told(tmp_path, f"task={task}", "dataset=stories") == expected
+
+
+ROW = {"context": TEXT.text, "question": "Who kept the tides?", "answers": ["Mr. Pask"]}
+NO_PROSE = "and no prose; give a text, or ask the questions of a JSON Lines or Parquet file with dataset=jsonl task=qa"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("q.jsonl", json.dumps(ROW), "JSON Lines"),
+        ("Q.JSONL", json.dumps(ROW), "JSON Lines"),
+        ("q.json", json.dumps([ROW], indent=1), "JSON"),
+        ("q.csv", "question,answers", "CSV"),
+        ("q.tsv", "question\tanswers", "TSV"),
+        ("q.parquet", "PAR1\0", "Parquet"),
+        ("q.txt", f"{json.dumps(ROW)}\n{json.dumps(ROW)}\n", "JSON"),
+        ("q", json.dumps([ROW], indent=1), "JSON"),
+    ],
+)
+def test_a_file_of_questions_is_no_novel(tmp_path: Path, name: str, data: str, kind: str) -> None:
+    file = tmp_path / name
+    file.write_text(data, encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        Essays(path=str(file)).corpus(tokens=1, seed=0)
+    assert str(raised.value) == f"dataset.path: {file} holds rows ({kind}) {NO_PROSE}"
+
+
+@pytest.mark.parametrize("text", ["[Illustration]\n\nIt rained.", "{sic} It rained.", "[1] It rained.", '"Yes."'])
+def test_prose_may_begin_with_a_bracket(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    assert Essays(path=str(tmp_path / "a.txt")).corpus(tokens=1, seed=0).documents[0].text == f"{text}\n"
