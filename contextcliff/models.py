@@ -12,11 +12,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contextcliff.errors import ConfigError, RunError
+from contextcliff.gguf_header import header_text
+from contextcliff.hub import hush_the_hub, reach_the_hub
 from contextcliff.settings import NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
 _GGUF_MAGIC = b"GGUF"
+_CHAT_TEMPLATE = "tokenizer.chat_template"
 _DIGESTED_BYTES = 1 << 20
 _HUB_TIMEOUT_S = 5.0
+_WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 _CENTS = 2
 _DIGITS_OF_LITTLE = 3
 
@@ -93,23 +97,50 @@ class Gguf:
 
     def is_at_hand(self) -> bool:
         """Whether the file lies on this machine, the hub's cache included."""
-        if self.local_file() is not None:
-            return True
+        return self._at_hand() is not None
+
+    def has_chat_template(self) -> bool | None:
+        """Whether the weights bring a chat template; None while they are not on this machine."""
+        file = self._at_hand()
+        if file is None:
+            return None
+        try:
+            return bool((header_text(file, _CHAT_TEMPLATE) or "").strip())
+        except ValueError:  # llama.cpp says what is wrong with it
+            return None
+
+    def _at_hand(self) -> Path | None:
+        local = self.local_file()
+        if local is not None:
+            return local
         from huggingface_hub import try_to_load_from_cache
 
-        return isinstance(try_to_load_from_cache(str(self.repo), str(self.file)), str)
+        cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        return Path(cached) if isinstance(cached, str) else None
 
     def remote_gib(self) -> float | None:
         """GiB of the file in its hub repository; None where the hub does not tell."""
         import httpx2
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-        _hush_the_hub()
+        hush_the_hub()
         try:
             size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
         except (httpx2.HTTPError, OSError):  # not to be reached, or not to be had there
             return None
         return None if size is None else size / 2**30
+
+    def reach(self) -> None:
+        """Raise `RunError` at once where the file is to be downloaded and its hub can't be reached."""
+        if self._at_hand() is not None:
+            return
+        try:
+            reach_the_hub(str(self.repo), str(self.file))
+        except RunError as error:
+            raise RunError(
+                f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error}); look at the network, at HF_HOME "
+                f"for what was fetched before and at HF_TOKEN for gated ones, or {_WAY_OUT}"
+            ) from error
 
     def fetch(self) -> Path:
         """The file on this machine, downloaded from its hub repository where it has to be."""
@@ -120,19 +151,18 @@ class Gguf:
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
 
-        _hush_the_hub()
+        hush_the_hub()
         source = f"model.gguf.repo={self.repo}: {self.file}"
-        way_out = "give a file with model.gguf.path=FILE.gguf"
         try:
             return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
         except LocalEntryNotFoundError as error:  # neither in the cache nor to be reached
             raise RunError(
-                f"{source} can't be fetched ({_first_line(error)}); look at the network, or {way_out}"
+                f"{source} can't be fetched ({_first_line(error)}); look at the network, or {_WAY_OUT}"
             ) from error
         except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
-            raise ConfigError(f"{source} is not to be had there ({_first_line(error)}); {way_out}") from error
+            raise ConfigError(f"{source} is not to be had there ({_first_line(error)}); {_WAY_OUT}") from error
         except (httpx2.HTTPError, OSError) as error:
-            raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {way_out}") from error
+            raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {_WAY_OUT}") from error
 
 
 @settings
@@ -201,13 +231,6 @@ class Model:
     def served_name(self, preset: str) -> str | None:
         """What a kind of server calls this model."""
         return self.served.get(preset, self.name)
-
-
-def _hush_the_hub() -> None:
-    """Its retries would fill the screen; what is wrong is said in one line at their end."""
-    from huggingface_hub.utils import logging
-
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
 
 
 def _packaged(package: str) -> Path:

@@ -62,6 +62,7 @@ class LlamaCppEmbedding:
     def _serve(self, key: ApiKey) -> Any:
         import xllamacpp
 
+        self.gguf.reach()
         weights = self.gguf.fetch()
         params = xllamacpp.CommonParams()
         params.model.path = str(weights)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,11 @@ from contextcliff.text.tiktoken_tokens import tiktoken_tokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _UNKNOWN_MODEL_ENCODING = "o200k_base"
+_REPOSITORY = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
+
+
+def _not_heard(_: str) -> None:
+    return
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +30,21 @@ class Offer:
     template_arguments: Mapping[str, object]
     plain: bool = False
     """Whether prompts go without a chat template."""
+    model: str | None = None
+    """What the model is called where it is served: often the name of its repository."""
+    estimate: Tokenizer | None = None
+    """Stands in where none is to be had; None: that is an error."""
+    told: Callable[[str], None] = _not_heard
+    """Hears, in a sentence, what was tried and not to be had."""
+
+    @property
+    def repositories(self) -> tuple[str, ...]:
+        """The repositories that may hold the model's tokenizer, the likeliest first.
+
+        A name that is a repository's says more of the model than the repository that goes with a preset.
+        """
+        named = self.model if self.model is not None and _REPOSITORY.fullmatch(self.model) else None
+        return tuple(dict.fromkeys(name for name in (named, self.hub) if name is not None))
 
 
 class TokenizerChoice(Protocol):
@@ -62,10 +83,14 @@ class HuggingFaceTokenizer:
 
     def choose(self, offer: Offer) -> Tokenizer:
         """The one named, else the model's."""
-        name = self.name or offer.hub
-        if name is None:
+        if self.name is not None:
+            return hub_tokenizer(self.name, offer.template_arguments, plain=offer.plain)
+        if not offer.repositories:
             raise ConfigError("tokenizer=huggingface: this model names no repository; give tokenizer.name=OWNER/NAME")
-        return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)
+        found = _from_the_hub(offer)
+        if isinstance(found, RunError):
+            raise found
+        return found
 
 
 @settings
@@ -92,12 +117,37 @@ class AutoTokenizer:
             return _named(self.name, offer)
         if offer.own is not None:
             return offer.own
-        if offer.hub is not None:
-            try:
-                return hub_tokenizer(offer.hub, offer.template_arguments, plain=offer.plain)
-            except RunError:
-                pass  # not to be had from here: the next in line, whose name the report shows
-        return tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=offer.plain)
+        found = _from_the_hub(offer) if offer.repositories else None
+        if found is not None and not isinstance(found, RunError):
+            return found
+        try:
+            chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=offer.plain)
+        except RunError as error:
+            if offer.estimate is None:
+                raise _none_to_be_had(found, error) from error
+            offer.told("no tokenizer is to be had from here: tokens are estimated")
+            return offer.estimate
+        if found is not None:
+            offer.told(f"prompts are cut by {chosen.name}, since the model's own tokenizer is not to be had: {found}")
+        return chosen
+
+
+def _none_to_be_had(hub: RunError | None, tiktoken: RunError) -> RunError:
+    """Why there is nothing to count by: of the hub, where that was asked, and of tiktoken."""
+    if hub is None:
+        return tiktoken
+    return RunError(f"{hub}; tiktoken's vocabulary can't be fetched either: TIKTOKEN_CACHE_DIR names a folder of it")
+
+
+def _from_the_hub(offer: Offer) -> Tokenizer | RunError:
+    """The first of the model's repositories that is to be had, else why the first was not."""
+    failures = []
+    for name in offer.repositories:
+        try:
+            return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)
+        except RunError as error:
+            failures.append(error)
+    return failures[0]
 
 
 def _named(name: str, offer: Offer) -> Tokenizer:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from contextcliff.errors import RunError
+from contextcliff.hub import cause, reach_the_hub
 from contextcliff.records import Prompt
 from contextcliff.text.framing import framed_tokens, messages, plain_tokens
+
+_ASKED_FOR = "config.json"
+"""What is asked for to see whether a repository can be reached: the file that is loaded first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,20 +47,32 @@ class HubTokenizer:
 def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain: bool = False) -> HubTokenizer:
     """Load a tokenizer by repository or folder. Raises `RunError` where it is not to be had.
 
-    `HF_TOKEN` in the environment opens gated repositories. Code that a repository brings is not run.
+    `HF_TOKEN` in the environment opens gated repositories. Code that a repository brings is not run. Where the hub
+    can't be reached, what its cache holds (`HF_HOME`) is used, at once.
     """
+    out_of_reach = None if Path(name).is_dir() else _out_of_reach(name)
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # at import it would advise to install torch
     from transformers import AutoTokenizer
 
     try:
-        loaded = AutoTokenizer.from_pretrained(name, use_fast=True, trust_remote_code=False)
+        loaded = AutoTokenizer.from_pretrained(
+            name, use_fast=True, trust_remote_code=False, local_files_only=out_of_reach is not None
+        )
     except (OSError, ValueError, KeyError) as error:
-        token = os.environ.get("HF_TOKEN", "")
-        said = " ".join(str(error).split()).replace(token or "\0", "***")[:200]
         raise RunError(
-            f"tokenizer.name={name}: can't be loaded ({said}); give a folder that holds it, look at the network and at "
-            "HF_TOKEN for gated ones, or take tokenizer=tiktoken"
+            f"tokenizer.name={name}: can't be loaded ({out_of_reach or cause(error)}); give a folder that holds it "
+            "with tokenizer.name=FOLDER, look at the network, at HF_HOME for what was fetched before and at HF_TOKEN "
+            "for gated ones, or take tokenizer=server or tokenizer=tiktoken"
         ) from error
     return HubTokenizer(
         name=f"huggingface:{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain
     )
+
+
+def _out_of_reach(repository: str) -> str | None:
+    """Why a repository is not to be had from the hub; None where it is."""
+    try:
+        reach_the_hub(repository, _ASKED_FOR)
+    except RunError as error:
+        return str(error)
+    return None

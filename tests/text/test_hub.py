@@ -1,0 +1,118 @@
+"""Tokenizers of the hub: found by a served model's name, and given up at once where there is no hub."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.keys import KNOWN_VARIABLES
+from contextcliff.text.choice import Offer
+from tests.commands import QUIET, contextcliff, reports
+from tests.engines.fake_server import FakeServer, serving
+from tests.text.made_hub import MadeHub, hub_of
+
+SMALL = ("task.lengths=[300]", "task.depths=[0.5]", "task.trials=2")
+NAME = "made/for-this-test"
+
+
+def run(server: FakeServer, hub: str, folder: Path, *overrides: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return contextcliff(
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        *QUIET,
+        *SMALL,
+        *overrides,
+        cwd=folder,
+        env={
+            **dict.fromkeys(KNOWN_VARIABLES, ""),
+            "HF_ENDPOINT": hub,
+            "HF_HOME": str(folder / "hub"),
+            "TIKTOKEN_CACHE_DIR": str(folder / "tiktoken"),
+            **env,
+        },
+    )
+
+
+@pytest.mark.parametrize("given", [(), (f"model.name={NAME}",)], ids=["detected", "given"])
+def test_a_model_that_is_served_under_its_repositorys_name_finds_its_tokenizer(
+    given: tuple[str, ...], tmp_path: Path, tokenizer: str
+) -> None:
+    (Path(tokenizer) / "config.json").write_text("{}", encoding="utf-8")
+    server = FakeServer(models=[{"id": NAME, "max_model_len": 1024}])
+    with serving(server), hub_of(MadeHub(repositories={NAME: tokenizer})) as hub:
+        done = run(server, hub.address, tmp_path, "model=served", *given)
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["tokenizer"], report["successes"]) == (f"huggingface:{NAME}", 2)
+    # What was fetched serves when the hub is out of reach.
+    with serving(server):
+        again = run(server, "http://127.0.0.1:9", tmp_path, "model=served", "task.trials=3")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert {report["tokenizer"] for report in reports(tmp_path)} == {f"huggingface:{NAME}"}
+
+
+@pytest.mark.parametrize("kind", ["no hub", "a hub that is out of order"])
+def test_a_hub_that_is_not_to_be_had_is_one_line_within_seconds(kind: str, tmp_path: Path) -> None:
+    server = FakeServer(models=[{"id": "m", "max_model_len": 1024}])
+    with serving(server), hub_of(MadeHub(status=503)) as hub:
+        started = time.monotonic()
+        address = "http://127.0.0.1:9" if kind == "no hub" else hub.address
+        done = run(server, address, tmp_path, "model=served", "tokenizer=huggingface", f"tokenizer.name={NAME}")
+        took = time.monotonic() - started
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"error: tokenizer.name={NAME}: can't be loaded (")
+    assert ("Connection refused" in done.stderr) is (kind == "no hub")
+    assert "HF_HOME" in done.stderr
+    assert len([path for path in hub.asked if NAME in path]) <= 1
+    assert took < 20
+
+
+def test_a_repository_that_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
+    server = FakeServer(models=[{"id": "m", "max_model_len": 1024}])
+    with serving(server), hub_of(MadeHub()) as hub:
+        done = run(server, hub.address, tmp_path, "model=served", "tokenizer=huggingface", f"tokenizer.name={NAME}")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "is not a local folder and is not a valid model identifier" in done.stderr
+
+
+def test_weights_of_a_hub_that_is_not_to_be_had_are_one_line_within_seconds(tmp_path: Path) -> None:
+    started = time.monotonic()
+    done = contextcliff(
+        "model=qwen3_4b",
+        *QUIET,
+        cwd=tmp_path,
+        env={"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hub")},
+    )
+    assert time.monotonic() - started < 20
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith(
+        "error: model.gguf.repo=Qwen/Qwen3-4B-GGUF: Qwen3-4B-Q4_K_M.gguf can't be fetched ([Errno 111] Connection "
+        "refused); look at the network, "
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "hub", "expected"),
+    [
+        ("Qwen/Qwen3-4B", None, ("Qwen/Qwen3-4B",)),
+        # A preset's repository is not that of a model which was put in its place by hand.
+        (
+            "Qwen/Qwen3-4B",
+            "HuggingFaceTB/SmolLM2-135M-Instruct",
+            ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M-Instruct"),
+        ),
+        ("Qwen3-8B", "Qwen/Qwen3-8B", ("Qwen/Qwen3-8B",)),
+        ("/models/a.gguf", None, ()),
+        ("models/deep/a.gguf", None, ()),
+        ("../a", None, ()),
+        (None, None, ()),
+    ],
+)
+def test_a_name_like_a_repositorys_is_looked_for_first(
+    model: str | None, hub: str | None, expected: tuple[str, ...]
+) -> None:
+    assert Offer(own=None, hub=hub, template_arguments={}, model=model).repositories == expected
