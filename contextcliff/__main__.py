@@ -114,7 +114,9 @@ def _stopped() -> ExitCode:
 
 
 def _complain(error: Exception) -> None:
-    sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+    from contextcliff.addresses import shown_text
+
+    sys.stderr.write(f"error: {shown_text(' '.join(str(error).split()))}\n")
 
 
 def _wants_traceback() -> bool:

@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Action, Invocation
+from contextcliff.addresses import shown_value
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
@@ -35,7 +36,6 @@ _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "samplin
 _BESIDE_TASK = ("judge", "embedding")
 _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
-_CREDENTIALS = re.compile(r"(\w+://)[^/@\s]+@")
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -60,6 +60,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
     judge = _take_judge(values, named="task.judge.model.name" in named)
     embedder = _take_embedder(values)
+    shown = cast(dict[str, Any], _as_shown(values))
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     tracking = cast(Tracker, groups["tracking"])
     if not FOLDER_NAME.fullmatch(tracking.experiment):
@@ -89,9 +90,9 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         label=plain.label,
         seed=plain.seed,
         output_dir=_writable(plain.output_dir),
-        parameters={key: _without_credentials(str(value)) for key, value in _flattened(values)},
-        composed=_without_credentials(OmegaConf.to_yaml(OmegaConf.create(values))),
-        overrides=tuple(map(_without_credentials, overrides)),
+        parameters={key: str(value) for key, value in _flattened(shown)},
+        composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
+        overrides=tuple(map(shown_value, overrides)),
     )
 
 
@@ -227,9 +228,17 @@ def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
     return ((key, value) for key, value in nodes(values) if not isinstance(value, dict) or not value)
 
 
-def _without_credentials(text: str) -> str:
-    """What is kept of a configuration never holds the user and password of an address."""
-    return _CREDENTIALS.sub(r"\1", text)
+def _as_shown(value: object) -> object:
+    """What is kept of a configuration: without the users, passwords and keys of its addresses."""
+    match value:
+        case dict():
+            return {key: _as_shown(inner) for key, inner in value.items()}
+        case list():
+            return [_as_shown(inner) for inner in value]
+        case str():
+            return shown_value(value)
+        case _:
+            return value
 
 
 def _brief(value: object) -> str:

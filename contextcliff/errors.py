@@ -33,6 +33,10 @@ class RunError(ContextCliffError):
     """The run could not go on; what it has is kept."""
 
 
+class UnreachableError(RunError):
+    """A server that is not there, or not there now."""
+
+
 class EngineFault(ContextCliffError):
     """One request did not bring a generation, and the model is not to blame.
 

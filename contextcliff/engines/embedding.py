@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from contextcliff.engines.detection import normalised
+from contextcliff.engines.address import Address, address_of
 from contextcliff.engines.http import client
 from contextcliff.engines.keys import ApiKey, api_key
 from contextcliff.errors import RunError
@@ -57,7 +57,7 @@ class OpenAIEmbedding:
     base_url: str
     model: str
     api_key_env: str | None = None
-    """NAME of the key's variable; None: the first known one that is set."""
+    """NAME of the key's variable; None: the first that is set of those that may go to this host."""
     batch: PositiveInt = 64
     timeout_s: PositiveFloat = 120.0
     max_retries: NonNegativeInt = 5
@@ -67,21 +67,28 @@ class OpenAIEmbedding:
         """The model's."""
         return self.model
 
+    @property
+    def address(self) -> Address:
+        """`base_url` without what must not be shown. Raises `ConfigError`."""
+        return address_of(self.base_url, key="task.embedding.base_url")
+
     def identity(self) -> Mapping[str, object]:
         """Address and model."""
-        return {"embedder": "openai", "base_url": normalised(self.base_url), "model": self.model}
+        return {"embedder": "openai", "base_url": self.address.identity, "model": self.model}
 
     @contextmanager
     def open(self) -> Iterator[EndpointSession]:
         """Connect; nothing is sent before the first sentence."""
         import openai
 
-        key = api_key(self.api_key_env, key="task.embedding.api_key_env")
+        key = api_key(self.api_key_env, self.address, key="task.embedding.api_key_env")
         with (
             client(timeout_s=self.timeout_s) as http,
             openai.OpenAI(
-                base_url=normalised(self.base_url),
+                base_url=self.address.url,
                 api_key=key.value or _NO_KEY,
+                default_headers=key.headers(),
+                default_query=key.parameters,
                 max_retries=self.max_retries,
                 timeout=self.timeout_s,
                 http_client=http,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 import httpx2
 
@@ -68,11 +68,15 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
         return response
 
 
-def client(*, timeout_s: float) -> httpx2.Client:
-    """A client that follows no redirect: a key must not reach another host."""
+def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> httpx2.Client:
+    """A client that follows no redirect: a key must not reach another host. `parameters` go with every request."""
     # A connection for each request: some servers close kept ones under a request that is on its way.
     return httpx2.Client(
-        transport=BoundedTransport(), timeout=timeout_s, follow_redirects=False, headers={"Connection": "close"}
+        transport=BoundedTransport(),
+        timeout=timeout_s,
+        follow_redirects=False,
+        headers={"Connection": "close"},
+        params=parameters,
     )
 
 

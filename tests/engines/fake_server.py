@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import socket
@@ -30,6 +31,14 @@ class FakeServer:
     """The route by which it counts tokens as its model does: vLLM's `/tokenize` or KoboldCpp's."""
     refuses: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
+    login: str | None = None
+    """`user:password` of HTTP's basic authorisation, in the place of a key."""
+    parameter: str | None = None
+    """`NAME=VALUE` that every request has to carry in its address."""
+    listing: tuple[int, object] | None = None
+    """Status and body of `/v1/models` where it is no list."""
+    ignores_stream: bool = False
+    """Answers in one piece, whatever is asked."""
     reads_tokens: int | None = None
     """Reads no more than so many tokens of a prompt, and says nothing."""
     thinks: str | None = None
@@ -83,7 +92,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self._refused_key():
             return
-        if self.path == "/v1/models":
+        if self.path == "/v1/models" and self.fake.listing is not None:
+            self._json(*self.fake.listing)
+        elif self.path == "/v1/models":
             self._json(200, {"object": "list", "data": self.fake.models})
         elif self.path in self.fake.routes:
             self._json(200, self.fake.routes[self.path])
@@ -122,7 +133,12 @@ class _Handler(BaseHTTPRequestHandler):
         return
 
     def _refused_key(self) -> bool:
-        if self.fake.key is None or self.headers.get("Authorization") == f"Bearer {self.fake.key}":
+        self.path, _, query = self.path.partition("?")
+        carried = self.fake.parameter is None or self.fake.parameter in query.split("&")
+        expected = None if self.fake.key is None else f"Bearer {self.fake.key}"
+        if self.fake.login is not None:
+            expected = f"Basic {base64.b64encode(self.fake.login.encode()).decode()}"
+        if carried and expected in (None, self.headers.get("Authorization")):
             return False
         told = self.headers.get("Authorization", "none")
         self._json(401, {"error": {"message": f"wrong key: {told}"}})
@@ -150,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _say(self, body: dict[str, Any], text: str, tokens: int) -> None:
         usage = {"prompt_tokens": tokens, "completion_tokens": 4, "total_tokens": tokens + 4}
         whole = {"id": "1", "created": 1, "model": "only-model"}
-        if not body.get("stream"):
+        if self.fake.ignores_stream or not body.get("stream"):
             message = {"role": "assistant", "content": text}
             choice = {"index": 0, "message": message, "finish_reason": self.fake.finishes(len(self.fake.bodies))}
             self._json(200, {**whole, "object": "chat.completion", "choices": [choice], "usage": usage})

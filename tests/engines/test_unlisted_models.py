@@ -1,0 +1,83 @@
+"""A server that answers `/v1/models` with an error: what it says is told, and the run goes on where it can."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.keys import KNOWN_VARIABLES
+from tests.commands import QUIET, contextcliff, reports
+from tests.engines.fake_server import FakeServer, serving
+
+KEY = "sk-very-secret-0123456789"
+ENV = {**dict.fromkeys(KNOWN_VARIABLES, ""), "API_KEY": KEY}
+SMALL = ("task.lengths=[300]", "task.depths=[0.5]", "task.trials=2", "model.context_window=1024")
+ASKS_FOR_THE_KEY = "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
+
+
+def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> subprocess.CompletedProcess[str]:
+    return contextcliff(
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        "engine.max_retries=0",
+        "model=served",
+        "tokenizer=huggingface",
+        f"tokenizer.name={tokenizer}",
+        *QUIET,
+        *SMALL,
+        *overrides,
+        cwd=folder,
+        env=ENV,
+    )
+
+
+def says(message: str) -> dict[str, object]:
+    return {"error": {"message": message}}
+
+
+@pytest.mark.parametrize("named", [(), ("model.name=m",)], ids=["unnamed", "named"])
+def test_a_key_that_is_refused_with_400_ends_the_run_in_the_servers_words(
+    named: tuple[str, ...], tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(FakeServer(listing=(400, says(f"Authentication Error, token {KEY} is not valid")))) as server:
+        done = run(server, tmp_path, tokenizer, *named)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: engine.base_url={server.address}/v1: does not list its models (400: Authentication Error, token *** "
+        f"is not valid); {ASKS_FOR_THE_KEY}\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_is_out_of_order_is_said_to_be_where_it_has_to_tell_its_model(
+    tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(FakeServer(listing=(503, says("Loading model")))) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"error: engine.base_url={server.address}/v1: does not list its models (503: Loading model); look at the "
+        "server, or name the model with model.name=NAME\n"
+    )
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 429, 500, 501, 503])
+def test_a_model_that_is_named_needs_no_list(status: int, tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(listing=(status, says("no list here")))) as server:
+        done = run(server, tmp_path, tokenizer, "model.name=m")
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["model"], report["counts"]["completed"]) == ("m", 2)
+    told = f"models not listed ({status}: no list here)"
+    assert (told in report["server"]) is (status not in (404, 405, 501))
+
+
+def test_a_server_without_the_route_asks_for_a_name(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(listing=(404, says("no such route")))) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME\n"
+    )
