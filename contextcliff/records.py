@@ -234,6 +234,8 @@ class Generation:
     served_model: str = ""
     server_counted: bool = True
     """False where the server tells no usage: `prompt_tokens` is then the built length."""
+    streamed: bool = True
+    """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

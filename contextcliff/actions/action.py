@@ -26,6 +26,7 @@ from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _FINGERPRINT_SHOWN = 8
+_MODEL_SHOWN = 100
 _UNNAMED = "served"
 
 
@@ -99,7 +100,9 @@ class Invocation:
             [self.model.name, self.model.context_window],
             self.seed,
         )
-        parts = (self.task.name, self.model_name, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
+        # Some servers tell their model by a path; the fingerprint tells apart what ends alike.
+        model = _slug(self.model_name)[-_MODEL_SHOWN:]
+        parts = (self.task.name, model, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
         return Identity(
             respondent=respondent,
             family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dict(dataset)),

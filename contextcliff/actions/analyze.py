@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.conclude import conclude
+from contextcliff.actions.naming import stored
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store
 from contextcliff.settings import settings
@@ -15,8 +16,9 @@ class Analyze:
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Raise `ConfigError` where no run of this configuration is stored."""
-        identity = invocation.identify()
         with Store(invocation.output_dir) as store:
+            invocation = stored(invocation, store)
+            identity = invocation.identify()
             if store.run(identity.run_id) is None:
                 raise ConfigError(
                     f"action=analyze: {store.file} holds no run of this configuration ({identity.run_id}); "

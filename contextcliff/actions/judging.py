@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.preparation import Prepared
 from contextcliff.actions.sending import send_all
+from contextcliff.engines.engine import ServerEngine
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.judging import JUDGE_FACT, JUDGE_SERVED_FACT, Judge, judge_run_id
 from contextcliff.execution.outcomes import recall
@@ -27,8 +28,11 @@ class Judged:
 
 
 def check_judge(judge: Judge, budget: Budget) -> None:
-    """Refuse, before anything is paid for, a judge without weights, or without a price under a budget of dollars."""
+    """Refuse, before anything is paid for, a judge without weights or a key, or without a price under a budget of
+    dollars."""
     judge.respondent()
+    if isinstance(judge.engine, ServerEngine):
+        judge.engine.check()
     judge_meter(judge, budget)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.judging import check_judge, requests_ahead
 from contextcliff.actions.manifest import manifest_of
+from contextcliff.actions.naming import settled
 from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.usage import price_left_out
-from contextcliff.engines.engine import Download, Served
-from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.engines.engine import Download, Served, ServerEngine
+from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
@@ -34,17 +36,15 @@ class MakePlan:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
         from contextcliff.reporting.plan import render_plan, write_plan
 
-        identity = invocation.identify()
+        invocation.identify()
         download = invocation.engine.download(invocation.model)
-        if download is None:
-            prepared = asyncio.run(_prepare_open(invocation, identity))
-        else:
-            prepared = prepare(invocation, identity, own=WordTokenizer(), served=Served())
         with Store(invocation.output_dir) as store:
+            invocation, prepared, remarks = _prepared(invocation, store, download)
             missing = store.missing(prepared.planned)
             judge = _judge(invocation, prepared, store)
             rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
         plan = _plan(invocation, prepared, missing, rates, download, judge)
+        plan = replace(plan, notes=(*remarks, *plan.notes))
         write_plan(plan, folder=invocation.output_dir)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
@@ -56,6 +56,43 @@ class MakePlan:
         prefill = self.prefill_tokens_per_s or (measured.prefill_tokens_per_s if measured else None)
         decode = self.decode_tokens_per_s or (measured.decode_tokens_per_s if measured else None)
         return None if prefill is None else Rates(prefill_tokens_per_s=prefill, decode_tokens_per_s=decode)
+
+
+def _prepared(
+    invocation: Invocation, store: Store, download: Download | None
+) -> tuple[Invocation, Prepared, tuple[str, ...]]:
+    """The samples, with the model that would answer them, and what is to be said of how they were counted.
+
+    Nothing is fetched. A server is asked only where it can tell more than the configuration does; one that is not up
+    yet is planned for by what the configuration says of it.
+    """
+    engine = invocation.engine
+    if download is not None:
+        return invocation, prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served()), ()
+    known = engine.known(invocation.model) if isinstance(engine, ServerEngine) else None
+    if isinstance(engine, ServerEngine) and known is not None and not engine.tells_more:
+        identity = invocation.identify()
+        prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
+        return invocation, prepared, _missing_key(engine)
+    try:
+        if isinstance(engine, ServerEngine):
+            engine.check()
+        invocation = settled(invocation, store)
+        return invocation, asyncio.run(_prepare_open(invocation, invocation.identify())), ()
+    except UnreachableError as error:
+        if known is None:
+            raise
+        prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=known)
+        return invocation, prepared, (f"tokens are estimated: {error}",)
+
+
+def _missing_key(engine: ServerEngine) -> tuple[str, ...]:
+    """A plan needs no key; that the run will is said."""
+    try:
+        engine.check()
+    except ConfigError as error:
+        return (f"the run will stop at once: {error}",)
+    return ()
 
 
 async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:

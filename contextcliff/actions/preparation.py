@@ -43,8 +43,19 @@ def deployment(invocation: Invocation) -> Deployment:
     return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
 
 
-def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None, served: Served) -> Prepared:
-    """Build the samples by the tokenizer chosen, in the order of sending. Raises `ConfigError`, `RunError`."""
+def prepare(
+    invocation: Invocation,
+    identity: Identity,
+    *,
+    own: Tokenizer | None,
+    served: Served,
+    estimate: Tokenizer | None = None,
+) -> Prepared:
+    """Build the samples by the tokenizer chosen, in the order of sending; by `estimate` where none is to be had.
+
+    Raises `ConfigError`, `RunError`.
+    """
+    missed: list[str] = []
     room = invocation.room(detected=served.window)
     if room is None:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
@@ -58,6 +69,9 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             hub=invocation.model.hub,
             template_arguments=invocation.model.template_arguments,
             plain=served.plain,
+            model=invocation.model.name or served.model,
+            estimate=estimate,
+            told=missed.append,
         )
     )
     materials = Materials(
@@ -87,9 +101,10 @@ def prepare(invocation: Invocation, identity: Identity, *, own: Tokenizer | None
             "window": str(room.context_window),
             "tokenizer": tokenizer.name,
             "dataset": _named(invocation.dataset.name, corpus, built.samples),
-            "notes": "\n".join((*corpus.notes, *built.notes)),
+            "notes": "\n".join((*missed, *corpus.notes, *built.notes)),
             "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
             "server": "\n".join(served.told),
+            "api": ("completions" if served.plain else "chat") if served.told else "",
         },
     )
     return Prepared(run=run, planned=planned, documents=documents, audit=built.audit)

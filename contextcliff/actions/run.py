@@ -14,11 +14,12 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.conclude import conclude, require_an_answer
 from contextcliff.actions.judging import ask_judge, check_judge, worst_of_judge
 from contextcliff.actions.live import watched
+from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
 from contextcliff.actions.writing import check_embedder, embed
-from contextcliff.engines.engine import Deployment
+from contextcliff.engines.engine import Deployment, ServerEngine
 from contextcliff.errors import ExitCode, RunError
 from contextcliff.execution.budget import Budget, Cost, Meter
 from contextcliff.execution.judging import Judge
@@ -72,11 +73,16 @@ class Run:
 
         Raises `OverBudgetError` before anything is sent.
         """
-        identity = invocation.identify()
-        wanted = deployment(invocation)
+        asked = invocation
+        invocation.identify()
+        deployment(invocation)
+        if isinstance(invocation.engine, ServerEngine):
+            invocation.engine.check()
         if invocation.judge is not None:
             check_judge(invocation.judge, invocation.budget)
         with Store(invocation.output_dir) as store:
+            invocation = settled(asked, store)
+            identity, wanted = invocation.identify(), deployment(invocation)
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             with (
                 in_turn(
@@ -84,6 +90,8 @@ class Run:
                 ),
                 _timed(store, identity.run_id),
             ):
+                if invocation is not asked:
+                    require_the_same(asked, invocation)
                 sent = asyncio.run(_send(invocation, identity, wanted, store))
                 sent = _after_sending(invocation, identity, store, sent)
             begun = store.run(identity.run_id) is not None

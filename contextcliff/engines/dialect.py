@@ -18,6 +18,7 @@ class Dialect:
     def __init__(self) -> None:
         self.streams = True
         self.stream_usage = True
+        self.stream_ignored = False
         self.renamed: dict[str, str] = {}
         self.left_out: set[str] = set()
 
@@ -43,11 +44,17 @@ class Dialect:
             return True
         return False
 
+    def answered(self, *, streamed: bool) -> None:
+        """Note an answer that came in one piece where a stream was asked for."""
+        self.stream_ignored = self.stream_ignored or (self.streams and not streamed)
+
     def concessions(self) -> tuple[str, ...]:
         """What this server does not take, a phrase each."""
         said = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
         if not self.streams:
             said.append("streaming is refused: the time to first token is the time of the whole answer")
+        elif self.stream_ignored:
+            said.append("stream is ignored: the time to first token is the time of the whole answer")
         elif not self.stream_usage:
             said.append("stream_options is refused: token counts are the tokenizer's")
         return tuple(said)

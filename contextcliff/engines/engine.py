@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
@@ -102,6 +102,35 @@ class Engine(Protocol):
         """What opening this model would fetch from the network; None where all is at hand. Fetches nothing."""
         ...
 
+    def settle(self, model: Model) -> Model:
+        """The model as it will answer: with its weights on this machine, or under the name that its server tells.
+
+        May fetch and contact, and is called before anything is named or locked. Raises `ConfigError`, `RunError`.
+        """
+        ...
+
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
         """Load the model, or connect to where it is served."""
+        ...
+
+
+@runtime_checkable
+class ServerEngine(Engine, Protocol):
+    """An engine whose models run elsewhere."""
+
+    def check(self) -> None:
+        """Raise `ConfigError` for a key that is missing where the host wants one; contacts nothing."""
+        ...
+
+    def asks_name(self, model: Model) -> bool:
+        """Whether only the server knows which model answers, so that `settle` has to ask it."""
+        ...
+
+    def known(self, model: Model) -> Served | None:
+        """What is known of a model without contacting its server; None where only the server tells name or window."""
+        ...
+
+    @property
+    def tells_more(self) -> bool:
+        """Whether the server may have a tokenizer to ask; a provider's host has none."""
         ...

@@ -19,6 +19,7 @@ from contextcliff.records import Generation, Prompt
 from contextcliff.text.framing import messages, plain_text
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 Api = Literal["chat", "completions"]
@@ -86,8 +87,10 @@ async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) ->
     first: float | None = None
     served_model = ""
     usage = None
+    streamed = request.streams
     started = time.perf_counter()
-    async for event in _events(client, request):
+    async for event, is_part in _events(client, request):
+        streamed = is_part
         served_model = getattr(event, "model", None) or served_model
         usage = getattr(event, "usage", None) or usage
         for choice in getattr(event, "choices", None) or ():
@@ -99,7 +102,7 @@ async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) ->
             pieces.append(piece)
     ended = time.perf_counter()
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-    if not finish_reason or (usage is None and request.stream_usage):
+    if not finish_reason or (usage is None and request.stream_usage and streamed):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and usage", retryable=True)
     said = split_reasoning(
         "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
@@ -117,6 +120,7 @@ async def _exchange(client: AsyncOpenAI, request: Request, hear: Hear | None) ->
         latency_ms=(ended - started) * 1000,
         served_model=served_model,
         server_counted=usage is not None,
+        streamed=streamed,
     )
 
 
@@ -125,8 +129,8 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:
-    """The events of a stream, or the one event that an answer without a stream is."""
+async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Any, bool]]:
+    """The events of a stream, or the one event that an answer without a stream is; and which of both they are."""
     arguments: dict[str, Any] = {"model": request.model, "extra_body": dict(request.fields)}
     if request.api == "chat":
         create: Any = client.chat.completions.create
@@ -137,13 +141,19 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[Any]:
     if request.streams:
         options = {"stream_options": {"include_usage": True}} if request.stream_usage else {}
         async with await create(stream=True, **options, **arguments) as stream:
+            if "application/json" in stream.response.headers.get("content-type", ""):
+                body = await _body(stream.response)
+                if body.lstrip().startswith(b"{"):
+                    # The server does not know `stream`: its answer is there already, and paid for.
+                    yield _whole_answer(request.api, body), False
+                    return
             async for event in stream:
-                yield event
+                yield event, True
         return
     answer = await create(stream=False, **arguments)
     if isinstance(answer, str):
         raise EngineFault("broken_stream", f"no JSON but: {_brief(answer)}", retryable=True)
-    yield answer
+    yield answer, False
 
 
 def _chat_piece(choice: Any) -> _Piece:
@@ -160,6 +170,30 @@ def _chat_piece(choice: Any) -> _Piece:
 
 def _completion_piece(choice: Any) -> _Piece:
     return _Piece(text=choice.text or "", finish_reason=choice.finish_reason or "")
+
+
+async def _body(response: httpx2.Response) -> bytes:
+    """A whole body, with what breaks it off named as the client names it."""
+    import httpx2
+    import openai
+
+    try:
+        return await response.aread()
+    except httpx2.TimeoutException as error:
+        raise openai.APITimeoutError(response.request) from error
+    except httpx2.TransportError as error:
+        raise openai.APIConnectionError(request=response.request) from error
+
+
+def _whole_answer(api: Api, body: bytes) -> Any:
+    """An answer that came in one piece where a stream was asked for, as the client would have read it."""
+    from openai.types import Completion
+    from openai.types.chat import ChatCompletion
+
+    told = json.loads(body)
+    if not isinstance(told, dict) or not told.get("choices"):
+        raise EngineFault("broken_stream", f"no answer but: {_brief(body.decode('utf-8', 'replace'))}", retryable=True)
+    return (ChatCompletion if api == "chat" else Completion).construct(**told)
 
 
 _PIECES: Mapping[Api, Callable[[Any], _Piece]] = {"chat": _chat_piece, "completions": _completion_piece}

@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import Deployment, Download, Hear, Served
-from contextcliff.engines.exchange import Request, exchange
+from contextcliff.engines.exchange import Api, Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey
 from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenServer
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
+_TOLD: Mapping[tuple[Api, bool], str] = {
+    ("chat", True): "asked by chat, in the chat template of the weights",
+    ("chat", False): (
+        "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "
+        "in plain text"
+    ),
+    ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
+    ("completions", False): "asked by completions, in plain text: the weights have no chat template",
+}
+"""What a report says of it, by how the weights are asked and whether they have a template."""
 # llama.cpp's HTTP server closes kept connections under a request that is on its way.
 _CLOSE = {"Connection": "close"}
 
@@ -49,6 +59,9 @@ class LlamaCpp:
     gpu_layers: int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed at once."""
+    api: Api | Literal["auto"] | None = "auto"
+    """How prompts go: `chat` in a chat template, `completions` as plain text, for base models; `auto` (or None): as
+    the weights have a template or not."""
 
     @property
     def name(self) -> str:
@@ -63,7 +76,21 @@ class LlamaCpp:
             "kv": [kv_policy.key_type, kv_policy.value_type],
             "template": dict(model.template_arguments),
             **model.rope.identity(),
+            # Said only where it is not the chat that every key meant before there was a choice.
+            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
         }
+
+    def api_for(self, model: Model) -> Api:
+        """How this model is asked. Weights that are not here yet are taken for such as have a template."""
+        if self.api == "chat" or self.api == "completions":
+            return self.api
+        return "completions" if model.gguf.has_chat_template() is False else "chat"
+
+    def settle(self, model: Model) -> Model:
+        """Fetch the weights: only they tell how they are asked."""
+        model.gguf.reach()
+        model.gguf.fetch()
+        return model
 
     def download(self, model: Model) -> Download | None:
         """The GGUF, where it is in a hub repository and not on this machine yet."""
@@ -79,6 +106,7 @@ class LlamaCpp:
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         weights = deployment.model.gguf.fetch()
+        api = self.api_for(deployment.model)
         key = ApiKey(value=secrets.token_urlsafe(32))
         server = self._serve(weights, key, deployment, context_tokens=deployment.context_tokens)
         async with openai.AsyncOpenAI(
@@ -93,6 +121,7 @@ class LlamaCpp:
                 yield LlamaCppSession(
                     client=connection,
                     model=deployment.model,
+                    api=api,
                     tokenizer=LlamaServerTokenizer(
                         name=f"llamacpp:{weights.name}",
                         server=TokenServer(
@@ -100,7 +129,7 @@ class LlamaCpp:
                             root=server.listening_address,
                             key=key,
                             model=weights.name,
-                            api="chat",
+                            api=api,
                             template_arguments=deployment.model.template_arguments,
                         ),
                     ),
@@ -150,18 +179,21 @@ class LlamaCppSession:
 
     client: AsyncOpenAI
     model: Model
+    api: Api
     tokenizer: LlamaServerTokenizer
     timeout_s: float
 
     @property
     def served(self) -> Served:
-        """Nothing to detect: the model is the one that was loaded."""
-        return Served()
+        """How the weights are asked; the model is the one that was loaded."""
+        told = _TOLD[self.api, self.model.gguf.has_chat_template() is not False]
+        return Served(told=(told,), plain=self.api == "completions")
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
     ) -> Generation:
         """Send the prompt; every sampler is named, since a server's defaults are its own."""
+        template = {"chat_template_kwargs": dict(self.model.template_arguments)} if self.api == "chat" else {}
         return await exchange(
             self.client,
             Request(
@@ -177,8 +209,9 @@ class LlamaCppSession:
                     "min_p": sampling.min_p,
                     "repeat_penalty": sampling.repetition_penalty,
                     "cache_prompt": True,
-                    "chat_template_kwargs": dict(self.model.template_arguments),
+                    **template,
                 },
+                api=self.api,
             ),
             timeout_s=self.timeout_s,
             hear=hear,

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from contextcliff.engines.detection import ServerFacts, detect, normalised
+from contextcliff.engines.address import Address, address_of
+from contextcliff.engines.detection import ServerFacts, detect, served_name
 from contextcliff.engines.dialect import Dialect
 from contextcliff.engines.engine import Deployment, Hear, Served
 from contextcliff.engines.exchange import Api, Request, exchange
 from contextcliff.engines.http import async_client, client
 from contextcliff.engines.keys import ApiKey, api_key
 from contextcliff.engines.pacing import Pace
+from contextcliff.engines.providers import provider_of
 from contextcliff.engines.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault
 from contextcliff.kv.policy import KVPolicy
@@ -43,7 +45,7 @@ class OpenAICompatible:
     api: Api = "chat"
     """`completions` for base models: the prompt goes as plain text, without a chat template."""
     api_key_env: str | None = None
-    """The NAME of the variable that holds the key; None: the first known one that is set."""
+    """The NAME of the variable that holds the key; None: the first that is set of those that may go to this host."""
     concurrency: PositiveInt = 4
     """Most requests in flight."""
     timeout_s: PositiveFloat = 300.0
@@ -52,13 +54,27 @@ class OpenAICompatible:
     requests_per_minute: PositiveFloat | None = None
     seconds_between_requests: NonNegativeFloat = 0.0
     sampler_names: Mapping[str, str] = Field(default_factory=dict)
-    """What this kind of server calls our samplers; one that is absent is not sent, and that is said."""
+    """What this kind of server calls our samplers; one that is absent is not sent, and that is said.
+
+    A provider that is known to have none beyond the protocol's is sent none.
+    """
     max_tokens_name: str = "max_tokens"
 
     @property
     def name(self) -> str:
         """Name in reports."""
         return self.preset
+
+    @property
+    def address(self) -> Address:
+        """`base_url` without what must not be shown. Raises `ConfigError`."""
+        return address_of(self.base_url)
+
+    @property
+    def samplers_sent(self) -> Mapping[str, str]:
+        """Our samplers beyond the protocol's that this host is sent, by its names."""
+        provider = provider_of(self.address.host)
+        return self.sampler_names if provider is None or provider.takes_samplers else {}
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Server, model and what is sent beside the prompt."""
@@ -74,7 +90,7 @@ class OpenAICompatible:
             )
         return {
             "engine": self.preset,
-            "base_url": normalised(self.base_url),
+            "base_url": self.address.identity,
             "model": model.served_name(self.preset),
             "api": self.api,
             "extra_body": dict(model.extra_body),
@@ -83,17 +99,46 @@ class OpenAICompatible:
     def download(self, model: Model) -> None:
         """The server has its model."""
 
+    def check(self) -> None:
+        """Raise `ConfigError` for a key that is missing where the host wants one."""
+        self._key()
+
+    def asks_name(self, model: Model) -> bool:
+        """Whether only the server knows which model answers."""
+        return model.served_name(self.preset) is None
+
+    def settle(self, model: Model) -> Model:
+        """The model under the name that the server tells, where the configuration gives none."""
+        if not self.asks_name(model):
+            return model
+        with self._client() as http:
+            return replace(model, name=served_name(http, self.base_url, self._key()))
+
+    def known(self, model: Model) -> Served | None:
+        """The name and the window of the configuration, where it has both."""
+        name = model.served_name(self.preset)
+        if name is None or model.context_window is None:
+            return None
+        return Served(model=name, plain=self.api == "completions")
+
+    @property
+    def tells_more(self) -> bool:
+        """A provider's host has the protocol's routes alone."""
+        return provider_of(self.address.host) is None
+
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Detect what the server is, and connect. Raises `RunError`, `ConfigError`."""
         import openai
 
-        key = api_key(self.api_key_env)
-        with client(timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S)) as http:
+        key = self._key()
+        with self._client() as http:
             facts = detect(http, self.base_url, key, name=deployment.model.served_name(self.preset))
             async with openai.AsyncOpenAI(
                 base_url=facts.base_url,
                 api_key=key.value or _NO_KEY,
+                default_headers=key.headers(),
+                default_query=key.parameters,
                 max_retries=0,
                 timeout=self.timeout_s,
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
@@ -111,6 +156,12 @@ class OpenAICompatible:
                         seconds_between_requests=self.seconds_between_requests,
                     ),
                 )
+
+    def _key(self) -> ApiKey:
+        return api_key(self.api_key_env, self.address, preset=self.preset)
+
+    def _client(self) -> httpx2.Client:
+        return client(timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S), parameters=self.address.parameters)
 
     def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
         """The server's own, by the routes that it was found to have."""
@@ -143,7 +194,12 @@ class OpenAISession:
     @property
     def served(self) -> Served:
         """What was detected, and what the server would not take so far."""
-        told = (*self.facts.lines(), *self._unknown_samplers(), *self.dialect.concessions())
+        told = (
+            *self.facts.lines(),
+            *self._authorisation(),
+            *self._unknown_samplers(),
+            *self.dialect.concessions(),
+        )
         return Served(
             model=self.facts.model, window=self.facts.window, told=told, plain=self.engine.api == "completions"
         )
@@ -157,7 +213,9 @@ class OpenAISession:
             await self.pace.turn()
             request = self._request(sample, prompt, fields)
             try:
-                return await exchange(self.client, request, timeout_s=self.engine.timeout_s, hear=hear)
+                generation = await exchange(self.client, request, timeout_s=self.engine.timeout_s, hear=hear)
+                self.dialect.answered(streamed=generation.streamed)
+                return generation
             except EngineFault as fault:
                 # Requests in flight together are refused together: those after the first go again as they now would.
                 refused = fault.kind == "bad_request"
@@ -177,7 +235,7 @@ class OpenAISession:
         )
 
     def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
-        names = self.engine.sampler_names
+        names = self.engine.samplers_sent
         samplers = {names[name]: value for name, value in sampling.beyond_openai().items() if name in names}
         return {
             "temperature": sampling.temperature,
@@ -189,8 +247,11 @@ class OpenAISession:
         }
 
     def _unknown_samplers(self) -> tuple[str, ...]:
-        unknown = sorted(set(Sampling().beyond_openai()) - set(self.engine.sampler_names))
+        unknown = sorted(set(Sampling().beyond_openai()) - set(self.engine.samplers_sent))
         return (f"not sent, this kind of server has no such sampler: {', '.join(unknown)}",) if unknown else ()
+
+    def _authorisation(self) -> tuple[str, ...]:
+        return ("asked with the user and password of engine.base_url, and no API key",) if self.key.login else ()
 
     def _without_key(self, fault: EngineFault) -> EngineFault:
         return EngineFault(

@@ -73,6 +73,10 @@ class Simulated:
     def download(self, model: Model) -> None:
         """Nothing is fetched."""
 
+    def settle(self, model: Model) -> Model:
+        """As it is."""
+        return model
+
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[SimulatedSession]:
         """Nothing to load."""

@@ -190,6 +190,11 @@ class Store:
         with explained(self.file):
             return None if row is None else _stored_run(row)
 
+    def models(self) -> tuple[str, ...]:
+        """The models of all stored runs, each once."""
+        rows = self._all("SELECT DISTINCT json_extract(facts, '$.model') FROM runs ORDER BY 1")
+        return tuple(name for (name,) in rows if name)
+
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order."""
         rows = self._all(

@@ -254,6 +254,66 @@ def test_an_answer_without_a_stream_is_one_piece() -> None:
     assert "stream_options" not in bodies[0]
 
 
+WHOLE_ANSWER = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "served",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}],
+    "usage": USAGE,
+}
+
+
+def test_an_answer_in_one_piece_is_read_where_a_stream_was_asked_for() -> None:
+    with served(status(200, WHOLE_ANSWER)) as (address, bodies):
+        generation = ask(address)
+    assert bodies[0]["stream"] is True
+    assert (generation.text, generation.prompt_tokens, generation.finish_reason) == ("12", 70, "stop")
+    assert generation.streamed is False
+    assert generation.ttft_ms == pytest.approx(generation.latency_ms, rel=0.5)
+
+
+def test_an_answer_in_one_piece_needs_no_usage() -> None:
+    with served(status(200, {**WHOLE_ANSWER, "usage": None})) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.prompt_tokens, generation.server_counted) == ("12", 71, False)
+
+
+def test_a_completion_in_one_piece_is_read_where_a_stream_was_asked_for() -> None:
+    choice = {"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}
+    said = {"id": "1", "object": "text_completion", "created": 1, "model": "base", "choices": [choice], "usage": USAGE}
+    with served(status(200, said)) as (address, _):
+        generation = ask(address, request=replace(REQUEST, api="completions"))
+    assert (generation.text, generation.finish_reason, generation.streamed) == ("12", "length", False)
+
+
+def test_a_stream_that_calls_itself_json_is_still_a_stream() -> None:
+    events = "".join(f"data: {event if isinstance(event, str) else json.dumps(event)}\n\n" for event in WHOLE)
+    with served(status(200, events)) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.streamed) == ("1234", True)
+
+
+def test_an_error_that_comes_as_an_answer_is_broken_and_told() -> None:
+    found = fault(status(200, {"error": {"message": "out of credits"}}))
+    assert (found.kind, found.retryable) == ("broken_stream", True)
+    assert "out of credits" in found.detail
+
+
+def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
+    def half(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", "100")
+        handler.end_headers()
+        handler.wfile.write(b'{"choices"')
+        handler.wfile.flush()
+        time.sleep(1.0)
+
+    found = fault(half, timeout_s=0.3)
+    assert (found.kind, found.retryable) == ("timeout", True)
+
+
 def test_a_page_instead_of_an_answer_without_a_stream_is_broken() -> None:
     page = status(200, "<html>login</html>", **{"Content-Type": "text/html"})
     with served(page) as (address, _), pytest.raises(EngineFault, match="broken_stream"):

@@ -15,6 +15,7 @@ from contextcliff.engines.detection import detect, normalised
 from contextcliff.engines.dialect import Dialect
 from contextcliff.engines.http import client
 from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key
+from contextcliff.engines.openai import OpenAICompatible
 from contextcliff.engines.pacing import Pace
 from contextcliff.engines.reasoning import split_reasoning
 from contextcliff.errors import ConfigError
@@ -184,6 +185,37 @@ def test_what_a_server_refuses_is_left_out_and_said(tmp_path: Path, tokenizer: s
     assert report["counts"]["errors"] == {}
     assert "min_p is refused and left out: the server's own default holds" in report["server"]
     assert "stream_options is refused: token counts are the tokenizer's" in report["server"]
+
+
+def test_a_server_that_ignores_streaming_is_read_and_said(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], ignores_stream=True)) as server:
+        done = run(server, tmp_path, tokenizer)
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["successes"], report["counts"]["errors"]) == (8, 8, {})
+    assert "stream is ignored: the time to first token is the time of the whole answer" in report["server"]
+    assert len(server.bodies) == 8
+
+
+def test_any_host_but_openais_own_is_sent_the_samplers_that_most_have(tmp_path: Path, tokenizer: str) -> None:
+    refuses = {"min_p": 'Unknown name "min_p": Cannot find field.'}
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
+        done = run(server, tmp_path, tokenizer, "engine=openai", f"engine.base_url={server.address}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"top_k", "min_p"} <= set(server.bodies[0])
+    assert "top_k" in server.bodies[-1]
+    assert "min_p" not in server.bodies[-1]
+    (report,) = reports(tmp_path)
+    assert "min_p is refused and left out: the server's own default holds" in report["server"]
+    assert "not sent, this kind of server has no such sampler: repetition_penalty" in report["server"]
+
+
+@pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
+def test_openais_own_hosts_are_sent_no_sampler_that_they_do_not_have(url: str) -> None:
+    names = {"top_k": "top_k", "min_p": "min_p"}
+    assert OpenAICompatible(preset="openai", base_url=url, sampler_names=names).samplers_sent == {}
+    other = OpenAICompatible(preset="openai", base_url="http://127.0.0.1:8000", sampler_names=names)
+    assert other.samplers_sent == names
 
 
 def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokenizer: str) -> None:

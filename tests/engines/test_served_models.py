@@ -1,0 +1,170 @@
+"""Two models that one address serves at different times are two runs, and each is found again."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from contextcliff.actions.naming import _named
+from contextcliff.engines.keys import KNOWN_VARIABLES
+from tests.commands import QUIET, contextcliff, reports
+from tests.engines.fake_server import FakeServer, serving
+from tests.test_shipped_configuration import built
+
+NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
+SMALL = ("task.lengths=[300]", "task.depths=[0.0,1.0]", "task.trials=2", "engine.max_retries=0")
+
+
+@pytest.fixture
+def server() -> FakeServer:
+    return FakeServer(models=[{"id": "a", "max_model_len": 1024}])
+
+
+def run(
+    server: FakeServer, folder: Path, tokenizer: str, *overrides: str, quiet: tuple[str, ...] = QUIET
+) -> subprocess.CompletedProcess[str]:
+    return contextcliff(
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        "model=served",
+        "tokenizer=huggingface",
+        f"tokenizer.name={tokenizer}",
+        *quiet,
+        *SMALL,
+        *overrides,
+        cwd=folder,
+        env=NO_KEYS,
+    )
+
+
+def serve(server: FakeServer, name: str) -> None:
+    server.models = [{"id": name, "max_model_len": 1024}]
+
+
+def test_the_run_of_another_model_leaves_the_first_ones_alone(
+    server: FakeServer, tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(server):
+        tracked = ("reporting.progress=false", "reporting.console=false")
+        assert run(server, tmp_path, tokenizer, quiet=tracked).returncode == 0
+        serve(server, "b")
+        assert run(server, tmp_path, tokenizer, quiet=tracked).returncode == 0
+    first, second = reports(tmp_path / "outputs")
+    assert (first["model"], second["model"]) == ("a", "b")
+    assert first["run_id"].startswith("niah-a-none-")
+    assert second["run_id"].startswith("niah-b-none-")
+    assert first["fingerprint"] != second["fingerprint"]
+    with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
+        superseded = store.execute("SELECT * FROM tags WHERE key = 'contextcliff.superseded_by'").fetchall()
+        names = store.execute("SELECT value FROM params WHERE key = 'model.name' ORDER BY 1").fetchall()
+    assert superseded == []
+    assert names == [("a",), ("b",)]
+
+
+def test_the_model_that_a_server_tells_is_the_run_of_that_name(
+    server: FakeServer, tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(server):
+        run(server, tmp_path, tokenizer)
+        done = run(server, tmp_path, tokenizer, "model.name=a")
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["counts"]["reused"] == 4
+    assert len(server.bodies) == 4
+    assert report["command"].endswith("model.name=a")
+
+
+def test_analyze_finds_the_one_run_without_the_server(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
+    with serving(server):
+        run(server, tmp_path, tokenizer)
+    done = run(server, tmp_path, tokenizer, "action=analyze", "analysis.threshold=0.5")
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["model"], report["safe_cap"]["threshold"]) == ("a", 0.5)
+
+
+def test_analyze_asks_which_model_is_meant_where_several_were_served(
+    server: FakeServer, tmp_path: Path, tokenizer: str
+) -> None:
+    with serving(server):
+        run(server, tmp_path, tokenizer)
+        serve(server, "b")
+        run(server, tmp_path, tokenizer)
+    done = run(server, tmp_path, tokenizer, "action=analyze")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: model.name: outputs/state.db holds runs of this configuration by several models; choose one with "
+        "model.name=NAME: a, b\n"
+    )
+    chosen = run(server, tmp_path, tokenizer, "action=analyze", "model.name=b", "analysis.threshold=0.5")
+    assert (chosen.returncode, chosen.stderr) == (0, "")
+    assert [report["safe_cap"]["threshold"] for report in reports(tmp_path)] == [0.8, 0.5]
+
+
+def test_analyze_without_a_run_says_so(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
+    server.address = "http://127.0.0.1:9"
+    done = run(server, tmp_path, tokenizer, "action=analyze")
+    assert done.returncode == 2
+    assert "holds no run of this configuration (niah-served-none-" in done.stderr
+
+
+def test_a_label_belongs_to_one_model(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
+    with serving(server):
+        assert run(server, tmp_path, tokenizer, "label=tuned").returncode == 0
+        assert run(server, tmp_path, tokenizer, "label=tuned").returncode == 0
+        serve(server, "b")
+        done = run(server, tmp_path, tokenizer, "label=tuned")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: label=tuned: is the name of another configuration (niah-a-none-tuned-")
+
+
+def test_a_path_makes_a_run_id_that_is_one_folder(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
+    serve(server, "/models/" + "deep/" * 60 + "it's (mine).gguf")
+    with serving(server):
+        assert run(server, tmp_path, tokenizer).returncode == 0
+    (report,) = reports(tmp_path)
+    assert "it-s-mine-.gguf" in report["run_id"]
+    assert len(report["run_id"]) < 160
+
+
+def test_a_run_of_before_goes_on_under_its_name(
+    server: FakeServer, tmp_path: Path, tokenizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(server):
+        overrides = (
+            "engine=vllm", f"engine.base_url={server.address}", "model=served", "tokenizer=huggingface",
+            f"tokenizer.name={tokenizer}", *QUIET, *SMALL, f"output_dir={tmp_path / 'outputs'}",
+        )  # fmt: skip
+        # As it was: nothing asked the server for a name before the run had its own.
+        before = built(*overrides)
+        monkeypatch.setattr(type(before.engine), "settle", lambda self, model: model)
+        assert before.action(before) == 0
+        monkeypatch.undo()
+        done = run(server, tmp_path, tokenizer, "task.trials=2")
+        analysed = run(server, tmp_path, tokenizer, "action=analyze")
+        serve(server, "b")
+        other = run(server, tmp_path, tokenizer)
+    assert [(each.returncode, each.stderr) for each in (done, analysed, other)] == [(0, "")] * 3
+    assert [report["run_id"].split("-none-")[0] for report in reports(tmp_path)] == ["niah-b", "niah-served"]
+    assert reports(tmp_path)[1]["counts"]["reused"] == 4
+    assert len(server.bodies) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "override"),
+    [
+        ("Qwen/Qwen3-4B", "model.name=Qwen/Qwen3-4B"),
+        ("/models/a.gguf", "model.name=/models/a.gguf"),
+        ("it's mine", r"model.name='it\'s mine'"),
+        ("7", "model.name='7'"),
+        ("null", "model.name='null'"),
+        ("a,b", "model.name='a,b'"),
+    ],
+)
+def test_a_name_is_an_override_that_means_it(name: str, override: str) -> None:
+    named = _named(built("engine=vllm", "model=served"), name)
+    assert named.overrides[-1] == override
+    assert built("engine=vllm", "model=served", override).model.name == name
