@@ -18,7 +18,7 @@ def header_text(file: Path, key: str) -> str | None:
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             found = next((value for name, value in _texts(data) if name == key.encode()), None)
-        except (struct.error, KeyError, RecursionError) as error:
+        except (struct.error, OverflowError, KeyError, RecursionError) as error:
             raise ValueError(f"{file}: the header of this GGUF file is broken") from error
     return None if found is None else found.decode("utf-8", "replace")
 

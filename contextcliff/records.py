@@ -620,6 +620,8 @@ class Report:
     """UTC, ISO 8601."""
     command: str
     """The command line that repeats the run."""
+    api: str = ""
+    """How prompts went: `chat` or `completions`; empty where that says nothing."""
     rope: str = ""
     """How positions are scaled, as `yarn x2`; empty where they are as the weights have them."""
     writing: Writing | None = None

@@ -191,6 +191,7 @@ def _report(
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
         rope=invocation.model.rope.words,
+        api=run.facts.get("api", ""),
         task=invocation.task.name,
         dataset=invocation.dataset.name,
         tokenizer=run.facts["tokenizer"],

@@ -178,12 +178,11 @@ def _not_listed(answer: httpx2.Response, address: str, key: ApiKey, *, named: bo
     of_the_key = answer.status_code == 400 and bool(_OF_A_KEY.search(answer.text))
     if named and not of_the_key:
         return _Models(models=(), remarks=(f"models not listed ({said})",))
-    # Some answer a wrong key with 400.
-    way_out = (
-        "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
-        if answer.status_code < 500
-        else "look at the server, or name the model with model.name=NAME"
-    )
+    way_out = "look at the server, or name the model with model.name=NAME"
+    if not key.headers():
+        way_out = f"no API key was sent: is one needed? Else {way_out}"
+    elif answer.status_code < 500:  # some answer a wrong key with 400
+        way_out = "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
     raise RunError(f"engine.base_url={address}: does not list its models ({said}); {way_out}")
 
 

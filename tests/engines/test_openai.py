@@ -24,6 +24,11 @@ from tests.engines.fake_server import FakeServer, serving
 
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
+CHATML = (
+    "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
+    "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
+)
+"""As llama.cpp's server tells it of weights that have no template."""
 SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=2")
 
 
@@ -76,6 +81,22 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
     props = {"default_generation_settings": {"n_ctx": 2048}}
     with serving(FakeServer(routes={"/props": props})) as server:
         assert detected(server) == ("only-model", 2048, "llama_server")
+
+
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [
+        (CHATML, True),
+        ("", True),
+        ("{% for message in messages %}{{ message['content'] }}{% endfor %}", False),
+        (None, False),
+    ],
+)
+def test_llama_cpps_fallback_template_is_told(template: str | None, told: bool) -> None:
+    props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
+    with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
+        facts = detect(http, server.address, ApiKey(value=""), name=None)
+    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is told
 
 
 def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:

@@ -17,7 +17,9 @@ SMALL = ("task.lengths=[300]", "task.depths=[0.5]", "task.trials=2", "model.cont
 ASKS_FOR_THE_KEY = "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
 
 
-def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> subprocess.CompletedProcess[str]:
+def run(
+    server: FakeServer, folder: Path, tokenizer: str, *overrides: str, **env: str
+) -> subprocess.CompletedProcess[str]:
     return contextcliff(
         "engine=vllm",
         f"engine.base_url={server.address}",
@@ -29,7 +31,7 @@ def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> su
         *SMALL,
         *overrides,
         cwd=folder,
-        env=ENV,
+        env={**ENV, **env},
     )
 
 
@@ -61,6 +63,13 @@ def test_a_server_that_is_out_of_order_is_said_to_be_where_it_has_to_tell_its_mo
         f"error: engine.base_url={server.address}/v1: does not list its models (503: Loading model); look at the "
         "server, or name the model with model.name=NAME\n"
     )
+
+
+def test_a_server_that_is_out_of_order_without_a_key_may_want_one(tmp_path: Path, tokenizer: str) -> None:
+    with serving(FakeServer(listing=(500, "Internal Server Error"))) as server:
+        done = run(server, tmp_path, tokenizer, API_KEY="")
+    assert done.returncode == 1
+    assert "(500: Internal Server Error); no API key was sent: is one needed? Else look at the server" in done.stderr
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 429, 500, 501, 503])
