@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from contextcliff.analysis import sample_size
@@ -38,7 +38,11 @@ class Bar(Protocol):
         ...
 
     def could_clear(self, level: Level, evidence: Evidence) -> bool:
-        """Whether these scores of 0 and 1 at this length, were they what it gave, would clear the bar."""
+        """Whether these scores, were they what this length gave, would clear the bar."""
+        ...
+
+    def clears_as_scored(self, level: Level) -> bool:
+        """Whether the scored samples would clear the bar if there were no unscored ones."""
         ...
 
     def samples_to_clear(self, level: Level) -> int | None:
@@ -78,9 +82,15 @@ class AbsoluteBar:
         return level.if_unscored_right.upper(self.confidence) < self.threshold
 
     def could_clear(self, level: Level, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
-        return bool(evidence.scores) and replace(evidence, binary=True).lower(self.confidence) >= self.threshold
+        return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
+
+    def clears_as_scored(self, level: Level) -> bool:
+        return self.could_clear(level, level.evidence)
 
     def samples_to_clear(self, level: Level) -> int | None:
+        if not (level.binary or level.clusters) and len(level.scores) >= 2:
+            # A baseline that is known to be 1 makes the share a fixed threshold.
+            return fewest_like(level.scores, (1.0, 1.0), self.threshold, self.confidence, most=sample_size.MOST)
         rate = sample_size.cautious_rate(level.scores, self.threshold)
         needed = sample_size.to_clear(rate, self.threshold, self.confidence)
         return level.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
@@ -114,15 +124,27 @@ class RelativeBar:
         if not level.scores:
             return False
         if self._is_member(level):
-            return len(self.baseline.scores) >= BASELINE_SAMPLES and max(level.scores) > 0.0
+            return self._is_baseline(level.scores, of=level)
         return self._exceeds(level.if_unscored_wrong)
 
     def _is_member(self, level: Level) -> bool:
         return any(level is member for member in self.members)
 
+    def _is_baseline(self, scores: Sequence[float], *, of: Level) -> bool:
+        """Whether there is a baseline, had this one of its lengths these scores."""
+        return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
+
     def _exceeds(self, evidence: Evidence) -> bool:
-        p = p_at_most_share(evidence, self.baseline.if_unscored_right, self.share, self.confidence)
+        return self._exceeds_share_of(self.baseline.if_unscored_right, evidence)
+
+    def _exceeds_share_of(self, baseline: Evidence, evidence: Evidence) -> bool:
+        p = p_at_most_share(evidence, baseline, self.share, self.confidence)
         return p <= 1.0 - self.confidence
+
+    def clears_as_scored(self, level: Level) -> bool:
+        if not level.scores or not self.baseline.scores:
+            return False
+        return self._is_member(level) or self._exceeds_share_of(self.baseline.evidence, level.evidence)
 
     def undercuts(self, level: Level) -> bool:
         if self._is_member(level) or not level.scores or not self.baseline.scores:
@@ -131,10 +153,11 @@ class RelativeBar:
         return p <= 1.0 - self.confidence
 
     def could_clear(self, level: Level, evidence: Evidence) -> bool:
-        right = sum(score == 1.0 for score in evidence.scores)
+        if not evidence.scores:
+            return False
         if self._is_member(level):
-            return right >= BASELINE_SAMPLES
-        return right > 0 and self._exceeds(evidence)
+            return self._is_baseline(evidence.scores, of=level)
+        return self._exceeds(evidence)
 
     def samples_to_clear(self, level: Level) -> int | None:
         """At both lengths alike, since more samples at one alone leave the other's error.

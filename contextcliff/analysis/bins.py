@@ -12,11 +12,11 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from contextcliff.analysis.clusters import Cluster, clusters_of
 from contextcliff.analysis.evidence import Evidence
-from contextcliff.analysis.intervals import is_binary
-from contextcliff.analysis.items import instability_of, items_of
+from contextcliff.analysis.items import Item, instability_of, items_of
 from contextcliff.analysis.shape import bimodality, rolling_variances
 from contextcliff.quantiles import quantile_classes
 from contextcliff.records import Bin, ScoredSample
@@ -31,63 +31,97 @@ class Group:
     samples: tuple[ScoredSample, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Level:
-    """A bin with the scores behind it, which the tests need: one of each item, as `items.py` has them.
+_NOUNS = ("questions", "draws", "samples")
 
-    `scores` are sorted: nothing that is computed from them depends on the order of the samples.
-    `binary` holds for the whole run, not for the bin: a bin of fractional scores which happen to be
-    all 1 is no binomial sample. `clusters` are the texts that samples share, none where they are independent.
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """A bin with the items behind it, which the tests need, as `items.py` has them.
+
+    `binary` is whether every item is right or wrong, of the whole run and not of the bin: a bin of fractional scores
+    which happen to be all 1 is no binomial sample. It chooses the interval that is shown; what is tested is the
+    same either way, since Gaffke's bound is Clopper and Pearson's where all scores are 0 or 1.
     """
 
     bin: Bin
-    scores: tuple[float, ...]
+    items: tuple[Item, ...]
     binary: bool
-    unscored: int = 0
-    """Items without a score."""
-    clusters: tuple[Cluster, ...] = ()
+
+    @cached_property
+    def scores(self) -> tuple[float, ...]:
+        """One of each item that has one, sorted: nothing that is computed of them depends on the samples' order."""
+        return tuple(sorted(item.score for item in self.items if item.score is not None))
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The texts that samples share; none where they are independent."""
+        return clusters_of(self.items)
 
     @property
     def planned(self) -> int:
         """Number of items, scored or not."""
-        return len(self.scores) + self.unscored
+        return len(self.items)
+
+    @property
+    def noun(self) -> str:
+        """What its items are called: `samples`, repeated `questions`, or `draws`."""
+        return min((item.noun for item in self.items), key=_NOUNS.index)
+
+    @property
+    def texts(self) -> str:
+        """What its samples share: whole `texts`, or several `contexts` of one text."""
+        return "texts" if all(item.cluster in ("", item.document) for item in self.items) else "contexts"
 
     @property
     def evidence(self) -> Evidence:
         """What was scored. Where only one text was, there is no variance between texts to allow for."""
         found = tuple(Cluster(total=c.total, scored=c.scored) for c in self.clusters if c.scored)
-        return self._evidence(self.scores, found if len(found) >= 2 else ())
+        return Evidence(scores=self.scores, binary=self.binary, clusters=found if len(found) >= 2 else ())
 
     @property
     def if_unscored_wrong(self) -> Evidence:
         """The worst case for "this length is good": every unscored sample would have scored 0."""
-        return self._evidence((0.0,) * self.unscored + self.scores, self._with_unscored_as(0.0))
+        return self._completed(self.items, 0.0)
 
     @property
     def if_unscored_right(self) -> Evidence:
         """The worst case for "this length is bad": every unscored sample would have scored 1."""
-        return self._evidence(self.scores + (1.0,) * self.unscored, self._with_unscored_as(1.0))
+        return self._completed(self.items, 1.0)
 
     @property
     def if_scored_right(self) -> Evidence:
         """The best that could have been: every scored sample right, and the unscored ones still wrong."""
-        perfect = (Cluster(total=float(c.scored), scored=c.scored + c.unscored) for c in self.clusters)
-        return self._evidence((0.0,) * self.unscored + (1.0,) * len(self.scores), tuple(perfect))
+        return self._completed([item.if_scored_right for item in self.items], 0.0)
+
+    @property
+    def if_all_right(self) -> Evidence:
+        """Every sample right, the unscored ones too: the most that so many samples can show."""
+        return self._completed([item.if_right for item in self.items], 1.0)
+
+    @property
+    def sharing(self) -> int:
+        """Texts that its planned samples share, scored or not; 0 where each has one of its own."""
+        names = Counter(item.cluster for item in self.items)
+        alone = names.pop("", 0)
+        return len(names) + alone if any(n > 1 for n in names.values()) else 0
+
+    def texts_for(self, n: int) -> int:
+        """In how many texts `n` samples lie, if in as many a text as now."""
+        return min(n, max(2, round(n * self.sharing / self.planned)))
 
     def all_right(self, n: int) -> Evidence:
         """`n` scored samples here, all right; where they share texts, in texts of as many samples as now."""
         shared: tuple[Cluster, ...] = ()
-        if self.clusters:
-            k = min(n, max(2, round(n * len(self.clusters) / self.planned)))
+        if self.sharing:
+            k = self.texts_for(n)
             sizes = (n // k + (i < n % k) for i in range(k))
             shared = tuple(Cluster(total=float(size), scored=size) for size in sizes)
-        return self._evidence((1.0,) * n, shared)
+        return Evidence(scores=(1.0,) * n, binary=self.binary, clusters=shared)
 
-    def _with_unscored_as(self, score: float) -> tuple[Cluster, ...]:
-        return tuple(cluster.with_unscored_as(score) for cluster in self.clusters)
-
-    def _evidence(self, scores: tuple[float, ...], shared: tuple[Cluster, ...]) -> Evidence:
-        return Evidence(scores=scores, binary=self.binary, clusters=shared)
+    def _completed(self, items: Sequence[Item], unscored_as: float) -> Evidence:
+        """With a score for every repeat; one of three that is missing is a third of its item."""
+        scores = tuple(sorted(item.score_if(unscored_as) for item in items))
+        return Evidence(scores=scores, binary=self.binary, clusters=clusters_of(items, unscored_as=unscored_as))
 
 
 def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
@@ -126,10 +160,10 @@ def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ..
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[Level, ...]:
     """What the analysis says of each group, with intervals at `confidence`.
 
-    `binary` is whether the whole run's scores are 0 or 1; None: these groups are the whole run.
+    `binary` is whether the whole run's items are right or wrong; None: these groups are the whole run.
     """
     if binary is None:
-        binary = is_binary(s.score for g in groups for s in g.samples if s.score is not None)
+        binary = all(item.is_right_or_wrong for g in groups for item in items_of(g.samples))
     levels = [_level(g, binary=binary, confidence=confidence) for g in groups]
     rolling = rolling_variances([level.scores for level in levels])
     return tuple(
@@ -143,7 +177,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
     n_scored = sum(s.score is not None for s in found.samples)
     items = items_of(found.samples)
     scores = tuple(sorted(item.score for item in items if item.score is not None))
-    clusters, changes = clusters_of(items), instability_of(items)
+    changes = instability_of(items)
     summary = Bin(
         asked_tokens=found.asked_tokens,
         min_tokens=min(lengths),
@@ -160,7 +194,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         failures=_failures(found.samples),
         ttft_ms_median=_median(s.generation.ttft_ms for s in found.samples if s.generation is not None),
         latency_ms_median=_median(s.generation.latency_ms for s in found.samples if s.generation is not None),
-        n_clusters=len(clusters) or None,
+        n_clusters=len(clusters_of(items)) or None,
         n_items=len(items),
         n_documents=len({s.sample.document_id for s in found.samples}),
         instability=None if changes is None else changes.share,
@@ -168,7 +202,7 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         latency_ms_std=standard_deviation([s.generation.latency_ms for s in found.samples if s.generation is not None]),
         bimodality=bimodality(scores),
     )
-    level = Level(bin=summary, scores=scores, binary=binary, unscored=len(items) - len(scores), clusters=clusters)
+    level = Level(bin=summary, items=items, binary=binary)
     return _with_bounds(level, confidence) if scores else level
 
 

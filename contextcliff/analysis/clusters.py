@@ -44,10 +44,6 @@ class Cluster:
     scored: int
     unscored: int = 0
 
-    def with_unscored_as(self, score: float) -> Cluster:
-        """The same cluster, had every unscored sample in it scored so."""
-        return Cluster(total=self.total + score * self.unscored, scored=self.scored + self.unscored)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effective:
@@ -57,23 +53,26 @@ class Effective:
     n: float
 
 
-def clusters_of(items: Iterable[Item]) -> tuple[Cluster, ...]:
+def clusters_of(items: Iterable[Item], *, unscored_as: float | None = None) -> tuple[Cluster, ...]:
     """The clusters of the items of one length, smallest first; none where the samples are independent.
 
     They are clustered where they name at least two shared texts, and one of those has more than one scored
     sample. Where all share a single text there is no variance between texts to be seen, and the claim is
-    about that text.
+    about that text. `unscored_as`: as if every sample without a score had scored so.
     """
-    named: defaultdict[str, list[float | None]] = defaultdict(list)
-    alone: list[list[float | None]] = []
+    named: defaultdict[str, list[Item]] = defaultdict(list)
+    alone: list[list[Item]] = []
     for item in items:
         if item.cluster:
-            named[item.cluster].append(item.score)
+            named[item.cluster].append(item)
         else:
-            alone.append([item.score])
-    if not are_clustered(named.values()):
+            alone.append([item])
+    if not are_clustered([[item.score for item in group] for group in named.values()]):
         return ()
-    found = (_cluster(scores) for scores in (*named.values(), *alone))
+    found = (
+        _cluster([item.score if unscored_as is None else item.score_if(unscored_as) for item in group])
+        for group in (*named.values(), *alone)
+    )
     return tuple(sorted(found, key=lambda c: (c.scored, c.unscored, c.total)))
 
 

@@ -27,14 +27,14 @@ class Evidence:
     def lower(self, confidence: float) -> float:
         """One-sided lower bound at `confidence` of the mean."""
         if not self.clusters:
-            return intervals.lower_bound(self.scores, confidence, binary=self.binary)
+            return intervals.lower_bound(self.scores, confidence)
         worth = self.effective(confidence)
         return intervals.clopper_pearson_low(worth.right, worth.n, confidence)
 
     def upper(self, confidence: float) -> float:
         """One-sided upper bound at `confidence` of the mean."""
         if not self.clusters:
-            return intervals.upper_bound(self.scores, confidence, binary=self.binary)
+            return intervals.upper_bound(self.scores, confidence)
         worth = self.effective(confidence)
         return 1.0 - intervals.clopper_pearson_low(worth.n - worth.right, worth.n, confidence)
 

@@ -44,21 +44,26 @@ def shown_interval(scores: tuple[float, ...], confidence: float, *, binary: bool
     if len(scores) >= _BOOTSTRAP_FROM and scores[0] < scores[-1]:
         low, high = _bootstrap(scores, confidence)
         if math.isfinite(low) and math.isfinite(high):
-            return low, high
+            # Where one score of many differs, the acceleration can carry an end past the mean.
+            mean = math.fsum(scores) / len(scores)
+            return min(low, mean), max(high, mean)
     each_side = 0.5 * (1.0 + confidence)
     return mean_lower_bound(scores, each_side), mean_upper_bound(scores, each_side)
 
 
-def lower_bound(scores: tuple[float, ...], confidence: float, *, binary: bool) -> float:
-    """One-sided lower bound at `confidence` for the mean of at least one sorted score in [0, 1]."""
-    if binary:
+def lower_bound(scores: tuple[float, ...], confidence: float) -> float:
+    """One-sided lower bound at `confidence` for the mean of at least one sorted score in [0, 1].
+
+    Gaffke's, whatever the scores are: where all are 0 or 1 that is Clopper and Pearson's, which has a closed form.
+    """
+    if is_binary(scores):
         return clopper_pearson_low(_successes(scores), len(scores), confidence)
     return mean_lower_bound(scores, confidence)
 
 
-def upper_bound(scores: tuple[float, ...], confidence: float, *, binary: bool) -> float:
-    """One-sided upper bound at `confidence` for the mean of at least one sorted score in [0, 1]."""
-    if binary:
+def upper_bound(scores: tuple[float, ...], confidence: float) -> float:
+    """One-sided upper bound at `confidence` for the mean of at least one sorted score in [0, 1], likewise."""
+    if is_binary(scores):
         return 1.0 - clopper_pearson_low(len(scores) - _successes(scores), len(scores), confidence)
     return mean_upper_bound(scores, confidence)
 

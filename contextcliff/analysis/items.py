@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.records import ScoredSample
 
@@ -19,8 +19,13 @@ class Item:
     """One question, or a sample that is its own. `score` is None where no repeat was scored."""
 
     cluster: str
+    document: str
     score: float | None
     repeats: tuple[float, ...]
+    unscored: int = 0
+    """Repeats without a score."""
+    noun: str = "samples"
+    """What it is called where items are counted: `questions` that are repeated, `draws` that several samples share."""
 
     @property
     def variance(self) -> float | None:
@@ -28,6 +33,27 @@ class Item:
         if len(self.repeats) < 2 or self.score is None:
             return None
         return math.fsum((value - self.score) ** 2 for value in self.repeats) / (len(self.repeats) - 1)
+
+    def score_if(self, unscored_as: float) -> float:
+        """The mean over all repeats, had every unscored one scored so."""
+        return (math.fsum(self.repeats) + unscored_as * self.unscored) / (len(self.repeats) + self.unscored)
+
+    @property
+    def if_scored_right(self) -> Item:
+        """The same item, had every scored repeat been right."""
+        repeats = (1.0,) * len(self.repeats)
+        return replace(self, repeats=repeats, score=1.0 if repeats else None)
+
+    @property
+    def if_right(self) -> Item:
+        """The same item, had every repeat been scored, and been right."""
+        return replace(self, repeats=(1.0,) * (len(self.repeats) + self.unscored), score=1.0, unscored=0)
+
+    @property
+    def is_right_or_wrong(self) -> bool:
+        """Whether it has no fraction of a score, nor would have one by whatever its unscored repeats had scored."""
+        scores = (self.score_if(0.0), self.score_if(1.0)) if self.unscored else (self.score,)
+        return all(score in (0.0, 1.0) for score in scores)
 
 
 def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
@@ -47,7 +73,21 @@ def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], 
 def _item(group: Sequence[ScoredSample]) -> Item:
     repeats = tuple(sorted(scored.score for scored in group if scored.score is not None))
     score = math.fsum(repeats) / len(repeats) if repeats else None
-    return Item(cluster=group[0].sample.cluster, score=score, repeats=repeats)
+    sample = group[0].sample
+    return Item(
+        cluster=sample.cluster,
+        document=sample.document_id,
+        score=score,
+        repeats=repeats,
+        unscored=len(group) - len(repeats),
+        noun=_noun(group),
+    )
+
+
+def _noun(group: Sequence[ScoredSample]) -> str:
+    if any(scored.sample.repeat for scored in group):
+        return "questions"
+    return "samples" if len(group) == 1 else "draws"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,11 +1,18 @@
-"""A judge's ratings beside the exact scores: how often do the two disagree?"""
+"""A judge's ratings beside the exact scores: how often do the two disagree?
+
+The repeats of a question are one piece of evidence here too, and questions on one text are clustered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 
-from contextcliff.analysis.intervals import wilson
+from contextcliff.analysis.bins import mean_of
+from contextcliff.analysis.clusters import clusters_of
+from contextcliff.analysis.evidence import Evidence
+from contextcliff.analysis.items import items_of
 from contextcliff.records import Judgement, ScoredSample
 
 _EXACT_RIGHT_FROM = 0.5
@@ -16,21 +23,43 @@ def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int,
     answered = [item for item in scored if item.score is not None]
     if not answered:
         return None
-    judged = [(item.judge_rating, item.score) for item in answered if item.judge_rating is not None]
-    pairs = [(rating >= right_from, (score or 0.0) >= _EXACT_RIGHT_FROM) for rating, score in judged]
+    ratings = [item.judge_rating for item in answered if item.judge_rating is not None]
+    pairs = [_verdicts(item, right_from) for item in answered if item.judge_rating is not None]
     judge_only = sum(said and not exact for said, exact in pairs)
     exact_only = sum(exact and not said for said, exact in pairs)
-    low, high = wilson(judge_only + exact_only, len(pairs), confidence) if pairs else (None, None)
+    differing = _disagreement([item for item in answered if item.judge_rating is not None], right_from)
+    low, high = (None, None) if differing is None else differing.shown(confidence)
     return Judgement(
         judge=judge,
         n_judged=len(pairs),
         n_unjudged=len(answered) - len(pairs),
-        mean_rating=fmean(rating for rating, _ in judged) if judged else None,
+        mean_rating=fmean(ratings) if ratings else None,
         right_from=right_from,
         disagreements=judge_only + exact_only,
         judge_only=judge_only,
         exact_only=exact_only,
-        share=(judge_only + exact_only) / len(pairs) if pairs else None,
+        share=None if differing is None else mean_of(differing.scores),
         ci_low=low,
         ci_high=high,
+    )
+
+
+def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
+    """Whether the judge calls an answer right, and whether the exact score does."""
+    return (item.judge_rating or 0) >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM
+
+
+def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence | None:
+    """1 for each answer on which the two disagree, by item; None without an answer."""
+    if not judged:
+        return None
+    differing = []
+    for item in judged:
+        said, exact = _verdicts(item, right_from)
+        differing.append(replace(item, score=float(said != exact)))
+    items = items_of(differing)
+    return Evidence(
+        scores=tuple(sorted(item.score for item in items if item.score is not None)),
+        binary=all(item.is_right_or_wrong for item in items),
+        clusters=clusters_of(items),
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from contextcliff.analysis.amounts import are, portion
 from contextcliff.analysis.bar import Bar, RelativeBar, is_degraded
 from contextcliff.analysis.bins import Group, Level
 from contextcliff.analysis.caps import Walk
 from contextcliff.analysis.clusters import design_effect_of
+from contextcliff.analysis.items import by_item
 from contextcliff.analysis.reasons import recovered_beyond
 from contextcliff.records import ControlLevel, DepthCell, ScoredSample
 
@@ -47,8 +49,10 @@ def _unscored(scored: Sequence[ScoredSample], walk: Walk) -> Iterator[str]:
         return
     counts = Counter(item.failure or "no reason given" for item in missing)
     kinds = ", ".join(f"{k} {n}" for k, n in sorted(counts.items(), key=lambda kind: (-kind[1], kind[0])))
-    after = "" if walk.cap_tokens is None else "; the cap holds even if all of them were wrong"
-    yield f"{len(missing):,} of {len(scored):,} samples are unscored ({kinds}){after}"
+    n = len(missing)
+    wrong = "it was" if n == 1 else "all of them were"
+    after = "" if walk.cap_tokens is None else f"; the cap holds even if {wrong} wrong"
+    yield f"{portion(n, len(scored), 'samples')} {are(n)} unscored ({kinds}){after}"
 
 
 def _not_monotone(walk: Walk, bar: Bar) -> Iterator[str]:
@@ -86,56 +90,57 @@ def _control_figures(level: ControlLevel) -> str:
 
 def _shared_texts(scored: Sequence[ScoredSample], groups: Sequence[Group], levels: Sequence[Level]) -> Iterator[str]:
     texts = sorted({item.sample.document_id for item in scored})
+    single = sum(_share_one(level) for level in levels)
+    one = "context" if any(level.texts == "contexts" for level in levels) else "text"
     if len(texts) == 1 and len(scored) > 1:
         yield f"all samples are cut from one text, “{texts[0]}”: the claim is about that text"
-        return
-    if len(texts) < len(scored) and _texts_recur(groups, levels):
+        if one == "text":
+            return
+    elif len(texts) < len(scored) and _texts_recur(groups, levels):
         yield (
             f"the samples are cut from {len(texts)} texts, and those of one text are treated as independent: "
             "where texts differ in difficulty, the intervals are too narrow"
         )
-    single = sum(_share_one(group) for group in groups)
     if single:
-        yield (
-            f"at {single:,} of {len(groups):,} lengths all samples share one context: the claim there is about "
-            "that context"
-        )
+        at = portion(single, len(levels), "lengths")
+        yield f"at {at} all samples share one {one}: the claim there is about that {one}"
 
 
 def _texts_recur(groups: Sequence[Group], levels: Sequence[Level]) -> bool:
-    """Whether some length has more than one sample of the same text, beyond what the intervals allow for."""
+    """Whether some length has more than one item of the same text, beyond what the intervals allow for."""
     units = {
         (
-            item.sample.document_id,
-            item.sample.context_tokens,
-            item.sample.cluster if level.clusters and item.sample.cluster else (place, number),
+            repeats[0].sample.document_id,
+            repeats[0].sample.context_tokens,
+            repeats[0].sample.cluster if level.clusters and repeats[0].sample.cluster else (place, number),
         )
         for place, (group, level) in enumerate(zip(groups, levels, strict=True))
-        for number, item in enumerate(group.samples)
+        for number, repeats in enumerate(by_item(group.samples))
     }
     return len({unit[:2] for unit in units}) < len(units)
 
 
-def _share_one(group: Group) -> bool:
-    named = {item.sample.cluster for item in group.samples}
-    return len(group.samples) > 1 and len(named) == 1 and "" not in named
+def _share_one(level: Level) -> bool:
+    named = {item.cluster for item in level.items}
+    return len(level.items) > 1 and len(named) == 1 and "" not in named
 
 
 def _clusters(levels: Sequence[Level]) -> Iterator[str]:
     clustered = [level for level in levels if level.clusters]
     if not clustered:
         return
-    counts = [len(level.clusters) for level in clustered]
+    counts, shared = [len(level.clusters) for level in clustered], clustered[0].texts
     effects = [design_effect_of(level.evidence.clusters or level.if_unscored_wrong.clusters) for level in clustered]
     yield (
-        f"samples of one length share texts ({_span(counts, 'd')} a length): the intervals and the cap allow for "
+        f"samples of one length share {shared} ({_span(counts, 'd')} a length): the intervals and the cap allow for "
         f"it, with a design effect of {_span(effects, '.1f')}"
     )
     few = [count for count in counts if count < FEW_TEXTS]
     if few:
         yield (
-            f"with fewer than {FEW_TEXTS} texts at {len(few):,} of {len(levels):,} lengths, how much texts differ is "
-            "hardly known, and the intervals there are wide and rough: more texts help more than more samples of each"
+            f"with fewer than {FEW_TEXTS} {shared} at {portion(len(few), len(levels), 'lengths')}, how much {shared} "
+            f"differ is hardly known, and the intervals there are wide and rough: more {shared} help more than more "
+            "samples of each"
         )
 
 
@@ -163,9 +168,10 @@ def _repeats(scored: Sequence[ScoredSample]) -> Iterator[str]:
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
     again = len(shared) - len(set(shared)) if put == 1 else 0
     if again:
+        has = "has" if again == 1 else "have"
         yield (
-            f"{again:,} of {len(scored):,} samples have the prompt and the draw of another one (temperature 0): they "
-            "are one piece of evidence together"
+            f"{portion(again, len(scored), 'samples')} {has} the prompt and the draw of another one (temperature 0, or "
+            "sampling.seed is set): they are one piece of evidence together"
         )
 
 
@@ -178,7 +184,7 @@ def _lengths(scored: Sequence[ScoredSample]) -> Iterator[str]:
     beyond = [gap for gap in gaps if gap > LENGTH_TOLERANCE]
     if beyond:
         yield (
-            f"for {len(beyond):,} of {len(gaps):,} prompts the server's token count differs by more than 2% "
+            f"for {portion(len(beyond), len(gaps), 'prompts')} the server's token count differs by more than 2% "
             f"from the built length (by up to {max(beyond):.1%}); lengths here are the server's"
         )
 

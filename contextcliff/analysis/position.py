@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.items import by_item, items_of
 from contextcliff.records import PositionPattern
 
 FEWEST_DEPTHS = 3
@@ -76,12 +77,17 @@ _SAYS = {
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
-    """Depth and score of the samples of each stratum, in an order that theirs does not matter for."""
+    """Depth and score of the items of each stratum, in an order that theirs does not matter for.
+
+    The repeats of one question, or of one prompt at temperature 0, go together: exchanged singly they would look like
+    so many samples that agree.
+    """
     strata: defaultdict[tuple[int, str], list[tuple[float, float]]] = defaultdict(list)
     for found in groups:
-        for item in found.samples:
-            if item.sample.depth is not None and item.score is not None:
-                strata[found.asked_tokens, item.sample.cluster].append((item.sample.depth, item.score))
+        for repeats in by_item(found.samples):
+            depth, (item,) = repeats[0].sample.depth, items_of(repeats)
+            if depth is not None and item.score is not None:
+                strata[found.asked_tokens, item.cluster].append((depth, item.score))
     return [sorted(strata[key]) for key in sorted(strata)]
 
 

@@ -7,22 +7,30 @@ from collections.abc import Sequence
 
 from contextcliff.analysis.bins import Group, mean_of
 from contextcliff.analysis.intervals import shown_interval
-from contextcliff.records import DepthPoint
+from contextcliff.analysis.items import items_of
+from contextcliff.records import DepthPoint, ScoredSample
 
 
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
     """One point for each depth (0 the start of the text, 1 its end) that was scored, shallowest first.
 
-    Only scored samples with a depth count. The interval is the two-sided one that is shown of lengths too. It is
-    about the lengths as they were tested: where those of one depth were scored at shorter lengths than those of
-    another, the profile shows that as well, and `position.py` is what tells the two apart.
+    Only scored samples with a depth count, repeats of one question as one. The interval is the two-sided one that is
+    shown of lengths too. It is about the lengths as they were tested: where those of one depth were scored at shorter
+    lengths than those of another, the profile shows that as well, and `position.py` is what tells the two apart.
     """
     scores: defaultdict[float, list[float]] = defaultdict(list)
     for group in groups:
-        for item in group.samples:
-            if item.sample.depth is not None and item.score is not None:
-                scores[item.sample.depth].append(item.score)
-    return tuple(_point(depth, tuple(sorted(scores[depth])), confidence, binary=binary) for depth in sorted(scores))
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
+        for sample in group.samples:
+            if sample.sample.depth is not None:
+                by_depth[sample.sample.depth].append(sample)
+        for depth, samples in by_depth.items():
+            scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
+    return tuple(
+        _point(depth, tuple(sorted(scores[depth])), confidence, binary=binary)
+        for depth in sorted(scores)
+        if scores[depth]
+    )
 
 
 def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary: bool) -> DepthPoint:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bisect
 import math
-from dataclasses import replace
 
 from contextcliff.analysis import sample_size
+from contextcliff.analysis.amounts import amount, are, portion
 from contextcliff.analysis.bar import BASELINE_SAMPLES, Bar, RelativeBar, figure
 from contextcliff.analysis.bins import Level
 from contextcliff.analysis.caps import Walk, evidence_suffices
@@ -14,14 +14,15 @@ from contextcliff.analysis.caps import Walk, evidence_suffices
 
 def reason_of(walk: Walk, bar: Bar, *, threshold: float, confidence: float) -> str:
     """Why the cap is where it is, with the figures. `walk` has at least one length."""
-    planned = sum(level.planned for level in walk.levels)
+    planned = sum(level.bin.n_samples + level.bin.n_unscored for level in walk.levels)
     if not any(level.scores for level in walk.levels):
-        return f"none of the {planned:,} samples was scored: nothing can be said of any length"
+        none = "the only sample was not" if planned == 1 else f"none of the {planned:,} samples was"
+        return f"{none} scored: nothing can be said of any length"
     stop = walk.stop
     if stop is None:
         return _all_clear(walk, bar, confidence)
     if walk.cleared == 0 and isinstance(bar, RelativeBar):
-        return _no_baseline(stop)
+        return _no_baseline(bar, stop)
     if walk.cleared == 0 and walk.degraded and walk.degraded[0] == 0:
         return _never_good(walk, bar, confidence)
     if walk.verdict == "insufficient_evidence":
@@ -53,15 +54,25 @@ def _cleared(walk: Walk, bar: Bar, confidence: float) -> str:
     )
 
 
-def _no_baseline(first: Level) -> str:
-    n = len(first.scores)
+def _no_baseline(bar: RelativeBar, stop: Level) -> str:
+    base, single = bar.baseline, len(bar.members) == 1
+    where = (
+        f"at the shortest length, {_tokens(base)} tokens," if single else f"at the {len(bar.members)} shortest lengths"
+    )
+    n = len(base.scores)
+    if n == 0:
+        return f"{where} {_none_scored(base)}: there is no baseline to compare with"
+    if n == base.planned < BASELINE_SAMPLES:
+        return f"{where} there {are(n)} only {amount(n, base.noun)}: a baseline needs at least {BASELINE_SAMPLES}"
     if n < BASELINE_SAMPLES:
         return (
-            f"at the shortest length, {_tokens(first)} tokens, only {n} of {first.planned} samples are "
-            f"scored: a baseline needs at least {BASELINE_SAMPLES}"
+            f"{where} only {portion(n, base.planned, base.noun)} {are(n)} scored: a baseline needs at least "
+            f"{BASELINE_SAMPLES}"
         )
+    if not stop.scores:
+        return f"at the shortest length, {_tokens(stop)} tokens, {_none_scored(stop)}"
     return (
-        f"the score at the shortest length, {_tokens(first)} tokens, is 0.00: there is no baseline "
+        f"the score at the shortest length, {_tokens(stop)} tokens, is 0.00: there is no baseline "
         "to compare with; test shorter lengths or an easier task"
     )
 
@@ -87,80 +98,115 @@ def _never_good(walk: Walk, bar: Bar, confidence: float) -> str:
 def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     """Why the data at `stop` settle nothing, and how many samples would."""
     fewest = sample_size.fewest_to_clear(threshold, confidence)
-    n = len(stop.scores)
     if not stop.scores:
-        needs = "" if fewest is None else f"; at least {fewest:,} scored samples are needed there"
-        return f"at {_tokens(stop)} none of {stop.planned} samples was scored{needs}"
+        least = None if fewest is None else fewest_all_right(stop, bar, fewest)
+        needs = "" if least is None else f"; at least {_scored(stop, least)} are needed there"
+        return f"at {_tokens(stop)} {_none_scored(stop)}{needs}"
     here = f"at {_tokens(stop)} the score is {_score(stop, confidence)}"
     if fewest is None:
         return f"{here}, and no number of samples can show a score of {figure(threshold)}"
-    if not bar.could_clear(stop, stop.all_right(n)):
-        enough = _fewest_all_right(stop, bar, fewest)
-        return (
-            f"{here}, but even {n} of {n} right cannot show {bar.words}; "
-            f"at least {enough:,} samples a length{_in_texts(stop, enough)} are needed"
-        )
-    if not evidence_suffices(stop, bar) or _clears_without_unscored(stop, bar):
-        return (
-            f"{here}, but {stop.unscored} of {stop.planned} samples are unscored, and were those wrong "
-            f"it would not clear {bar.words}"
-        )
+    if not bar.could_clear(stop, stop.if_all_right):
+        return f"{here}, but {_too_few(stop, bar)}; {_needed(stop, fewest_all_right(stop, bar, fewest))}"
+    unscored = _unscored_that_decide(stop, bar)
+    if unscored is not None:
+        return f"{here}, but {unscored} {bar.words}"
     return here + _advice(stop, bar, confidence)
 
 
-def _fewest_all_right(stop: Level, bar: Bar, fewest: int) -> int:
-    """Fewest samples at `stop` that clear the bar if all are right. `fewest` is that of a fixed bar, independent."""
-    if stop.clusters:
-        size = stop.planned / len(stop.clusters)
-        counts = [round(k * size) for k in range(len(stop.clusters), max(1, int(sample_size.MOST / size)))]
+def _too_few(stop: Level, bar: Bar) -> str:
+    """That even a perfect model would not have cleared the bar here."""
+    perfect = "right" if stop.binary else "at the full score"
+    if stop.planned == 1:
+        return f"{amount(1, stop.noun)} cannot show {bar.words}, even {perfect}"
+    where = f" in {amount(stop.sharing, stop.texts)}" if stop.sharing else ""
+    return f"{amount(stop.planned, stop.noun)}{where} cannot show {bar.words} even if all are {perfect}"
+
+
+def _needed(stop: Level, enough: int | None) -> str:
+    if enough is None:
+        return f"not even {sample_size.MOST:,} {stop.noun} a length could"
+    return f"at least {amount(enough, stop.noun)} a length{_in_texts(stop, enough)} are needed"
+
+
+def fewest_all_right(stop: Level, bar: Bar, independent: int) -> int | None:
+    """Fewest samples at `stop` that clear the bar if all are right; None where it takes more than 20,000.
+
+    `independent` is that of a fixed bar and samples that share nothing.
+    """
+    if stop.sharing:
+        size = stop.planned / stop.sharing
+        counts = [round(k * size) for k in range(max(2, stop.sharing), max(3, int(sample_size.MOST / size)))]
         at = bisect.bisect_left(counts, True, key=lambda m: bar.could_clear(stop, stop.all_right(m)))
-        return counts[min(at, len(counts) - 1)]
+        return None if at == len(counts) else counts[at]
     # With a baseline below 1, fewer will do than against a perfect one.
-    above = range(len(stop.scores) + 1, fewest)
-    return next((m for m in above if bar.could_clear(stop, stop.all_right(m))), fewest)
+    above = range(stop.planned + 1, independent)
+    return next((m for m in above if bar.could_clear(stop, stop.all_right(m))), independent)
 
 
 def _in_texts(level: Level, samples: int) -> str:
     """In how many texts so many samples lie, if in as many a text as now; nothing where they share none."""
-    if not level.clusters:
-        return ""
-    return f" in {max(2, round(samples * len(level.clusters) / level.planned)):,} texts"
+    return f" in {amount(level.texts_for(samples), level.texts)}" if level.sharing else ""
 
 
-def _clears_without_unscored(level: Level, bar: Bar) -> bool:
-    """Whether the scored samples alone would do, on 0/1 scores."""
-    if not level.unscored:
-        return False
-    rounded = tuple(sorted(float(score == 1.0) for score in level.scores))
-    return bar.could_clear(level, replace(level.evidence, scores=rounded))
+def _scored(level: Level, n: int) -> str:
+    return f"{amount(n, f'scored {level.noun}')}{_in_texts(level, n)}"
+
+
+def _none_scored(level: Level) -> str:
+    n = level.planned
+    return f"the only {level.noun[:-1]} was not scored" if n == 1 else f"none of {n:,} {level.noun} was scored"
+
+
+def _unscored_that_decide(stop: Level, bar: Bar) -> str | None:
+    """Which unscored samples stop the walk here, as the beginning of a sentence; None where they don't.
+
+    They do where the scored ones alone would clear the bar, and where they could not with these counted against.
+    """
+    here = _unscored(stop)
+    if here is not None and not evidence_suffices(stop, bar):
+        return f"{here[0]}, and were {here[1]} wrong it would not clear"
+    if not bar.clears_as_scored(stop):
+        return None
+    base = _unscored(bar.baseline) if isinstance(bar, RelativeBar) else None
+    if here is not None and base is not None:
+        return (
+            f"{here[0]}, and {base[0]} at the baseline: were the former wrong and the latter right it would not clear"
+        )
+    if here is not None:
+        return f"{here[0]}, and were {here[1]} wrong it would not clear"
+    return None if base is None else f"{base[0]} at the baseline, and were {base[1]} right it would not clear"
+
+
+def _unscored(level: Level) -> tuple[str, str] | None:
+    """`10 of 50 samples are unscored`, and the pronoun for them; None where all are scored."""
+    missing = level.bin.n_unscored
+    if not missing:
+        return None
+    told = portion(missing, missing + level.bin.n_samples, "samples")
+    return f"{told} {are(missing)} unscored", "it" if missing == 1 else "those"
 
 
 def _advice(stop: Level, bar: Bar, confidence: float) -> str:
-    mean, score = stop.bin.mean, bar.score
+    mean, score, n = stop.bin.mean, bar.score, len(stop.scores)
     if mean is None or score is None:
         return ""
     if mean > score:
-        needed = bar.samples_to_clear(stop)
         where = "at each of the two lengths" if isinstance(bar, RelativeBar) else "at that length"
-        return (
-            f", above the threshold, but {len(stop.scores)} samples are too few to show it; "
-            f"{_settled_by(stop, needed, where)}"
-        )
+        settled = _settled_by(stop, bar.samples_to_clear(stop), where)
+        return f", above the threshold, but {amount(n, stop.noun)} {are(n)} too few to show it; {settled}"
     rate = sample_size.cautious_rate(stop.scores, score)
     independent = sample_size.to_fall(rate, score, confidence)
     needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     side = "at" if math.isclose(mean, score) else "below"
-    return (
-        f", {side} the threshold, but {len(stop.scores)} samples do not show that it is degraded; "
-        f"{_settled_by(stop, needed, 'at that length')}"
-    )
+    settled = _settled_by(stop, needed, "at that length")
+    do = "does" if n == 1 else "do"
+    return f", {side} the threshold, but {amount(n, stop.noun)} {do} not show that it is degraded; {settled}"
 
 
 def _settled_by(stop: Level, needed: int | None, where: str) -> str:
     if needed is None:
-        return f"not even {sample_size.MOST:,} scored samples {where} are likely to settle it"
-    samples = f"{needed:,} scored samples{_in_texts(stop, needed)} {where}"
-    return f"a new run with about {samples} is likely to settle it"
+        return f"not even {sample_size.MOST:,} scored {stop.noun} {where} are likely to settle it"
+    return f"a new run with about {_scored(stop, needed)} {where} is likely to settle it"
 
 
 def recovered_beyond(walk: Walk, bar: Bar) -> Level | None:

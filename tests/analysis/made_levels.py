@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from contextcliff.analysis.bins import Level, mean_of
 from contextcliff.analysis.intervals import is_binary, shown_interval
+from contextcliff.analysis.items import Item
 from contextcliff.records import Bin
 
 
@@ -41,4 +42,5 @@ def _level(length: int, scores: tuple[float, ...]) -> Level:
         ttft_ms_median=None,
         latency_ms_median=None,
     )
-    return Level(bin=found, scores=scores, binary=binary)
+    items = (Item(cluster="", document="moby-dick", score=score, repeats=(score,)) for score in scores)
+    return Level(bin=found, items=tuple(items), binary=binary)

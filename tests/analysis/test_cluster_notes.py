@@ -33,7 +33,7 @@ def test_contexts_cut_from_one_text_are_still_a_claim_about_that_text() -> None:
     samples = [replace(s, sample=replace(s.sample, document_id="moby-dick")) for s in texts(500, *[(5, 5)] * 8)]
     first, second = notes(samples)
     assert first == "all samples are cut from one text, “moby-dick”: the claim is about that text"
-    assert second.startswith("samples of one length share texts (8 a length)")
+    assert second.startswith("samples of one length share contexts (8 a length)")
 
 
 def test_texts_that_recur_beyond_the_shared_contexts_are_still_called_independent() -> None:
@@ -51,9 +51,7 @@ def test_a_length_whose_samples_all_share_one_context_is_a_claim_about_that_cont
         *of("b", right_of(1_000, 20, 20)),
         *[scored_sample(2_000, 1.0, document=f"d{i}") for i in range(20)],
     ]
-    assert notes(samples)[-1] == (
-        "at 2 of 3 lengths all samples share one context: the claim there is about that context"
-    )
+    assert notes(samples)[-1] == ("at 2 of 3 lengths all samples share one text: the claim there is about that text")
 
 
 def test_shared_draws_are_told_of_beside_shared_texts() -> None:

@@ -193,7 +193,8 @@ def test_the_advice_is_in_samples_of_shared_texts() -> None:
 def test_how_many_would_do_if_all_were_right_is_in_samples_of_shared_texts() -> None:
     reason = analysed(texts(500, *[(5, 5)] * 4)).safe_cap.reason
     assert reason.endswith(
-        "but even 20 of 20 right cannot show 0.80; at least 35 samples a length in 7 texts are needed"
+        "but 20 samples in 4 texts cannot show 0.80 even if all are right; at least 35 samples a length in 7 texts "
+        "are needed"
     )
     assert [analysed(texts(500, *[(5, 5)] * k)).safe_cap.tokens for k in (6, 7)] == [None, 500]
 

@@ -37,8 +37,8 @@ def test_slope() -> None:
 def test_too_few_samples_even_if_all_were_right() -> None:
     assert reason({500: (10, 10)}) == (
         "no tested length is shown to clear 0.80 at 95% confidence; at 500 the score is 1.00 "
-        "(95% CI 0.72–1.00), but even 10 of 10 right cannot show 0.80; at least 14 samples a length "
-        "are needed"
+        "(95% CI 0.72–1.00), but 10 samples cannot show 0.80 even if all are right; at least 14 samples a "
+        "length are needed"
     )
 
 

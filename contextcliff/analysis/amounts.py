@@ -1,0 +1,20 @@
+"""How many of how many, in words: no `1 samples`, no `0 of 20` and no `20 of 20`."""
+
+from __future__ import annotations
+
+
+def amount(n: int, noun: str) -> str:
+    """`1 sample`, `1,200 samples`; `noun` is the plural."""
+    return f"{n:,} {noun[:-1] if n == 1 else noun}"
+
+
+def portion(n: int, total: int, noun: str) -> str:
+    """`3 of 20 samples`, `all 20 samples`, `the only sample`; `noun` is the plural, and at least one is meant."""
+    if n < total:
+        return f"{n:,} of {total:,} {noun}"
+    return f"the only {noun[:-1]}" if total == 1 else f"all {total:,} {noun}"
+
+
+def are(n: int) -> str:
+    """The verb that goes with so many."""
+    return "is" if n == 1 else "are"

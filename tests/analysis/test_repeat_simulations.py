@@ -1,0 +1,53 @@
+"""Does the method keep what it promises where questions are put three times? Simulated, from fixed seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contextcliff.analysis.bar import AbsoluteBar, is_degraded
+from contextcliff.analysis.bins import Level, group, summarise
+from tests.analysis.repeated_samples import drawn_items, repeated
+
+pytestmark = pytest.mark.slow
+
+RUNS = 400
+BAR = AbsoluteBar(threshold=0.8, confidence=0.95)
+
+
+def simulated(rate: float, n: int, within: float, a_document: int) -> list[Level]:
+    """Levels of `n` questions; where some share a document, those correlate too."""
+    rng = np.random.default_rng([n, a_document, round(10 * within)])
+    between = 0.0 if a_document == 1 else 0.15
+    found = []
+    for _ in range(RUNS):
+        items = drawn_items(rng, rate, n=n, within=within, between=between, a_document=a_document)
+        samples = repeated(500, items, a_document=a_document)
+        found += summarise(group(samples, designed_lengths=True, bins=1), 0.95)
+    return found
+
+
+def allowed(rate: float) -> int:
+    """How often something of at most this rate may happen in so many runs."""
+    return int(stats.binom.ppf(0.999, RUNS, rate))
+
+
+@pytest.mark.parametrize("a_document", [1, 5])
+@pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
+def test_a_constant_score_at_the_threshold_is_given_a_cap_no_more_often_than_the_confidence_allows(
+    within: float, a_document: int
+) -> None:
+    assert sum(BAR.clears(level) for level in simulated(0.8, 20, within, a_document)) <= allowed(0.05)
+
+
+@pytest.mark.parametrize("a_document", [1, 2, 5])
+@pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
+def test_a_planted_090_is_hardly_ever_called_below_080_and_its_interval_covers(within: float, a_document: int) -> None:
+    levels = simulated(0.9, 20, within, a_document)
+    assert sum(is_degraded(level, BAR) for level in levels) <= allowed(0.05)
+    bins = [level.bin for level in levels]
+    assert all(b.ci_low is not None and b.ci_high is not None and b.mean is not None for b in bins)
+    assert all(b.ci_low <= b.mean <= b.ci_high for b in bins)  # type: ignore[operator]
+    missed = sum(not b.ci_low <= 0.9 <= b.ci_high for b in bins)  # type: ignore[operator]
+    assert missed <= allowed(0.08)  # the worst of Wilson's at 20 samples and this rate is 6%

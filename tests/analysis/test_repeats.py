@@ -1,0 +1,126 @@
+"""Questions that are put several times: each is one piece of evidence, and its score a fraction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.analysis.bar import AbsoluteBar
+from contextcliff.analysis.bins import Level, group, summarise
+from contextcliff.analysis.intervals import lower_bound, shown_interval, wilson
+from contextcliff.analysis.judgement import judgement_of
+from contextcliff.analysis.position import position_pattern
+from contextcliff.records import ScoredSample
+from tests.analysis.analysis_samples import analysed, right_of, scored_sample
+from tests.analysis.repeated_samples import repeated
+
+outcomes = st.sampled_from([0.0, 1.0, 0.25, None])
+questions = st.lists(st.lists(outcomes, min_size=1, max_size=3), min_size=1, max_size=30)
+
+
+def level_of(samples: list[ScoredSample]) -> Level:
+    (level,) = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
+    return level
+
+
+@settings(max_examples=60, deadline=None)
+@given(questions, st.integers(min_value=1, max_value=4))
+def test_an_interval_holds_its_mean_and_the_tested_bound_is_no_higher(
+    items: list[list[float | None]], a_document: int
+) -> None:
+    found = level_of(repeated(500, items, a_document=a_document)).bin
+    if found.mean is None:
+        return
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.tested_low is not None
+    assert found.ci_low - 1e-9 <= found.mean <= found.ci_high + 1e-9
+    assert found.tested_low <= found.mean + 1e-9
+
+
+def test_right_and_wrong_repeats_of_one_question_make_a_fraction_and_not_a_wrong_answer() -> None:
+    items = [[1.0, 1.0, 0.0]] * 20
+    found = level_of(repeated(500, items))
+    assert not found.binary
+    assert (found.bin.ci_low, found.bin.ci_high) == shown_interval((2 / 3,) * 20, 0.95, binary=False)
+    assert found.bin.tested_low == lower_bound((2 / 3,) * 20, 0.95)
+
+
+def test_repeats_that_all_agree_leave_right_and_wrong_questions() -> None:
+    found = level_of(repeated(500, [[1.0] * 3] * 18 + [[0.0] * 3] * 2))
+    assert found.binary
+    assert (found.bin.ci_low, found.bin.ci_high) == wilson(18, 20, 0.95)
+
+
+def test_questions_that_differ_at_one_length_make_the_whole_run_one_of_fractions() -> None:
+    samples = repeated(500, [[1.0] * 3] * 20) + repeated(1_000, [[1.0, 1.0, 0.0]] * 20)
+    levels = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
+    assert [level.binary for level in levels] == [False, False]
+
+
+def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tested() -> None:
+    """Two of three repeats timed out: the third alone must not carry the question."""
+    found = level_of(repeated(500, [[1.0, None, None]] * 20))
+    assert found.bin.mean == 1.0
+    assert found.if_unscored_wrong.scores == (1 / 3,) * 20
+    assert found.if_unscored_right.scores == (1.0,) * 20
+    assert found.bin.tested_low == lower_bound((1 / 3,) * 20, 0.95)
+    assert not AbsoluteBar(threshold=0.8, confidence=0.95).clears(found)
+
+
+def test_unscored_repeats_of_clustered_questions_count_against_their_cluster() -> None:
+    found = level_of(repeated(500, [[1.0, None], [0.0, 1.0]] * 8, a_document=4))
+    (wrong,) = {(round(c.total, 9), c.scored) for c in found.if_unscored_wrong.clusters}
+    (right,) = {(round(c.total, 9), c.scored) for c in found.if_unscored_right.clusters}
+    assert (wrong, right) == ((2.0, 4), (3.0, 4))
+
+
+def test_the_reason_counts_questions() -> None:
+    reason = analysed(repeated(500, [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] * 10)).safe_cap.reason
+    assert "above the threshold, but 20 questions are too few to show it; a new run with about" in reason
+    assert reason.endswith("scored questions at that length is likely to settle it")
+
+
+def test_repeats_of_questions_on_different_documents_share_no_text() -> None:
+    notes = analysed(repeated(500, [[1.0, 1.0, 0.0]] * 20)).notes
+    assert [note.split(":")[0] for note in notes] == ["each question was put 3 times"]
+
+
+def test_prompts_that_are_one_draw_are_one_piece_of_evidence_of_a_position_effect() -> None:
+    """Four samples of one prompt at temperature 0 agree at every depth; exchanged singly they would look like proof."""
+    once = [scored_sample(500, float(depth > 0.4), depth=depth) for depth in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    four = [replace(s, sample=replace(s.sample, item=f"d{s.sample.depth}")) for s in once for _ in range(4)]
+    single, shared = (position_pattern(group(s, designed_lengths=True, bins=1), 0.95) for s in (once, four))
+    assert shared.p_value == single.p_value
+    assert shared.n_samples == 5
+
+
+def test_a_judge_that_disagrees_on_every_repeat_of_a_question_disagrees_once() -> None:
+    samples = [
+        replace(s, judge_rating=10 if s.sample.item == "question-0" else 1) for s in repeated(500, [[0.0] * 3] * 10)
+    ]
+    found = judgement_of(samples, judge="judge", right_from=7, confidence=0.95)
+    assert found is not None
+    assert (found.n_judged, found.disagreements) == (30, 3)
+    assert found.share == pytest.approx(0.1)
+    assert (found.ci_low, found.ci_high) == wilson(1, 10, 0.95)
+
+
+def test_a_judge_of_single_answers_is_judged_as_before() -> None:
+    samples = [replace(s, judge_rating=1) for s in right_of(500, 3, 10)]
+    found = judgement_of(samples, judge="judge", right_from=7, confidence=0.95)
+    assert found is not None
+    assert (found.disagreements, found.ci_low, found.ci_high) == (3, *wilson(3, 10, 0.95))
+
+
+def test_how_many_questions_would_settle_it_follows_from_their_own_spread() -> None:
+    """Questions whose repeats differ vary less than right and wrong ones with the same mean."""
+    bar = AbsoluteBar(threshold=0.8, confidence=0.95)
+    mixed = bar.samples_to_clear(level_of(repeated(500, [[1.0, 1.0, 1.0]] * 12 + [[1.0, 1.0, 0.0]] * 8)))
+    agreeing = bar.samples_to_clear(level_of(repeated(500, [[1.0] * 3] * 13 + [[0.0] * 3] * 2)))
+    assert mixed is not None
+    assert agreeing is not None
+    assert mixed < agreeing / 2
