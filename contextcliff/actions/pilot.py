@@ -32,11 +32,10 @@ def after_pilot(invocation: Invocation, identity: Identity, store: Store, prepar
     outcomes = recall(store, identity.run_id, asked)
     scored = score_outcomes(invocation.task, outcomes, prepared.documents)
     settings = invocation.analysis
-    relative = settings.relative_to_baseline
     chosen = bins_to_fill(
         scored,
         threshold=settings.threshold,
-        relative=invocation.task.relative_by_default if relative is None else relative,
+        relative=settings.is_relative(by_default=invocation.task.relative_by_default),
     )
     planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
     whole = sum(item.sample.built_tokens for item in prepared.planned)

@@ -42,22 +42,13 @@ def analyse(
     that samples name in `Sample.controls`; they count in no score. Nothing is read, written or drawn at random: the
     same samples give the same analysis.
     """
-    relative = settings.relative_to_baseline
-    if relative is None:
-        relative = relative_by_default
+    relative = settings.is_relative(by_default=relative_by_default)
     groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
-    levels = summarise(groups, settings.confidence)
     scores = sorted(item.score for item in scored if item.score is not None)
-    if not levels:
+    if not groups:
         return _nothing(settings, relative=relative)
-    bar = make_bar(
-        levels,
-        threshold=settings.threshold,
-        relative=relative,
-        confidence=settings.confidence,
-        baseline=_baseline(groups, settings, binary=levels[0].binary),
-    )
-    walk = walk_up(levels, bar, settings.confidence)
+    walk, bar = walk_of(groups, settings, relative=relative)
+    levels = walk.levels
     halving = half_life(levels, settings.confidence, dispersion=design_effect(levels))
     book = control_book(controls)
     controlled = control_levels(groups, book, threshold=bar.score, confidence=settings.confidence)
@@ -89,6 +80,19 @@ def analyse(
         successes=sum(score == 1.0 for score in scores),
         notes=notes_of(groups, walk, bar, controlled, cells),
     )
+
+
+def walk_of(groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool) -> tuple[Walk, Bar]:
+    """The walk over at least one length, and what each had to clear."""
+    levels = summarise(groups, settings.confidence)
+    bar = make_bar(
+        levels,
+        threshold=settings.threshold,
+        relative=relative,
+        confidence=settings.confidence,
+        baseline=_baseline(groups, settings, binary=levels[0].binary),
+    )
+    return walk_up(levels, bar, settings.confidence), bar
 
 
 def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> Level | None:

@@ -25,6 +25,11 @@ class Bar(Protocol):
     def score(self) -> float | None: ...
 
     @property
+    def asked(self) -> str:
+        """The threshold as it is asked for, before anything is known of a baseline."""
+        ...
+
+    @property
     def words(self) -> str:
         """The threshold as it is written in a sentence."""
         ...
@@ -70,8 +75,12 @@ class AbsoluteBar:
         return self.threshold
 
     @property
-    def words(self) -> str:
+    def asked(self) -> str:
         return figure(self.threshold)
+
+    @property
+    def words(self) -> str:
+        return self.asked
 
     def clears(self, level: Level) -> bool:
         return level.bin.tested_low is not None and level.bin.tested_low >= self.threshold
@@ -115,10 +124,14 @@ class RelativeBar:
         return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
 
     @property
+    def asked(self) -> str:
+        return f"{figure(self.share)} of the baseline"
+
+    @property
     def words(self) -> str:
         mean = self.baseline.bin.mean
         of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
-        return f"{figure(self.share)} of the baseline{of}"
+        return f"{self.asked}{of}"
 
     def clears(self, level: Level) -> bool:
         if not level.scores:

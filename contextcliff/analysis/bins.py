@@ -31,7 +31,7 @@ class Group:
     samples: tuple[ScoredSample, ...]
 
 
-_NOUNS = ("questions", "draws", "samples")
+_NOUNS = ("questions", "distinct samples", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Level:
 
     @property
     def noun(self) -> str:
-        """What its items are called: `samples`, repeated `questions`, or `draws`."""
+        """What its items are called: `samples`, repeated `questions`, or `distinct samples`."""
         return min((item.noun for item in self.items), key=_NOUNS.index)
 
     @property

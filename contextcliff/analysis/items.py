@@ -25,7 +25,7 @@ class Item:
     unscored: int = 0
     """Repeats without a score."""
     noun: str = "samples"
-    """What it is called where items are counted: `questions` that are repeated, `draws` that several samples share."""
+    """What it is called where items are counted: `questions` that are repeated, `distinct samples` where some are one draw."""
 
     @property
     def variance(self) -> float | None:
@@ -87,7 +87,7 @@ def _item(group: Sequence[ScoredSample]) -> Item:
 def _noun(group: Sequence[ScoredSample]) -> str:
     if any(scored.sample.repeat for scored in group):
         return "questions"
-    return "samples" if len(group) == 1 else "draws"
+    return "samples" if len(group) == 1 else "distinct samples"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -106,20 +106,25 @@ def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     if fewest is None:
         return f"{here}, and no number of samples can show a score of {figure(threshold)}"
     if not bar.could_clear(stop, stop.if_all_right):
-        return f"{here}, but {_too_few(stop, bar)}; {_needed(stop, fewest_all_right(stop, bar, fewest))}"
+        return f"{here}, but {cannot_show(stop, bar.words)}; {_needed(stop, fewest_all_right(stop, bar, fewest))}"
     unscored = _unscored_that_decide(stop, bar)
     if unscored is not None:
         return f"{here}, but {unscored} {bar.words}"
     return here + _advice(stop, bar, confidence)
 
 
-def _too_few(stop: Level, bar: Bar) -> str:
-    """That even a perfect model would not have cleared the bar here."""
-    perfect = "right" if stop.binary else "at the full score"
-    if stop.planned == 1:
-        return f"{amount(1, stop.noun)} cannot show {bar.words}, even {perfect}"
-    where = f" in {amount(stop.sharing, stop.texts)}" if stop.sharing else ""
-    return f"{amount(stop.planned, stop.noun)}{where} cannot show {bar.words} even if all are {perfect}"
+def cannot_show(stop: Level, threshold: str, *, confidence: float | None = None) -> str:
+    """That even a perfect model would not clear the threshold with so many samples."""
+    at = "" if confidence is None else f" at {_percent(confidence)} confidence"
+    perfect = "right" if stop.binary else "as good as can be"
+    even_if = f"it is {perfect}" if stop.planned == 1 else f"all are {perfect}"
+    return f"{planned_at(stop)} cannot show {threshold}{at} even if {even_if}"
+
+
+def planned_at(level: Level) -> str:
+    """How many samples a length has, and in how many texts where they share some."""
+    where = f" in {amount(level.sharing, level.texts)}" if level.sharing else ""
+    return f"{amount(level.planned, level.noun)}{where}"
 
 
 def _needed(stop: Level, enough: int | None) -> str:
@@ -135,7 +140,7 @@ def fewest_all_right(stop: Level, bar: Bar, independent: int) -> int | None:
     """
     if stop.sharing:
         size = stop.planned / stop.sharing
-        counts = [round(k * size) for k in range(max(2, stop.sharing), max(3, int(sample_size.MOST / size)))]
+        counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
         at = bisect.bisect_left(counts, True, key=lambda m: bar.could_clear(stop, stop.all_right(m)))
         return None if at == len(counts) else counts[at]
     # With a baseline below 1, fewer will do than against a perfect one.

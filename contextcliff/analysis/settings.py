@@ -25,3 +25,7 @@ class AnalysisSettings:
     """About as many documents in each bin, or equal widths in tokens."""
     baseline_tokens: PositiveInt | None = None
     """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""
+
+    def is_relative(self, *, by_default: bool) -> bool:
+        """Whether the threshold is a share of the baseline's score; `by_default` is what the task is made for."""
+        return by_default if self.relative_to_baseline is None else self.relative_to_baseline
