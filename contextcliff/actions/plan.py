@@ -11,6 +11,7 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.judging import check_judge, requests_ahead
 from contextcliff.actions.manifest import manifest_of
 from contextcliff.actions.naming import settled
+from contextcliff.actions.possible import impossible_cap
 from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.usage import price_left_out
 from contextcliff.engines.engine import Download, Served, ServerEngine
@@ -43,8 +44,9 @@ class MakePlan:
             missing = store.missing(prepared.planned)
             judge = _judge(invocation, prepared, store)
             rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
+        impossible = impossible_cap(invocation, invocation.identify(), prepared)
         plan = _plan(invocation, prepared, missing, rates, download, judge)
-        plan = replace(plan, notes=(*remarks, *plan.notes))
+        plan = replace(plan, notes=(*(() if impossible is None else (impossible,)), *remarks, *plan.notes))
         write_plan(plan, folder=invocation.output_dir)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
@@ -132,9 +134,9 @@ def _plan(
     binned = {sample.sample_id: length for length, group in _lengths(ordinary).items() for sample in group}
     per_length = Counter(binned[sample.sample_id] for sample in ordinary)
     to_send = Counter(binned[sample.sample_id] for sample in samples if sample.is_ordinary)
-    # Samples that one generation answers are one piece of evidence.
-    draws = {item.key: item.sample for item in prepared.planned if item.sample.is_ordinary}
-    evidence = Counter(binned[sample.sample_id] for sample in draws.values())
+    # Repeats of one question, and samples that one generation answers, are one piece of evidence.
+    items = {(sample.document_id, sample.item or sample.sample_id): sample for sample in ordinary}
+    evidence = Counter(binned[sample.sample_id] for sample in items.values())
     usd = invocation.model.price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion)
     dollars = [known for known in (usd, None if judge is None else judge.usd) if known is not None]
     architecture = _architecture(invocation)

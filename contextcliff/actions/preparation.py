@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
+from contextcliff.execution.keys import Respondent
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.records import Corpus, Document, LengthAudit, Sample, render
-from contextcliff.tasks.task import Materials
+from contextcliff.tasks.task import Built, Materials
 from contextcliff.text.choice import Offer
 from contextcliff.text.tokens import Tokenizer
 
@@ -29,6 +30,10 @@ class Prepared:
     planned: tuple[PlannedSample, ...]
     documents: Mapping[str, Document]
     audit: LengthAudit | None
+    materials: Materials
+    """What the samples were built from."""
+    served: str | None
+    """The model that a server told."""
 
 
 def deployment(invocation: Invocation) -> Deployment:
@@ -62,7 +67,6 @@ def prepare(
     corpus = invocation.dataset.corpus(
         tokens=invocation.task.longest_context(room), seed=invocation.seed, count=invocation.task.texts
     )
-    documents = {document.document_id: document for document in corpus.documents}
     tokenizer = invocation.tokenizer.choose(
         Offer(
             own=own,
@@ -84,13 +88,6 @@ def prepare(
         bins=invocation.analysis.bins,
     )
     built = invocation.task.build(materials)
-    planned = tuple(
-        PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
-        for sample in in_prefix_order((*built.controls, *built.samples))
-        for sha256 in [render(sample.recipe, documents).sha256]
-        for key in [identity.respondent.key(sample, sha256, served=served.model)]
-    )
-    planned = _as_one_item(planned)
     run = StoredRun(
         run_id=identity.run_id,
         fingerprint=identity.fingerprint,
@@ -107,7 +104,32 @@ def prepare(
             "api": ("completions" if served.plain else "chat") if served.told else "",
         },
     )
-    return Prepared(run=run, planned=planned, documents=documents, audit=built.audit)
+    return Prepared(
+        run=run,
+        planned=planned_samples(built, corpus, identity.respondent, served=served.model),
+        documents=_by_id(corpus),
+        audit=built.audit,
+        materials=materials,
+        served=served.model,
+    )
+
+
+def planned_samples(
+    built: Built, corpus: Corpus, respondent: Respondent, *, served: str | None
+) -> tuple[PlannedSample, ...]:
+    """What a task built, in the order of sending and under the keys of the store."""
+    documents = _by_id(corpus)
+    planned = tuple(
+        PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
+        for sample in in_prefix_order((*built.controls, *built.samples))
+        for sha256 in [render(sample.recipe, documents).sha256]
+        for key in [respondent.key(sample, sha256, served=served)]
+    )
+    return _as_one_item(planned)
+
+
+def _by_id(corpus: Corpus) -> dict[str, Document]:
+    return {document.document_id: document for document in corpus.documents}
 
 
 def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:

@@ -16,6 +16,7 @@ from contextcliff.actions.judging import ask_judge, check_judge, worst_of_judge
 from contextcliff.actions.live import watched
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
+from contextcliff.actions.possible import impossible_cap
 from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
 from contextcliff.actions.writing import check_embedder, embed
@@ -162,6 +163,9 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
+        impossible = impossible_cap(invocation, identity, prepared) if missing else None
+        if impossible is not None:
+            sys.stderr.write(f"warning: {impossible}\n")
         asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
         kept = tuple(document for name, document in prepared.documents.items() if name in asked)
         live = watched(invocation, prepared)

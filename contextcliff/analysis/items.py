@@ -25,7 +25,7 @@ class Item:
     unscored: int = 0
     """Repeats without a score."""
     noun: str = "samples"
-    """What it is called where items are counted: `questions` that are repeated, `distinct samples` where some are one draw."""
+    """What items are called where they are counted: `questions` that are repeated, `distinct samples` of one draw."""
 
     @property
     def variance(self) -> float | None:

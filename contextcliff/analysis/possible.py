@@ -19,6 +19,8 @@ from contextcliff.analysis.reasons import cannot_show, planned_at
 from contextcliff.analysis.settings import AnalysisSettings
 from contextcliff.records import Sample, ScoredSample
 
+_EACH = " a length"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BestCase:
@@ -26,6 +28,7 @@ class BestCase:
 
     walk: Walk
     bar: Bar
+    threshold: float
     confidence: float
 
     @property
@@ -34,16 +37,19 @@ class BestCase:
         return self.walk.stop is None
 
     @property
-    def settles_with_samples(self) -> bool:
-        """Whether any number of samples could show such a threshold: none shows a score of 1."""
-        bar = self.bar
-        threshold = bar.share if isinstance(bar, RelativeBar) else bar.score
-        return threshold is not None and sample_size.fewest_to_clear(threshold, self.confidence) is not None
+    def fewest(self) -> int | None:
+        """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
+        return sample_size.fewest_to_clear(self.threshold, self.confidence)
+
+    @property
+    def lengths(self) -> int:
+        """How many lengths the walk goes over."""
+        return len(self.walk.levels)
 
     @property
     def samples(self) -> str:
-        """What a length has where the walk stops, or at its end: `20 samples in 8 texts`."""
-        return planned_at(self._at)
+        """What a length has where the walk stops, or at its end: `20 samples a length in 8 texts`."""
+        return planned_at(self._at, each=_EACH)
 
     @property
     def items(self) -> int:
@@ -61,26 +67,27 @@ class BestCase:
 
     def shortfall(self) -> str:
         """What cap is out of reach and why, in one sentence without its end. The best case must not be enough."""
-        stop, bar = self._at, self.bar
-        if self.walk.cleared == 0:
-            reach = "no safe cap is possible"
-        elif isinstance(bar, RelativeBar) and self.walk.cleared <= len(bar.members):
-            reach = f"no safe cap beyond the baseline ({self.walk.cap_tokens:,} tokens) is possible"
-        else:
-            reach = f"no safe cap beyond {self.walk.cap_tokens:,} tokens is possible"
-        if self.walk.cleared == 0 and isinstance(bar, RelativeBar):
-            n = len(bar.baseline.scores)
-            return f"{reach}: {planned_at(bar.baseline)} {are(n)} no baseline, which takes at least {BASELINE_SAMPLES}"
-        return f"{reach}: {self._where()}{cannot_show(stop, bar.asked, confidence=self.confidence)}"
+        walk, bar = self.walk, self.bar
+        if walk.cleared == 0 and isinstance(bar, RelativeBar):
+            base = bar.baseline
+            return (
+                f"no safe cap is possible: {planned_at(base)} at the shortest length {are(base.planned)} no baseline, "
+                f"which takes at least {BASELINE_SAMPLES}"
+            )
+        asked = f"{bar.asked} at {_percent(self.confidence)} confidence"
+        tested = walk.levels[len(bar.members) :] if isinstance(bar, RelativeBar) else walk.levels
+        failing = [level for level in tested if not bar.clears(level)]
+        if len(failing) == len(tested):
+            beyond = f" beyond the baseline ({walk.cap_tokens:,} tokens)" if walk.cleared else ""
+            return f"no safe cap{beyond} is possible: {cannot_show(self._at, asked, each=_EACH)}"
+        beyond = f" beyond {walk.cap_tokens:,} tokens" if walk.cleared else ""
+        others = "" if len(failing) == 1 else f", nor those at {amount(len(failing) - 1, 'longer lengths')}"
+        at = f"at {failing[0].bin.median_tokens:,} tokens"
+        return f"no safe cap{beyond} is possible: {at} {cannot_show(failing[0], asked)}{others}"
 
-    def _where(self) -> str:
-        """The lengths that can't be shown, where others of the walk can."""
-        failing = [level for level in self.walk.levels[self.walk.cleared :] if not self.bar.clears(level)]
-        if len(failing) == len(self.walk.levels) - (len(self.bar.members) if isinstance(self.bar, RelativeBar) else 0):
-            return ""
-        further = len(failing) - 1
-        also = f" (and at {amount(further, 'longer lengths')})" if further else ""
-        return f"at {failing[0].bin.median_tokens:,} tokens{also} "
+
+def _percent(confidence: float) -> str:
+    return f"{100.0 * confidence:.6g}%"
 
 
 def best_case(
@@ -98,4 +105,4 @@ def best_case(
     ]
     groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
     walk, bar = walk_of(groups, settings, relative=settings.is_relative(by_default=relative_by_default))
-    return BestCase(walk=walk, bar=bar, confidence=settings.confidence)
+    return BestCase(walk=walk, bar=bar, threshold=settings.threshold, confidence=settings.confidence)

@@ -113,18 +113,17 @@ def _missing(stop: Level, bar: Bar, threshold: float, confidence: float) -> str:
     return here + _advice(stop, bar, confidence)
 
 
-def cannot_show(stop: Level, threshold: str, *, confidence: float | None = None) -> str:
+def cannot_show(stop: Level, threshold: str, *, each: str = "") -> str:
     """That even a perfect model would not clear the threshold with so many samples."""
-    at = "" if confidence is None else f" at {_percent(confidence)} confidence"
     perfect = "right" if stop.binary else "as good as can be"
     even_if = f"it is {perfect}" if stop.planned == 1 else f"all are {perfect}"
-    return f"{planned_at(stop)} cannot show {threshold}{at} even if {even_if}"
+    return f"{planned_at(stop, each=each)} cannot show {threshold} even if {even_if}"
 
 
-def planned_at(level: Level) -> str:
-    """How many samples a length has, and in how many texts where they share some."""
+def planned_at(level: Level, *, each: str = "") -> str:
+    """How many samples a length has, and in how many texts where they share some; `each` is said of the samples."""
     where = f" in {amount(level.sharing, level.texts)}" if level.sharing else ""
-    return f"{amount(level.planned, level.noun)}{where}"
+    return f"{amount(level.planned, level.noun)}{each}{where}"
 
 
 def _needed(stop: Level, enough: int | None) -> str:

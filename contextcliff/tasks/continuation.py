@@ -8,7 +8,7 @@ measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -25,13 +25,14 @@ from contextcliff.tasks.continuation_scoring import author_scores, compared, sco
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import Built, Compared, Materials, Room
+from contextcliff.tasks.task import Built, Compared, Lever, Materials, Raised, Room
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
 from contextcliff.writing.norms import FEWEST_WINDOWS, author_windows
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
+_AUTHORS_SCORE = 0.98
 _WINDOW_SHARE = 4
 """An answer takes a quarter of the window at most."""
 
@@ -89,6 +90,23 @@ class Continuation:
     def reads_documents(self) -> bool:
         """Prose is measured against the author's own."""
         return True
+
+    @property
+    def perfect_score(self) -> float:
+        """That of an author's own windows, on average: no prose scores 1."""
+        return _AUTHORS_SCORE
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More rounds."""
+        return (Lever(now=self.rounds, at=self._with_rounds),)
+
+    def _with_rounds(self, count: int) -> Raised:
+        return Raised(override=f"task.rounds={count}", task=replace(self, rounds=count))
+
+    def shortened(self, room: Room) -> Continuation:
+        """At the two shortest contexts."""
+        return replace(self, lengths=self.tiers(room)[:2])
 
     def identity(self) -> Mapping[str, object]:
         """What determines a sample; how a continuation is judged is no part of it."""

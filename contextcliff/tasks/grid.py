@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Annotated, Literal
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import Room
+from contextcliff.tasks.task import Lever, Raised, Room
 
 
 @settings
@@ -101,6 +101,23 @@ class DesignedLengths:
         """An answer found or not has an absolute scale."""
         return False
 
+    @property
+    def perfect_score(self) -> float:
+        """All right."""
+        return 1.0
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More trials."""
+        return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
+
+    def shortened(self, room: Room) -> Self:
+        """At the two shortest lengths."""
+        return replace(self, lengths=self.lengths_in(room)[:2], length_grid=LengthGrid(), length_fractions=())
+
+    def _with(self, **changes: Any) -> Any:  # what is no task yet is the base of one
+        return replace(self, **changes)
+
     def identity(self) -> Mapping[str, object]:
         """Every key that determines a sample."""
         kept = {key: value for key, value in asdict(self).items() if key != "save_contexts"}
@@ -166,6 +183,18 @@ class Depths(DesignedLengths):
     def places(self) -> tuple[float, ...]:
         """The depths to build."""
         return self.depth_grid.values() or self.depths
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More trials, or more depths where trials at one depth are the same prompt."""
+        return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
+
+    def _with_depths(self, count: int) -> Raised:
+        low, high = min(self.places), max(self.places)
+        low, high = (0.0, 1.0) if low == high else (low, high)
+        grid = DepthGrid(min=low, max=high, count=count)
+        override = f"task.depth_grid={{min:{low:g},max:{high:g},count:{count},spacing:linear}}"
+        return Raised(override=override, task=self._with(depth_grid=grid))
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

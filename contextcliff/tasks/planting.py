@@ -18,7 +18,7 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.haystack import Fact, Haystack, Hidden, prepare
 from contextcliff.tasks.prose_sources import several_texts, unused_notes
-from contextcliff.tasks.task import Built, Materials
+from contextcliff.tasks.task import Built, Lever, Materials, Raised
 from contextcliff.tasks.values import ValueForm, score_value
 from contextcliff.text.tokens import TokenisedText
 
@@ -90,6 +90,14 @@ class PlantingTask(DesignedLengths):
     def texts(self) -> int:
         """A text for each haystack."""
         return self.haystacks
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More haystacks too, where those that there are hold back what more samples of each can show."""
+        return (*super().levers, Lever(now=self.haystacks, at=self._with_haystacks))
+
+    def _with_haystacks(self, count: int) -> Raised:
+        return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
 
     @property
     def places(self) -> tuple[float | None, ...]:

@@ -34,7 +34,7 @@ from contextcliff.tasks.answer_format import LETTERS
 from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.length_bins import Draw, draw, redraw
 from contextcliff.tasks.qa_scoring import METRICS, refuse_metric, score_answer
-from contextcliff.tasks.task import Built, Materials, Room
+from contextcliff.tasks.task import Built, Lever, Materials, Raised, Room
 from contextcliff.tasks.taxonomy import context_words_of
 from contextcliff.text.tokens import TokenisedText, tokenise
 
@@ -105,6 +105,23 @@ class Qa:
     def reads_documents(self) -> bool:
         """Whether an answer's words stand in the document decides its failure tag."""
         return True
+
+    @property
+    def perfect_score(self) -> float:
+        """All right."""
+        return 1.0
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More questions of each bin, as far as the dataset has them."""
+        return (Lever(now=self.samples_per_bin, at=self._with_samples),)
+
+    def _with_samples(self, count: int) -> Raised:
+        return Raised(override=f"task.samples_per_bin={count}", task=replace(self, samples_per_bin=count))
+
+    def shortened(self, room: Room) -> Qa:  # noqa: ARG002 - documents have the length that they have
+        """All of it."""
+        return self
 
     def identity(self) -> Mapping[str, object]:
         """Every key that determines a sample or its prompt."""

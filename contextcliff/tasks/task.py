@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -46,6 +46,22 @@ class Built:
     """How long the documents are, where they have their natural length."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Raised:
+    """A task with more samples a length, and the override that makes it so: `task.trials=8`."""
+
+    override: str
+    task: Task
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lever:
+    """A setting that gives more samples a length, or more texts to cut them from, the higher it is."""
+
+    now: int
+    at: Callable[[int], Raised]
+
+
 class Task(Protocol):
     """One benchmark; a dataclass in `conf/task/`."""
 
@@ -77,6 +93,20 @@ class Task(Protocol):
     @property
     def save_contexts(self) -> bool:
         """Whether the prompts are kept beside the report."""
+        ...
+
+    @property
+    def perfect_score(self) -> float:
+        """What the best possible answers score on average."""
+        ...
+
+    @property
+    def levers(self) -> Sequence[Lever]:
+        """What gives more evidence at each length, the cheapest first."""
+        ...
+
+    def shortened(self, room: Room) -> Task:
+        """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
         ...
 
     def identity(self) -> Mapping[str, object]:

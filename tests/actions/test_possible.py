@@ -1,0 +1,195 @@
+"""What no model could show is said before anything is sent, with what would be enough."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.possible import impossible_cap
+from contextcliff.actions.preparation import Prepared, deployment, prepare
+from contextcliff.analysis.analyse import analyse
+from contextcliff.composing import conf_dir
+from contextcliff.config import build_invocation
+from contextcliff.execution.scoring import score_outcomes
+from contextcliff.records import Analysis, Outcome, render
+from contextcliff.tasks.task import ProseTask
+from tests.commands import SIMULATED, contextcliff, reports
+
+PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
+TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
+FAMILY = ("niah", "niah_multi", "niah_multikey", "niah_semantic", "tracing", "aggregation")
+SHIPPED = [
+    *[(f"task={task}",) for task in TASKS],
+    *[(f"experiment={name}",) for name in ("full_window", "kv_cache", "natural_qa", "planted", "rope_vs_full")],
+    ("experiment=small_vs_large", "model=smollm2"),
+    *[("experiment=needle_family", f"task={task}") for task in FAMILY],
+]
+SHORT = [
+    ("task=niah", "task.trials=1"),
+    ("task=niah", "task.haystacks=4"),
+    ("task=niah_multikey", "task.trials=1"),
+    ("task=niah_static", "task.haystacks=1"),
+    ("task=qa", "task.samples_per_bin=6"),
+    ("task=continuation", "task.rounds=3"),
+    ("task=continuation", "task.rounds=8"),
+    ("task=continuation", "task.rounds=9"),
+    ("task=continuation", "task.rounds=12", "analysis.threshold=0.8"),
+    ("task=repeat", "analysis.threshold=0.7"),
+    ("task=tracing", "analysis.threshold=0.9"),
+    ("task=aggregation", "analysis.relative_to_baseline=true", "task.trials=13"),
+]
+OVERRIDE = re.compile(r"; (\S+) \((.*)\) would be enough$")
+
+
+@pytest.fixture(autouse=True)
+def _clear_hydra() -> None:
+    GlobalHydra.instance().clear()
+
+
+def built(*overrides: str) -> Invocation:
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("config", overrides=[*PERFECT, *overrides])
+    return build_invocation(config, overrides)
+
+
+async def _prepared(invocation: Invocation) -> Prepared:
+    async with invocation.engine.open(deployment(invocation)) as session:
+        return prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
+
+
+def warned(*overrides: str) -> str | None:
+    """What is said of an invocation before anything is sent."""
+    invocation = built(*overrides)
+    return impossible_cap(invocation, invocation.identify(), asyncio.run(_prepared(invocation)))
+
+
+async def _analysed(invocation: Invocation) -> Analysis:
+    prepared = await _prepared(invocation)
+    outcomes, answers = [], {}
+    async with invocation.engine.open(deployment(invocation)) as session:
+        for item in prepared.planned:
+            sample = item.sample
+            if item.key not in answers:
+                said = await session.generate(
+                    sample,
+                    render(sample.recipe, prepared.documents),
+                    invocation.sampling.for_answer(sample.answer_tokens),
+                )
+                if isinstance(invocation.task, ProseTask):
+                    # What it writes is no good prose: the best that is known is what the author wrote there.
+                    read = replace(sample, document=prepared.documents[sample.document_id])
+                    said = replace(said, text=invocation.task.compared(read, said).original)
+                answers[item.key] = said
+            outcomes.append(Outcome(sample=sample, prompt_sha256=item.prompt_sha256, generation=answers[item.key]))
+    scored = [item for item in score_outcomes(invocation.task, outcomes, prepared.documents) if item.sample.is_ordinary]
+    return analyse(
+        scored,
+        invocation.analysis,
+        max_context_tokens=int(prepared.run.facts["window"]),
+        designed_lengths=invocation.task.designed_lengths,
+        relative_by_default=invocation.task.relative_by_default,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT], ids=lambda overrides: " ".join(overrides))
+def test_a_perfect_model_gets_the_whole_range_or_it_was_said_that_none_could(overrides: tuple[str, ...]) -> None:
+    whole = asyncio.run(_analysed(built(*overrides))).safe_cap
+    told = warned(*overrides)
+    assert (told is None) == whole.censored, told or whole.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT], ids=lambda overrides: " ".join(overrides))
+def test_what_is_called_enough_is_enough_and_one_less_is_not(overrides: tuple[str, ...]) -> None:
+    told = warned(*overrides)
+    if told is None:
+        return
+    found = OVERRIDE.search(told)
+    assert found is not None, told
+    enough = found[1]
+    assert warned(*overrides, enough) is None
+    key, number = enough.rsplit("=", 1)
+    if number.isdigit():
+        one_less = int(number) + (1 if key == "analysis.bins" else -1)
+        assert warned(*overrides, f"{key}={one_less}") is not None
+
+
+def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "task=niah_multikey", "action=plan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    notes = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))["notes"]
+    assert notes[0] == (
+        "no safe cap is possible: 40 samples a length in 4 contexts cannot show 0.80 at 95% confidence even if all are "
+        "right; task.trials=6 (60 samples a length in 6 contexts) would be enough"
+    )
+
+
+def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == (
+        "warning: no safe cap is possible: 10 samples a length cannot show 0.80 at 95% confidence even if all are "
+        "right; task.trials=2 (20 samples a length) would be enough\n"
+    )
+    (report,) = reports(tmp_path)
+    assert report["counts"]["completed"] == 30
+    again = contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_rounds_that_are_one_draw_need_another_sampling_and_not_more_rounds() -> None:
+    assert warned("task=continuation", "sampling=greedy") == (
+        "no safe cap is possible: 1 distinct sample at the shortest length is no baseline, which takes at least 5; "
+        "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no more; "
+        "with a temperature above 0 and no sampling.seed each is a draw of its own"
+    )
+
+
+def test_a_threshold_that_no_number_of_samples_can_show_is_said_so() -> None:
+    assert warned("task=niah", "analysis.threshold=1") == (
+        "no safe cap is possible: 40 samples a length cannot show 1.00 at 95% confidence even if all are right; no "
+        "number of samples could; lower analysis.threshold"
+    )
+
+
+def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:
+    """Twenty short documents, twenty of medium length and ten long ones, a question each."""
+    rows = [
+        {
+            "context": " ".join(
+                [f"The secret of place {i} is code{i}x."] + ["It rains over the old stone bridge."] * n
+            ),
+            "question": f"What is the secret of place {i}?",
+            "answers": [f"code{i}x"],
+        }
+        for i, n in enumerate([*range(20, 40), *range(120, 140), *range(220, 230)])
+    ]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ("task=qa", "dataset=jsonl", f"dataset.path={file}", "analysis.binning=fixed", "analysis.bins=3")
+    told = warned(*given)
+    assert told is not None
+    assert re.fullmatch(
+        r"no safe cap beyond [\d,]+ tokens is possible: at [\d,]+ tokens 10 questions cannot show 0\.80 of the "
+        r"baseline at 95% confidence even if all are right; analysis\.bins=2 \(.* questions a length\) would be enough",
+        told,
+    )
+
+
+def test_a_plan_counts_a_repeated_question_once_where_it_says_what_it_detects(tmp_path: Path) -> None:
+    drops = []
+    for repeats in (1, 3):
+        done = contextcliff(*SIMULATED, "task=qa", f"task.repeats={repeats}", "action=plan", cwd=tmp_path)
+        assert done.returncode == 0
+        plan = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))
+        drops.append(plan["detectable_drop"])
+    assert drops[0] == drops[1]
