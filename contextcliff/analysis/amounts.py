@@ -9,10 +9,10 @@ def amount(n: int, noun: str) -> str:
 
 
 def portion(n: int, total: int, noun: str) -> str:
-    """`3 of 20 samples`, `all 20 samples`, `the only sample`; `noun` is the plural, and at least one is meant."""
+    """`3 of 20 samples`, `all 20 samples`, `both samples`, `the only sample`; at least one of `noun`, the plural."""
     if n < total:
         return f"{n:,} of {total:,} {noun}"
-    return f"the only {noun[:-1]}" if total == 1 else f"all {total:,} {noun}"
+    return {1: f"the only {noun[:-1]}", 2: f"both {noun}"}.get(total, f"all {total:,} {noun}")
 
 
 def are(n: int) -> str:

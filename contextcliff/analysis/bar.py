@@ -157,7 +157,9 @@ class RelativeBar:
     def clears_as_scored(self, level: Level) -> bool:
         if not level.scores or not self.baseline.scores:
             return False
-        return self._is_member(level) or self._exceeds_share_of(self.baseline.evidence, level.evidence)
+        if self._is_member(level):
+            return self._is_baseline(level.scores, of=level)
+        return self._exceeds_share_of(self.baseline.evidence, level.evidence)
 
     def undercuts(self, level: Level) -> bool:
         if self._is_member(level) or not level.scores or not self.baseline.scores:

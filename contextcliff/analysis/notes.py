@@ -112,7 +112,7 @@ def _texts_recur(groups: Sequence[Group], levels: Sequence[Level]) -> bool:
         (
             repeats[0].sample.document_id,
             repeats[0].sample.context_tokens,
-            repeats[0].sample.cluster if level.clusters and repeats[0].sample.cluster else (place, number),
+            repeats[0].sample.cluster if level.sharing and repeats[0].sample.cluster else (place, number),
         )
         for place, (group, level) in enumerate(zip(groups, levels, strict=True))
         for number, repeats in enumerate(by_item(group.samples))

@@ -57,7 +57,9 @@ def _cleared(walk: Walk, bar: Bar, confidence: float) -> str:
 def _no_baseline(bar: RelativeBar, stop: Level) -> str:
     base, single = bar.baseline, len(bar.members) == 1
     where = (
-        f"at the shortest length, {_tokens(base)} tokens," if single else f"at the {len(bar.members)} shortest lengths"
+        f"at the shortest length, {_tokens(base)} tokens,"
+        if single
+        else f"at the {len(bar.members)} shortest lengths together"
     )
     n = len(base.scores)
     if n == 0:
@@ -70,7 +72,10 @@ def _no_baseline(bar: RelativeBar, stop: Level) -> str:
             f"{BASELINE_SAMPLES}"
         )
     if not stop.scores:
-        return f"at the shortest length, {_tokens(stop)} tokens, {_none_scored(stop)}"
+        return (
+            f"at the shortest length, {_tokens(stop)} tokens, {_none_scored(stop)}: no length is shown to be safe from "
+            "the start"
+        )
     return (
         f"the score at the shortest length, {_tokens(stop)} tokens, is 0.00: there is no baseline "
         "to compare with; test shorter lengths or an easier task"
@@ -187,7 +192,7 @@ def _unscored(level: Level) -> tuple[str, str] | None:
     if not missing:
         return None
     told = portion(missing, missing + level.bin.n_samples, "samples")
-    return f"{told} {are(missing)} unscored", "it" if missing == 1 else "those"
+    return f"{told} {are(missing)} unscored", "that one" if missing == 1 else "those"
 
 
 def _advice(stop: Level, bar: Bar, confidence: float) -> str:
@@ -209,7 +214,7 @@ def _advice(stop: Level, bar: Bar, confidence: float) -> str:
 
 def _settled_by(stop: Level, needed: int | None, where: str) -> str:
     if needed is None:
-        return f"not even {sample_size.MOST:,} scored {stop.noun} {where} are likely to settle it"
+        return f"so near it, not even {sample_size.MOST:,} scored {stop.noun} {where} are likely to settle it"
     return f"a new run with about {_scored(stop, needed)} {where} is likely to settle it"
 
 
