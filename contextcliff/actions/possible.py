@@ -50,6 +50,8 @@ def _best_case(invocation: Invocation, samples: Sequence[Sample]) -> BestCase:
 def _way_out(best: BestCase, search: _Search) -> str:
     if best.fewest is None:
         return "no number of samples could; lower analysis.threshold"
+    if best.is_baseline_alone:
+        return "ask for more lengths, or take analysis.relative_to_baseline=false"
     found = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
     if found is not None:
         return f"{found.override} ({found.case.samples}) would be enough"
@@ -116,13 +118,12 @@ class _Search:
         return None
 
     def _in_fewer_bins(self) -> _Found | None:
-        """Wider bins have more questions each; a share of a baseline needs two."""
+        """Wider bins have more questions each."""
         analysis = self.invocation.analysis
-        fewest = 2 if analysis.is_relative(by_default=self.invocation.task.relative_by_default) else 1
-        for bins in range(analysis.bins - 1, fewest - 1, -1):
+        for bins in range(analysis.bins - 1, 0, -1):
             wider = replace(self.invocation, analysis=replace(analysis, bins=bins))
             case = self._of(wider, self.invocation.task, replace(self._materials, bins=bins))
-            if case is not None and case.is_enough and case.lengths >= fewest:
+            if case is not None and case.is_enough:
                 return _Found(override=f"analysis.bins={bins}", case=case)
         return None
 

@@ -33,18 +33,18 @@ class BestCase:
 
     @property
     def is_enough(self) -> bool:
-        """Whether a perfect model's cap is the whole range."""
-        return self.walk.stop is None
+        """Whether a perfect model's cap is the whole range, and more than the baseline that it is a share of."""
+        return self.walk.stop is None and not self.is_baseline_alone
+
+    @property
+    def is_baseline_alone(self) -> bool:
+        """Whether no length is left that could be compared with the baseline."""
+        return isinstance(self.bar, RelativeBar) and len(self.bar.members) == len(self.walk.levels)
 
     @property
     def fewest(self) -> int | None:
         """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
         return sample_size.fewest_to_clear(self.threshold, self.confidence)
-
-    @property
-    def lengths(self) -> int:
-        """How many lengths the walk goes over."""
-        return len(self.walk.levels)
 
     @property
     def samples(self) -> str:
@@ -68,6 +68,8 @@ class BestCase:
     def shortfall(self) -> str:
         """What cap is out of reach and why, in one sentence without its end. The best case must not be enough."""
         walk, bar = self.walk, self.bar
+        if self.is_baseline_alone and walk.cleared:
+            return "no safe cap can be tested: there is no length beyond the baseline to compare with it"
         if walk.cleared == 0 and isinstance(bar, RelativeBar):
             base = bar.baseline
             return (

@@ -154,6 +154,14 @@ def test_rounds_that_are_one_draw_need_another_sampling_and_not_more_rounds() ->
     )
 
 
+def test_a_single_length_has_nothing_to_be_a_share_of() -> None:
+    assert warned("task=continuation", "task.lengths=[4096]") == (
+        "no safe cap can be tested: there is no length beyond the baseline to compare with it; ask for more lengths, "
+        "or take analysis.relative_to_baseline=false"
+    )
+    assert warned("task=niah", "task.lengths=[1024]") is None
+
+
 def test_a_threshold_that_no_number_of_samples_can_show_is_said_so() -> None:
     assert warned("task=niah", "analysis.threshold=1") == (
         "no safe cap is possible: 40 samples a length cannot show 1.00 at 95% confidence even if all are right; no "
