@@ -82,8 +82,9 @@ def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(t
         done = contextcliff(*asking(server), cwd=tmp_path)
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
     assert done.stderr == (
-        "error: none of 6 samples was answered (server_error 6): Error code: 500 - CUDA out of memory. Tried to allocate "
-        "2.00 GiB; look at the server's log and its memory, or ask for shorter prompts; the same command goes on\n"
+        "error: none of 6 samples was answered (server_error 6): Error code: 500 - CUDA out of memory. Tried to "
+        "allocate 2.00 GiB; look at the server's log and its memory, or ask for shorter prompts; the same command goes "
+        "on\n"
     )
 
 
@@ -92,8 +93,8 @@ def test_several_faults_are_told_each_with_the_words_of_the_commonest(tmp_path: 
         done = contextcliff(*asking(server), cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith(
-        "error: none of 6 samples was answered (bad_request 3, server_error 2, rate_limit 1): Error code: 400 - this is "
-        "not to my liking; look at the server's log, and at what is sent beside the prompt"
+        "error: none of 6 samples was answered (bad_request 3, server_error 2, rate_limit 1): Error code: 400 - this "
+        "is not to my liking; look at the server's log, and at what is sent beside the prompt"
     )
 
 

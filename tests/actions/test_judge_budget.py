@@ -1,0 +1,177 @@
+"""A judge costs too: it is planned, counted against the budget, and told in what the run took."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.engines.simulated import Simulated
+from contextcliff.execution.judging import Judge
+from contextcliff.models import Model
+from contextcliff.sampling import Sampling
+from tests.actions.test_run import kept
+from tests.actions.test_stopped_run import Rating
+from tests.commands import SIMULATED, contextcliff, reports
+from tests.engines.fake_server import serving
+from tests.tasks.needles import build, niah, said
+
+FEW = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=12", "model.price.input=1", "model.price.output=4")
+PRICED = (
+    *("task/judge=llm", "engine@task.judge.engine=simulated", "model@task.judge.model=smollm2"),
+    *("task.judge.model.price.input=10", "task.judge.model.price.output=20", "task.judge.engine.ceiling=1.0"),
+)
+JUDGED = (*SIMULATED, *FEW, *PRICED)
+
+
+def plan(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_path: Path) -> None:
+    assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    usage, judge = report["usage"], report["usage"]["judge"]
+    assert judge["requests"] == report["judgement"]["n_judged"] == 12
+    own = (usage["prompt_tokens"] + 4 * usage["completion_tokens"]) / 1e6
+    assert judge["usd"] == pytest.approx((10 * judge["prompt_tokens"] + 20 * judge["completion_tokens"]) / 1e6)
+    assert usage["usd"] == pytest.approx(own + judge["usd"])
+    alone = contextcliff(*SIMULATED, *FEW, cwd=tmp_path)
+    assert alone.returncode == 0
+    (again,) = reports(tmp_path)
+    assert again["usage"]["judge"] is None
+    assert again["usage"]["usd"] == pytest.approx(own)
+    assert again["usage"]["prompt_tokens"] == usage["prompt_tokens"]
+
+
+def test_the_report_and_the_tracker_say_what_part_the_judge_took(tmp_path: Path) -> None:
+    done = contextcliff(*JUDGED[:2], *FEW, *PRICED, cwd=tmp_path, env={"COLUMNS": "120"})
+    assert done.returncode == 0
+    (report,) = reports(tmp_path)
+    (page,) = tmp_path.rglob("report.md")
+    judge = report["usage"]["judge"]
+    tokens = f"12 requests, {judge['prompt_tokens']:,} prompt and {judge['completion_tokens']:,} completion tokens, 0.0"
+    for shown in (done.stdout, page.read_text(encoding="utf-8")):
+        assert tokens in shown
+        assert "USD of the cost" in shown
+
+
+def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run_takes(tmp_path: Path) -> None:
+    assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
+    planned = plan(tmp_path)
+    assert planned["judge"]["requests"] == planned["samples"] == 12
+    priced = 10 * planned["judge"]["prompt_tokens"] + 20 * planned["judge"]["completion_tokens"]
+    assert planned["judge"]["usd"] == pytest.approx(priced / 1e6)
+    computed = planned["prompt_tokens"] - planned["cached_prompt_tokens"]
+    assert planned["usd"] > planned["judge"]["usd"] + computed / 1e6
+    shown = contextcliff(*JUDGED[:2], *FEW, *PRICED, "action=plan", cwd=tmp_path, env={"COLUMNS": "120"})
+    assert "12 requests, at most" in shown.stdout
+    assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert planned["judge"]["prompt_tokens"] >= report["usage"]["judge"]["prompt_tokens"]
+    assert planned["judge"]["completion_tokens"] >= report["usage"]["judge"]["completion_tokens"]
+    # What is rated is asked no more.
+    assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
+    assert (plan(tmp_path)["judge"]["requests"], plan(tmp_path)["usd"]) == (0, 0)
+
+
+def test_a_plan_with_one_price_missing_says_whose(tmp_path: Path) -> None:
+    told = {
+        "model.price.input=null": "the cost is the judge's alone: give model.price.input and model.price.output",
+        "task.judge.model.price.input=null": "the cost leaves the judge out: give task.judge.model.price.input and "
+        "task.judge.model.price.output",
+    }
+    for override, note in told.items():
+        assert contextcliff(*JUDGED, override, "action=plan", cwd=tmp_path).returncode == 0
+        assert note in plan(tmp_path)["notes"]
+
+
+def test_a_budget_that_the_judge_would_break_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
+    usd = plan(tmp_path)["usd"]
+    done = contextcliff(*JUDGED, f"budget.usd={usd / 2}", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "nothing was sent" in done.stderr
+    assert not (tmp_path / "outputs" / "state.db").exists()
+    without = contextcliff(*SIMULATED, *FEW, f"budget.usd={usd / 2}", cwd=tmp_path)
+    assert without.returncode == 0
+    tokens = contextcliff(*JUDGED, "budget.tokens=3000", cwd=tmp_path)
+    assert tokens.returncode == 4
+
+
+def test_what_is_rated_costs_nothing_again(tmp_path: Path) -> None:
+    assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
+    done = contextcliff(*JUDGED, "budget.tokens=1", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars(tmp_path: Path) -> None:
+    done = contextcliff(*JUDGED, "task.judge.model.price.input=null", "budget.usd=1", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: budget.usd=1: this model has no price; give task.judge.model.price.input and "
+        "task.judge.model.price.output, or take budget.tokens\n",
+    )
+
+
+def test_a_judge_that_runs_out_of_budget_is_told_and_the_report_is_partial(tmp_path: Path) -> None:
+    # A server that counts far more tokens than the prompts have: no plan could know.
+    judge = Rating(models=[{"id": "m", "max_model_len": 4096}], overcounts=10)
+    with serving(judge) as server:
+        asked = (
+            *(*SIMULATED, *FEW, "task/judge=llm", "engine@task.judge.engine=vllm", "task.judge.engine.concurrency=1"),
+            *(f"task.judge.engine.base_url={server.address}", "task.judge.model.name=m"),
+        )
+        done = contextcliff(*asked, "budget.tokens=12000", cwd=tmp_path)
+        (report,) = reports(tmp_path)
+        rated = len(server.bodies)
+        assert 0 < rated < 12
+        assert done.returncode == 5
+        assert done.stderr == (
+            f"out of budget: the judge was not asked about {12 - rated} of 12 answers; what was answered is kept; the "
+            "same command with a new budget goes on\n"
+        )
+        assert (report["partial"], report["counts"]["completed"]) == (True, 12)
+        assert (report["judgement"]["n_judged"], report["judgement"]["n_unjudged"]) == (rated, 12 - rated)
+        assert report["usage"]["judge"]["requests"] == rated
+        assert report["notes"][0] == (
+            f"the run stopped before the judge had rated all: {12 - rated} of 12 answers were not put to it; the same "
+            "command goes on"
+        )
+        analysed = contextcliff(*asked, "action=analyze", cwd=tmp_path)
+        assert analysed.returncode == 0
+        assert reports(tmp_path)[0]["partial"] is True
+        whole = contextcliff(*asked, cwd=tmp_path)
+        assert (whole.returncode, whole.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["partial"], report["judgement"]["n_unjudged"]) == (False, 0)
+    assert kept(tmp_path / "outputs" / "state.db") == 24
+
+
+def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> None:
+    judge = Judge(
+        model=Model(name="j"), engine=Simulated(), max_tokens=9, thinking_tokens=0, right_from=7, rubric="Rate it."
+    )
+    (sample,) = build(niah(lengths=[300], depths=[0.5], trials=1))
+    sampling = Sampling(max_tokens=48)
+    (longest,) = judge.longest_requests([sample], sampling)
+    from contextcliff.records import ScoredSample
+
+    for text in ("", "7", "It is 1234567.\n" * 4, "word " * 48):
+        scored = ScoredSample(
+            sample=sample, prompt_sha256="s", score=1.0, failure=None, prediction=text, generation=said(text)
+        )
+        (request,) = judge.requests([scored], served=None).values()
+        assert request.sample.built_tokens <= longest.sample.built_tokens
+
+
+def test_an_answer_that_several_samples_share_is_paid_once(tmp_path: Path) -> None:
+    rounds = ("task=continuation", "sampling=greedy", "task.max_context=512", "task.start_context=512", "task.rounds=3")
+    small = ("task.max_tokens=64", "model.price.input=1", "model.price.output=1")
+    assert contextcliff(*SIMULATED, *rounds, *small, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["planned"], kept(tmp_path / "outputs" / "state.db")) == (3, 1)
+    assert report["usage"]["prompt_tokens"] < 600
