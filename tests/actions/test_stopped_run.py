@@ -108,6 +108,28 @@ def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) 
     assert 0 < unjudged <= 37
 
 
+def test_a_signal_while_sentences_are_embedded_leaves_a_partial_report(tmp_path: Path) -> None:
+    def slowly(text: str) -> list[float]:
+        time.sleep(0.2)
+        return [1.0, float(len(text))]
+
+    writing = (
+        "task=continuation",
+        "task.max_context=512",
+        "task.start_context=512",
+        "task.rounds=3",
+        "task.max_tokens=64",
+    )
+    with serving(FakeServer(embeds=slowly)) as server:
+        embedder = ("task/embedding=openai", f"task.embedding.base_url={server.address}", "task.embedding.model=e")
+        process = started(tmp_path, *SIMULATED, *writing, *embedder)
+        once(process, lambda: len(server.embedded) >= 3)
+        process.send_signal(signal.SIGTERM)
+        assert ended(process) == (143, f"terminated: {GOES_ON}")
+    (report,) = reports(tmp_path)
+    assert (report["partial"], report["counts"]["completed"]) == (True, 3)
+
+
 def test_a_signal_before_anything_is_sent_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     # A server that accepts and never answers: detection waits.
     with socket.create_server(("127.0.0.1", 0)) as silent:
