@@ -155,13 +155,13 @@ def _models(http: httpx2.Client, address: str, key: ApiKey, *, named: bool) -> _
         raise RunError(
             f"engine.base_url={address}: redirects to {where}; give the address itself, a key is never sent on"
         )
+    if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
+        return _not_listed(answer, address, key, named=named)
     body = _json(answer)
-    if body is None and "html" in answer.headers.get("content-type", "") and not (named and answer.is_error):
+    if body is None and _is_page(answer) and not (named and answer.is_error):
         raise RunError(
             f"engine.base_url={address}: answers with a web page and not with JSON; give the address of the API"
         )
-    if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
-        return _not_listed(answer, address, key, named=named)
     listed = body.get("data") or [] if isinstance(body, dict) else []
     return _Models(
         models=tuple(
@@ -186,8 +186,14 @@ def _not_listed(answer: httpx2.Response, address: str, key: ApiKey, *, named: bo
     raise RunError(f"engine.base_url={address}: does not list its models ({said}); {way_out}")
 
 
+def _is_page(answer: httpx2.Response) -> bool:
+    return "html" in answer.headers.get("content-type", "")
+
+
 def _words(answer: httpx2.Response, key: ApiKey) -> str:
-    """What a server says of its refusal: in one line, short, and without the key."""
+    """What a server says of its refusal: in one line, short, and without the key; of a page the title of its status."""
+    if _is_page(answer):
+        return answer.reason_phrase
     body = _json(answer)
     error = body.get("error", body) if isinstance(body, dict) else None
     told = error.get("message") if isinstance(error, dict) else error

@@ -25,7 +25,8 @@ from tests.engines.fake_server import FakeServer, serving
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
 CHATML = (
-    "{%- for message in messages -%}\n  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
+    "{%- for message in messages -%}\n"
+    "  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
     "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
 )
 """As llama.cpp's server tells it of weights that have no template."""
