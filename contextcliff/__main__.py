@@ -51,7 +51,8 @@ def _outcome_of(config: DictConfig) -> ExitCode:
     from contextcliff.config import build_invocation
 
     try:
-        invocation = build_invocation(config, list(HydraConfig.get().overrides.task))
+        composed = HydraConfig.get()
+        invocation = build_invocation(config, list(composed.overrides.task), options=composed.runtime.choices)
         return invocation.action(invocation)
     except ContextCliffError as error:
         if _wants_traceback():

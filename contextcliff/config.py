@@ -36,6 +36,8 @@ _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "samplin
 _BESIDE_TASK = ("judge", "embedding")
 _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
+_ASKED = tuple(group for group in _GROUPS if group not in ("action", "tracking"))
+"""Groups whose options say what was asked of whom, and how it was judged."""
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -46,8 +48,13 @@ class _Plain:
     output_dir: str
 
 
-def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation:
-    """Build and check everything that a composed configuration names. Raises `ConfigError`."""
+def build_invocation(
+    config: DictConfig, overrides: Sequence[str], *, options: Mapping[str, str | None] | None = None
+) -> Invocation:
+    """Build and check everything that a composed configuration names. Raises `ConfigError`.
+
+    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind.
+    """
     values = _resolved(config)
     _refuse_unknown(values, (*_GROUPS, *_SECTIONS, *_PLAIN), prefix="")
     plain = cast(_Plain, build(_Plain, {key: values[key] for key in _PLAIN}, group=""))
@@ -68,6 +75,7 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
             f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
             "dots, hyphens and underscores"
         )
+    chosen = {group: option for group in _ASKED if (option := (options or {}).get(group))}
     try:
         tracking.check()
     except ValueError as error:
@@ -90,9 +98,10 @@ def build_invocation(config: DictConfig, overrides: Sequence[str]) -> Invocation
         label=plain.label,
         seed=plain.seed,
         output_dir=_writable(plain.output_dir),
-        parameters={key: str(value) for key, value in _flattened(shown)},
+        parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
         overrides=tuple(map(shown_value, overrides)),
+        options=chosen,
     )
 
 

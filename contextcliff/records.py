@@ -626,6 +626,14 @@ class Report:
     """How positions are scaled, as `yarn x2`; empty where they are as the weights have them."""
     writing: Writing | None = None
     """What is said of the prose, where the task has the model write."""
+    task_kind: str = ""
+    """What kind of task it is; `task` is the option that was chosen, as `niah_static` of the kind `niah`."""
+    dataset_kind: str = ""
+    """What kind of dataset it is; `dataset` is the option that was chosen, as `essays_ja` of the kind `essays`."""
+    texts: str = ""
+    """What the dataset gave: the titles of its texts, or how many documents and questions."""
+    judged_by: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The settings that the answers were judged by, dotted key to value; empty where an earlier version judged."""
 
 
 # ---------------------------------------------------------------- what it would take

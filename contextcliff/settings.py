@@ -25,6 +25,11 @@ NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 _T = TypeVar("_T")
 
 
+def folder_name(text: str) -> str:
+    """A text as a part of a file's or folder's name: its letters, digits, `_` and `.`, and hyphens for the rest."""
+    return re.sub(r"[^\w.]+", "-", text).strip("-.")
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def settings(cls: type[_T]) -> type[_T]:
     """Class decorator for the schema of one config group."""

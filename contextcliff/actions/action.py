@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +20,7 @@ from contextcliff.models import Model
 from contextcliff.reporting.settings import ReportingSettings
 from contextcliff.sampling import Sampling
 from contextcliff.seeding import digest_of
+from contextcliff.settings import folder_name
 from contextcliff.tasks.task import Room, Task
 from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
@@ -65,6 +65,8 @@ class Invocation:
     """The composed configuration as YAML."""
     overrides: tuple[str, ...]
     """The command line that composed it."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
 
     def room(self, *, detected: int | None = None) -> Room | None:
         """The window, and what of it the answer takes; None while nobody has told the window.
@@ -85,6 +87,16 @@ class Invocation:
         """What the model is called before a server has told its name."""
         return self.model.name or _UNNAMED
 
+    @property
+    def task_name(self) -> str:
+        """The option that was chosen: several may be of one kind (`self.task.name`)."""
+        return self.options.get("task", self.task.name)
+
+    @property
+    def dataset_name(self) -> str:
+        """The option that was chosen, as for the task."""
+        return self.options.get("dataset", self.dataset.name)
+
     def identify(self) -> Identity:
         """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
         respondent = Respondent(
@@ -100,14 +112,21 @@ class Invocation:
             [self.model.name, self.model.context_window],
             self.seed,
         )
-        # Some servers tell their model by a path; the fingerprint tells apart what ends alike.
-        model = _slug(self.model_name)[-_MODEL_SHOWN:]
-        parts = (self.task.name, model, self.kv_policy.name, self.label, fingerprint[:_FINGERPRINT_SHOWN])
+        parts = (
+            self.task_name,
+            # An option that is called as its kind says no more than the kind, and one draw of it is the same run.
+            self.dataset_name if self.dataset_name != self.dataset.name else "",
+            # Some servers tell their model by a path; the fingerprint tells apart what ends alike.
+            folder_name(self.model_name)[-_MODEL_SHOWN:],
+            self.kv_policy.name,
+            self.label,
+            fingerprint[:_FINGERPRINT_SHOWN],
+        )
         return Identity(
             respondent=respondent,
             family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dict(dataset)),
             fingerprint=fingerprint,
-            run_id="-".join(_slug(part) for part in parts if part),
+            run_id="-".join(folder_name(part) for part in parts if part),
             text_identity=digest_of(dict(dataset)),
         )
 
@@ -122,7 +141,3 @@ class Identity:
     fingerprint: str
     run_id: str
     text_identity: str
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^\w.]+", "-", text).strip("-.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.conclude import conclude
-from contextcliff.actions.naming import stored
+from contextcliff.actions.naming import run_of, stored
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store
 from contextcliff.settings import settings
@@ -19,10 +21,12 @@ class Analyze:
         with Store(invocation.output_dir) as store:
             invocation = stored(invocation, store)
             identity = invocation.identify()
-            if store.run(identity.run_id) is None:
+            run = run_of(invocation, store)
+            if run is None:
                 raise ConfigError(
                     f"action=analyze: {store.file} holds no run of this configuration ({identity.run_id}); "
                     "run it first, with the same overrides and output_dir"
                 )
-            conclude(invocation, identity, store)
+            # The same questions may have been run under another name: a run keeps the one that it was stored under.
+            conclude(invocation, replace(identity, run_id=run.run_id), store)
         return ExitCode.DONE

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_runs import WORD_LIST, FoundRun, Remeasuring, find_runs, latest_runs
+from contextcliff.actions.compared_rules import LEAST_LENGTH, WORD_LIST, refuse_mixed_rules, task_rules
+from contextcliff.actions.compared_runs import FoundRun, Remeasuring, find_runs, latest_runs
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.file_names import file_name
@@ -16,13 +18,12 @@ from contextcliff.tasks.task import ProseTask
 _MOST_RUNS = 12
 _FEWEST = 2
 _OURS = "ContextCliff's rules"
-_LEAST_LENGTH = "task.min_tokens_fraction"
 _UNSET = "None"
 """What is null in a configuration."""
 _SHARED = {
     WORD_LIST: f"familiar words come from different lists ({WORD_LIST}): nobody wins in cloze scores, unfamiliar words "
     "and composites",
-    _LEAST_LENGTH: f"text counts as missing from different lengths on ({_LEAST_LENGTH}): nobody wins in missing text "
+    LEAST_LENGTH: f"text counts as missing from different lengths on ({LEAST_LENGTH}): nobody wins in missing text "
     "and the composite",
     "task.max_tokens": "answers have different lengths (task.max_tokens), on which raw figures of diversity, "
     "repetition and copying depend; z-scores are taken at equal length",
@@ -36,25 +37,31 @@ class Compare:
 
     runs: tuple[str, ...] = ()
     """None: the latest twelve of the invocation's task in `output_dir`/`tracking.experiment`."""
-    name: str = "comparison"
-    """Folder of the comparison, inside `comparisons` of the experiment."""
+    name: str | None = None
+    """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
+    with a number where that holds one of other runs."""
     remeasure: bool = False
     """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
 
     Familiar words are those of the invocation's task, where it has a list."""
 
     def __post_init__(self) -> None:
-        if not FOLDER_NAME.fullmatch(self.name):
+        if self.name is not None and not FOLDER_NAME.fullmatch(self.name):
             raise ValueError(
                 f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
                 "underscores"
             )
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Write and print the comparison. Raises `ConfigError` for fewer than two runs."""
+        """Write and print the comparison.
+
+        Raises `ConfigError` for fewer than two runs, for runs that are judged by different rules, and for a name that
+        is another comparison's.
+        """
         from contextcliff.reporting.comparison_files import write_comparison
 
         experiment = invocation.output_dir / invocation.tracking.experiment
+        left_out: tuple[str, ...] = ()
         if self.runs:
             found = find_runs(
                 self.runs,
@@ -63,13 +70,17 @@ class Compare:
                 confidence=invocation.analysis.confidence,
             )
             asked = f"action.runs=[{','.join(self.runs)}]: names {_runs(len(found))}"
+            refuse_mixed_rules([one.run for one in found])
         else:
-            found = latest_runs(experiment, task=invocation.task.name, most=_MOST_RUNS)
-            asked = f"action.runs: {experiment} holds {_runs(len(found))} of task={invocation.task.name}"
+            latest = latest_runs(experiment, task=invocation.task_name, most=_MOST_RUNS)
+            found, left_out = latest.runs, latest.left_out
+            asked = "; ".join(
+                (f"action.runs: {experiment} holds {_runs(len(found))} of task={invocation.task_name}", *left_out)
+            )
         if len(found) < _FEWEST:
             raise ConfigError(f"{asked}; a comparison takes two, give action.runs=[RUN_ID,FOLDER,FILE]")
-        comparison = self._comparison(found, invocation)
-        folder = experiment / "comparisons" / self.name
+        folder = self._folder([one.run for one in found], comparisons=experiment / "comparisons")
+        comparison = self._comparison(found, invocation, name=folder.name, left_out=left_out)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.dpi)
         if invocation.reporting.console:
             from rich.console import Console
@@ -79,14 +90,30 @@ class Compare:
             render_comparison(comparison, console=Console(), folder=folder)
         return ExitCode.DONE
 
-    def _comparison(self, found: Sequence[FoundRun], invocation: Invocation) -> Comparison:
+    def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
+        from contextcliff.reporting.comparison_files import place_of, runs_of
+
+        if self.name is None:
+            return place_of(runs, comparisons=comparisons)
+        folder = comparisons / self.name
+        held = runs_of(folder)
+        if held is not None and held != runs_of(runs):
+            raise ConfigError(
+                f"action.name={self.name}: {folder} holds a comparison of other runs; choose another name, or remove "
+                "that folder"
+            )
+        return folder
+
+    def _comparison(
+        self, found: Sequence[FoundRun], invocation: Invocation, *, name: str, left_out: Sequence[str]
+    ) -> Comparison:
         from contextcliff.analysis.writing_comparison import compare_writing
         from contextcliff.analysis.writing_rules import WritingSide
         from contextcliff.reporting.run_names import unique_names, without_common_model
 
         names = without_common_model(unique_names([run.facts for run in found]), model=found[0].facts.model)
         runs = tuple(replace(one.run, name=name) for one, name in zip(found, names, strict=True))
-        comparison = Comparison(name=self.name, runs=runs, contests=(), notes=())
+        comparison = Comparison(name=name, runs=runs, contests=(), notes=())
         word_lists = _word_lists(comparison.writing_runs)
         sides = [
             WritingSide(
@@ -94,14 +121,14 @@ class Compare:
                 writing=run.writing,
                 rules=run.rules or _OURS,
                 word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
-                least_length=run.parameters.get(_LEAST_LENGTH, ""),
+                least_length=run.parameters.get(LEAST_LENGTH, ""),
             )
             for run in comparison.writing_runs
             if run.writing is not None
         ]
         contests = compare_writing(sides, confidence=invocation.analysis.confidence) if sides else ()
         comparison = replace(comparison, contests=contests)
-        return replace(comparison, notes=tuple(_notes(comparison)))
+        return replace(comparison, notes=(*left_out, *_notes(comparison)))
 
 
 def _remeasuring(invocation: Invocation) -> Remeasuring:
@@ -139,6 +166,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     tasks = list(dict.fromkeys(run.report.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
+    yield from task_rules(runs)
     silent = [run.name for run in runs if run not in writing]
     if writing and silent:
         yield f"left out of the writing part, since nothing of theirs was written: {', '.join(silent)}"

@@ -7,22 +7,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.actions.compared_rules import WORD_LIST, by_one_rule, by_others
 from contextcliff.datasets.context_tester import is_context_tester, kept_texts, read_context_tester
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.imported_records import ImportedRun
 from contextcliff.records import Report
 from contextcliff.reporting.comparison import ComparedRun
-from contextcliff.reporting.curves_figure import read_report
 from contextcliff.reporting.run_names import RunFacts, facts_of
+from contextcliff.reporting.stored_reports import (
+    REPORT_NAME,
+    UnreadableReport,
+    read_report,
+    stored_reports,
+    told_passed_over,
+)
 from contextcliff.reporting.writing_runs import read_parameters, run_parameters
 
 if TYPE_CHECKING:
     from contextcliff.writing.familiar import WordList
 
-_REPORT, _MANIFEST = "report.json", "manifest.json"
+_MANIFEST = "manifest.json"
 _KEY = "action.runs"
-WORD_LIST = "task.word_list"
 _OUT = "give a run id of this experiment, a run's folder, or a CSV file or result folder of Context-Tester"
 
 
@@ -32,6 +38,14 @@ class FoundRun:
 
     run: ComparedRun
     facts: RunFacts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Latest:
+    """The latest runs of a task that are judged by one rule, and what was left out, a sentence each."""
+
+    runs: tuple[FoundRun, ...]
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,26 +69,37 @@ def find_runs(
         path = _place(name, experiment)
         if path.resolve() not in found:
             found[path.resolve()] = (
-                _ours(path) if path.name == _REPORT else _imported(path, remeasuring=remeasuring, confidence=confidence)
+                _ours(path)
+                if path.name == REPORT_NAME
+                else _imported(path, remeasuring=remeasuring, confidence=confidence)
             )
     return tuple(found.values())
 
 
-def latest_runs(experiment: Path, *, task: str, most: int) -> tuple[FoundRun, ...]:
-    """The latest runs of a task, oldest first; a report that can't be read as one of this version is passed over."""
-    read = ((file, read_report(file)) for file in sorted(experiment.glob(f"*/{_REPORT}")))
-    runs = [(file, report) for file, report in read if report is not None and report.task == task]
-    runs.sort(key=lambda run: (run[1].created_at, run[1].run_id))
-    return tuple(_of_report(report, file) for file, report in runs[-most:])
+def latest_runs(experiment: Path, *, task: str, most: int) -> Latest:
+    """The latest runs of a task by the rule that judged most of them, oldest first, each once.
+
+    Where two rules judged as many, that of the latest report.
+    """
+    stored = stored_reports(experiment)
+    of_task = [one for one in stored.found if one.report.task == task]
+    latest = list(dict.fromkeys(one.report.run_id for one in reversed(of_task)))[:most]
+    reports = [one for one in of_task if one.report.run_id in latest]
+    chosen = by_one_rule(reports)
+    left_out = [*by_others(reports, chosen)]
+    if stored.passed_over:
+        left_out.append(told_passed_over(stored.passed_over))
+    runs = tuple(_of_report(one.report, one.folder / REPORT_NAME) for one in chosen)
+    return Latest(runs=runs, left_out=tuple(left_out))
 
 
 def _place(name: str, experiment: Path) -> Path:
     """The report of a run of ours, or what Context-Tester left."""
     given = Path(name).expanduser()
     for path in (given, experiment / name):
-        if (path / _REPORT).is_file():
-            return path / _REPORT
-    if given.is_file() and given.name == _REPORT:
+        if (path / REPORT_NAME).is_file():
+            return path / REPORT_NAME
+    if given.is_file() and given.name == REPORT_NAME:
         return given
     if given.exists() and is_context_tester(given):
         return given
@@ -84,13 +109,10 @@ def _place(name: str, experiment: Path) -> Path:
 
 def _ours(file: Path) -> FoundRun:
     refuse_large(file.stat().st_size, f"{_KEY}={file}")
-    report = read_report(file)
-    if report is None:
-        raise ConfigError(
-            f"{_KEY}={file}: can't be read as a report of this version; make it anew with action=analyze, or leave it "
-            "out"
-        )
-    return _of_report(report, file)
+    try:
+        return _of_report(read_report(file), file)
+    except UnreadableReport as error:
+        raise ConfigError(f"{_KEY}={file}: {error}, or leave it out") from error
 
 
 def _of_report(report: Report, file: Path) -> FoundRun:

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.judged_by import rule_of_invocation
 from contextcliff.actions.manifest import manifest_of
 from contextcliff.actions.usage import judge_notes, usage_of
 from contextcliff.actions.writing import with_coherence, writing_of_run
@@ -35,6 +37,9 @@ from contextcliff.records import (
     render,
 )
 from contextcliff.tracking.tracker import Tracked, TrackingError
+
+if TYPE_CHECKING:
+    from contextcliff.reporting.stored_reports import StoredReports
 
 _audit = TypeAdapter(LengthAudit)
 
@@ -61,6 +66,7 @@ def conclude(
     from contextcliff.reporting.contexts import write_contexts
     from contextcliff.reporting.figures import draw_curves
     from contextcliff.reporting.files import samples_table, write_report_files
+    from contextcliff.reporting.stored_reports import folder_of, stored_reports
 
     run, planned = store.run(identity.run_id), store.schedule(identity.run_id)
     if run is None:
@@ -117,7 +123,9 @@ def conclude(
         partial=stopped or report.partial or (ratings is not None and ratings.not_asked > 0),
         notes=(*judge_notes(usage, ratings, answers=completed, price=invocation.model.price), *report.notes),
     )
-    folder = invocation.output_dir / invocation.tracking.experiment / identity.run_id
+    experiment = invocation.output_dir / invocation.tracking.experiment
+    folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
+    scored, controls = _asked_by(report.task, scored), _asked_by(report.task, controls)
     write_report_files(
         report,
         scored=scored,
@@ -126,16 +134,25 @@ def conclude(
         folder=folder,
         dpi=invocation.reporting.dpi,
         parameters=invocation.parameters,
+        beside=beside.found,
     )
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
-    draw_curves(report, folder=folder.parent, dpi=invocation.reporting.dpi)
+    suffix = folder.name.removeprefix(report.run_id)
+    draw_curves(report, folder=experiment, dpi=invocation.reporting.dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
+    _tell_passed_over(beside, folder)
     _track(
         invocation,
-        Tracked(report=report, folder=folder, parameters=invocation.parameters, samples=samples_table(scored)),
+        Tracked(
+            report=report,
+            folder=folder,
+            parameters=invocation.parameters,
+            samples=samples_table(scored),
+            name=folder.name,
+        ),
     )
 
 
@@ -151,6 +168,11 @@ def _rated(scored: tuple[ScoredSample, ...], ratings: Ratings | None) -> tuple[S
     if ratings is None:
         return scored
     return tuple(replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)
+
+
+def _asked_by(task: str, scored: tuple[ScoredSample, ...]) -> tuple[ScoredSample, ...]:
+    """With the task's name as the report has it: sample ids go by its kind, so that equal questions pair."""
+    return tuple(replace(item, sample=replace(item.sample, task=task)) for item in scored)
 
 
 def command_line(overrides: Sequence[str]) -> str:
@@ -192,8 +214,12 @@ def _report(
         kv_policy=invocation.kv_policy.name,
         rope=invocation.model.rope.words,
         api=run.facts.get("api", ""),
-        task=invocation.task.name,
-        dataset=invocation.dataset.name,
+        task=run.facts.get("task_option", invocation.task_name),
+        task_kind=invocation.task.name,
+        dataset=run.facts.get("dataset_option", invocation.dataset_name),
+        dataset_kind=invocation.dataset.name,
+        texts=run.facts.get("texts", ""),
+        judged_by=rule_of_invocation(invocation, run),
         tokenizer=run.facts["tokenizer"],
         max_context_tokens=int(run.facts["window"]),
         bins=analysis.bins,
@@ -239,6 +265,15 @@ def _show(invocation: Invocation, report: Report, folder: Path) -> None:
     from contextcliff.reporting.console import render_console
 
     render_console(report, console=Console(), folder=folder, tracking_command=invocation.tracking.ui_command())
+
+
+def _tell_passed_over(beside: StoredReports, folder: Path) -> None:
+    """Say which reports are in no figure of several runs; one that was in this report's place is gone."""
+    from contextcliff.reporting.stored_reports import told_passed_over
+
+    others = [one for one in beside.passed_over if one.file.parent != folder]
+    if others:
+        sys.stderr.write(f"warning: {told_passed_over(others)}\n")
 
 
 def _track(invocation: Invocation, tracked: Tracked) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from contextcliff.actions.action import Invocation
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution.store import Store
+from contextcliff.execution.store import Store, StoredRun
 
 _PLAIN_VALUE = re.compile(r"(?!(?:true|false|null|none|nan|inf|yes|no|on|off)$)[A-Za-z/][\w./:@+-]*", re.IGNORECASE)
 _NAMES_SHOWN = 20
@@ -23,7 +23,7 @@ def settled(invocation: Invocation, store: Store) -> Invocation:
     if model.name is None or model.name == invocation.model.name:
         return invocation
     # Runs of before this was asked have no model in their names: one of the same model goes on.
-    before = store.run(invocation.identify().run_id)
+    before = run_of(invocation, store)
     if before is not None and before.facts.get("model") == model.name:
         return invocation
     return _named(invocation, model.name)
@@ -47,8 +47,8 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
     if not isinstance(engine, ServerEngine) or not engine.asks_name(invocation.model):
         return invocation
     candidates = [_named(invocation, name) for name in store.models()]
-    found = {str(each.model.name): each for each in candidates if store.run(each.identify().run_id) is not None}
-    before = store.run(invocation.identify().run_id)
+    found = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
+    before = run_of(invocation, store)
     if before is not None:
         found.setdefault(before.facts["model"], invocation)
     if len(found) > 1:
@@ -58,6 +58,12 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
             f"model.name=NAME: {shown}"
         )
     return next(iter(found.values()), invocation)
+
+
+def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
+    """The stored run of a configuration, also where its options were called otherwise then."""
+    identity = invocation.identify()
+    return store.run(identity.run_id) or store.same_run(identity.fingerprint, label=invocation.label)
 
 
 def _named(invocation: Invocation, name: str) -> Invocation:

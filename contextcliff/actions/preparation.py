@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.judged_by import BINNING, BINS
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.keys import Respondent
@@ -20,6 +21,7 @@ from contextcliff.text.tokens import Tokenizer
 
 _TEMPLATE_SLACK_TOKENS = 64
 _ITEM_CHARACTERS = 16
+_MOST_TITLES = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +99,11 @@ def prepare(
             "engine": invocation.engine.name,
             "window": str(room.context_window),
             "tokenizer": tokenizer.name,
-            "dataset": _named(invocation.dataset.name, corpus, built.samples),
+            "dataset": _named(invocation.dataset_name, corpus, built.samples),
+            "texts": _texts(corpus, built.samples),
+            "task_option": invocation.task_name,
+            "dataset_option": invocation.dataset_name,
+            **_draw(invocation, built),
             "notes": "\n".join((*missed, *corpus.notes, *built.notes)),
             "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
             "server": "\n".join(served.told),
@@ -154,7 +160,25 @@ def _as_one_item(planned: tuple[PlannedSample, ...]) -> tuple[PlannedSample, ...
 
 def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
     """The titles of the texts that prompts are cut from; the name of a question set and its size."""
-    if not corpus.questions:
-        used = {sample.document_id for sample in samples}
-        return ", ".join(dict.fromkeys(item.title for item in corpus.documents if item.document_id in used))
-    return f"{name}: {len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
+    return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
+
+
+def _draw(invocation: Invocation, built: Built) -> Mapping[str, str]:
+    """The bins that documents were drawn for, where they were: another analysis draws none again."""
+    if all(sample.bin is None for sample in built.samples):
+        return {}
+    return {BINS: str(invocation.analysis.bins), BINNING: invocation.analysis.binning}
+
+
+def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:
+    """The first titles of the texts that prompts are cut from; the size of a question set."""
+    if corpus.questions:
+        return f"{len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
+    titles = _titles(corpus, samples)
+    more = len(titles) - _MOST_TITLES
+    return ", ".join(titles[:_MOST_TITLES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _titles(corpus: Corpus, samples: Sequence[Sample]) -> tuple[str, ...]:
+    used = {sample.document_id for sample in samples}
+    return tuple(dict.fromkeys(document.title for document in corpus.documents if document.document_id in used))

@@ -179,13 +179,15 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             max_retries=invocation.engine.max_retries,
             listener=None if live is None else live.writing,
         )
-        title = f"{invocation.task.name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
+        title = f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
         shown, ended = invocation.reporting.progress and live is None, None if live is None else live.ended
-        cut_short, faults = False, dict[str, Fault]()
+        cut_short, faults, before, asking = False, dict[str, Fault](), store.run(identity.run_id), False
         if has_pilot(prepared):
             first = first_stage(prepared)
             store.begin(first.run, first.planned, kept)
-            sent = await send_all(runner, store.missing(first.planned), meter, title=title, shown=shown, ended=ended)
+            pilots = store.missing(first.planned)
+            asking = bool(pilots)
+            sent = await send_all(runner, pilots, meter, title=title, shown=shown, ended=ended)
             cut_short = sent.cut_short
             faults |= sent.faults
             if not cut_short and not meter.ran_out:
@@ -193,11 +195,14 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
                 missing = store.missing(prepared.planned)
         if not cut_short and not meter.ran_out:
             store.begin(prepared.run, prepared.planned, kept)
+            asking = asking or bool(missing)
             sent = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
             cut_short = sent.cut_short
             faults |= sent.faults
-        # What the server would not take is known only now.
-        store.record_facts(identity.run_id, {"server": "\n".join(session.served.told)})
+        # What the server would not take is known only now, and only where it was asked.
+        told = "\n".join(session.served.told)
+        known = told if before is None or asking else before.facts.get("server", told)
+        store.record_facts(identity.run_id, {"server": known})
     stop: Stop | None = _signalled() if cut_short else "out of budget" if meter.ran_out else None
     return _Sent(
         reused=stored_before(prepared.planned, missing),

@@ -184,6 +184,16 @@ class Store:
         with explained(self.file):
             return None if row is None else _stored_run(row)
 
+    def same_run(self, fingerprint: str, *, label: str) -> StoredRun | None:
+        """The latest run of a configuration, whatever its options were called then."""
+        row = self._first(
+            "SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE fingerprint = ? AND label = ? "
+            "ORDER BY created_at DESC LIMIT 1",
+            fingerprint,
+            label,
+        )
+        return None if row is None else _stored_run(row)
+
     def labelled(self, label: str) -> StoredRun | None:
         """The run that holds a label."""
         row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)

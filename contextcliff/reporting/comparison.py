@@ -10,6 +10,7 @@ from contextcliff.analysis.writing_contest_words import COMPOSITES
 from contextcliff.analysis.writing_levels import level_at
 from contextcliff.records import Report
 from contextcliff.reporting import phrases
+from contextcliff.reporting.file_names import file_name
 from contextcliff.reporting.writing_rows import Cell, Row
 from contextcliff.writing.measures import BY_NAME
 from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing
@@ -34,6 +35,11 @@ class ComparedRun:
     """Whether what another tool's run wrote is at hand."""
     remeasured: bool = False
     """Whether that was measured by our rules."""
+
+    @property
+    def folder(self) -> str:
+        """The last part of where it was read: it tells two reports of one run apart."""
+        return file_name(self.source)
 
     @property
     def lengths(self) -> tuple[int, ...]:

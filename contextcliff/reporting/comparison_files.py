@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain, count
 from pathlib import Path
 
 from contextcliff.records import SCHEMA_VERSION
@@ -14,11 +16,33 @@ from contextcliff.reporting.comparison_figures import core_figure, measures_figu
 from contextcliff.reporting.curves_figure import Curve, curves_figure
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.figures import write_figure
-from contextcliff.reporting.file_names import file_name, with_file_names
+from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.markup import bullets, escape, image, table
 from contextcliff.reporting.writing_page import WritingRun, page_of
 
+_OBJECT, _UNNAMED = "comparison.json", "comparison"
+Compared = tuple[str, str, bool]
+"""A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
 CURVES, CORE, MEASURED, PAGE = "curves.png", "writing_core.png", "writing_measures.png", "writing.html"
+
+
+def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
+    """Which runs are compared, or were in a comparison's folder; None where there is none that can be read."""
+    if not isinstance(compared, Path):
+        return frozenset((run.run_id, run.folder, run.remeasured) for run in compared)
+    try:
+        found = json.loads((compared / _OBJECT).read_text(encoding="utf-8"))["runs"]
+        return frozenset((run["run_id"], run["source"], run.get("remeasured", False)) for run in found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
+    """The folder of a comparison without a name: that of the same runs, or the first that is free."""
+    wanted = runs_of(runs)
+    names = chain((_UNNAMED,), (f"{_UNNAMED}-{number}" for number in count(2)))
+    folders = (comparisons / name for name in names)
+    return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
 
 
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
@@ -29,7 +53,7 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple
     drawn = _figures(comparison, folder=folder, dpi=dpi)
     page = _page(comparison, folder=folder)
     return (
-        write_text(path=folder / "comparison.json", text=json_text(_object(comparison))),
+        write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
         write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison.runs))),
         *drawn,
         *page,
@@ -82,9 +106,11 @@ def _run(run: ComparedRun) -> dict[str, object]:
     return {
         "name": run.name,
         "run_id": run.run_id,
-        "source": file_name(run.source),
+        "source": run.folder,
+        "remeasured": run.remeasured,
         "tool": run.tool or "contextcliff",
         "task": report.task if report else None,
+        "judged_by": with_file_names(report.judged_by) if report else {},
         "safe_cap": asdict(report.safe_cap) if report else None,
         "caps": dict(report.caps) if report else {},
         "mean": report.mean if report else None,

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
+from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records import Report
 from contextcliff.reporting.canvas import blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.marks import LINES, or_nan, scores_on_y
 from contextcliff.reporting.run_names import facts_of, telling_names
+from contextcliff.reporting.stored_reports import StoredReport, stored_reports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 9.0, 4.2
 _MOST_RUNS = 8
-_report = TypeAdapter(Report)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,30 +29,25 @@ class Curve:
     report: Report
 
 
-def comparable_runs(report: Report, *, folder: Path) -> tuple[Curve, ...]:
+def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredReport] | None = None) -> tuple[Curve, ...]:
     """The runs below `folder` that asked the same task of the same texts, this one included; latest eight.
 
+    Only reports that are judged by the rule of this one: a run that was judged by several is drawn once.
     A run's name in the picture is its model, and its KV policy, scaling of positions, text and label where the runs
-    differ in them. A folder whose report can't be read as one of this version is passed over: it is another version's.
+    differ in them. `beside` is what the folder holds; None: it is read, without what can't be.
     """
+    rule = score_rule(rule_of(report))
     found: dict[str, Report] = {}
-    for file in folder.glob("*/report.json"):
-        other = read_report(file)
-        if other is not None and (other.task, other.dataset) == (report.task, report.dataset) and other.bins:
+    for stored in stored_reports(folder).found if beside is None else beside:
+        other = stored.report
+        asked_alike = (other.task, other.dataset) == (report.task, report.dataset)
+        if asked_alike and other.bins and not differing(rule, rule_of(other)):
             found[other.run_id] = other
     found[report.run_id] = report
     runs = sorted(found.values(), key=lambda run: run.created_at)[-_MOST_RUNS:]
     # Of runs alike in all of these the latest.
     named = dict(zip(telling_names([facts_of(run) for run in runs]), runs, strict=True))
     return tuple(Curve(name=name, report=run) for name, run in named.items())
-
-
-def read_report(file: Path) -> Report | None:
-    """A run's `report.json`; None where it can't be read as one of this version."""
-    try:
-        return _report.validate_python(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return None
 
 
 def curves_figure(curves: Sequence[Curve]) -> Figure:

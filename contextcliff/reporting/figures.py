@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from contextcliff.reporting.heatmap_figure import heatmap_figure
 from contextcliff.reporting.latency_figure import has_latency, latency_figure
 from contextcliff.reporting.profile_figure import profile_figure
 from contextcliff.reporting.score_figure import score_figure
+from contextcliff.reporting.stored_reports import StoredReport
+from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,12 +52,18 @@ def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
     return tuple(drawn)
 
 
-def draw_curves(report: Report, *, folder: Path, dpi: int) -> Path | None:
-    """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one."""
-    curves = comparable_runs(report, folder=folder)
+def draw_curves(
+    report: Report, *, folder: Path, dpi: int, beside: Sequence[StoredReport] | None = None, suffix: str = ""
+) -> Path | None:
+    """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one.
+
+    `beside` is what the folder holds, where it has been read; `suffix` ends the name where another rule judges.
+    """
+    curves = comparable_runs(report, folder=folder, beside=beside)
     if len(curves) < 2:
         return None
-    return write_figure(curves_figure(curves), path=folder / f"runs-{report.task}.png", dpi=dpi)
+    path = folder / f"runs-{folder_name(report.task)}{suffix}.png"
+    return write_figure(curves_figure(curves), path=path, dpi=dpi)
 
 
 def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:

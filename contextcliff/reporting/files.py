@@ -11,6 +11,7 @@ from contextcliff.records import Report, ScoredSample
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
 from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.reporting.writing_figures import draw_writing_figures
 from contextcliff.reporting.writing_files import write_writing_files
 from contextcliff.reporting.writing_runs import write_writing_page
@@ -71,12 +72,13 @@ def write_report_files(
     folder: Path,
     dpi: int,
     parameters: Mapping[str, str] | None = None,
+    beside: Sequence[StoredReport] | None = None,
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
     With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. A report
     with writing has the files and figures of that, and a page that shows the runs beside `folder` too; `parameters`
-    is the flattened configuration.
+    is the flattened configuration, and `beside` what that folder holds, where it has been read.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
@@ -85,7 +87,7 @@ def write_report_files(
         *draw_writing_figures(report, scored=scored, folder=folder / "figures", dpi=dpi),
     )
     configured = parameters or {}
-    page = write_writing_page(report, parameters=configured, folder=folder)
+    page = write_writing_page(report, parameters=configured, folder=folder, beside=beside)
     links = [path.relative_to(folder).as_posix() for path in figures]
     return (
         write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),

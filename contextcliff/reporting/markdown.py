@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.analysis.judged_by import rule_of, worded
 from contextcliff.records import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.markdown_findings import findings
@@ -69,6 +70,7 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
                 ("Run", report.run_id),
                 ("Fingerprint", report.fingerprint),
                 ("Created", report.created_at),
+                ("Judged by", worded(rule_of(report))),
                 ("Report schema", str(report.schema_version)),
             )
         ),

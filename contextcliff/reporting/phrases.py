@@ -92,7 +92,7 @@ def identity(report: Report) -> tuple[tuple[str, str], ...]:
         ("Engine", report.engine),
         ("KV policy", report.kv_policy),
         ("Task", report.task),
-        ("Dataset", report.dataset),
+        ("Dataset", f"{report.dataset} ({report.texts})" if report.texts else report.dataset),
         ("Tokenizer", report.tokenizer),
         ("Maximum window", f"{report.max_context_tokens:,} tokens"),
         *(("Detected", line) for line in report.server),

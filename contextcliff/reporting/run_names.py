@@ -22,7 +22,7 @@ class RunFacts:
     rope: str | None = None
     dataset: str | None = None
     text: str | None = None
-    """The one text that all lengths share, where they do; tells runs of one dataset apart."""
+    """The text that all lengths share, or the titles of several; tells runs of one dataset apart."""
     label: str | None = None
 
 
@@ -44,7 +44,7 @@ def facts_of(report: Report) -> RunFacts:
         kv_policy=report.kv_policy,
         rope=report.rope,
         dataset=report.dataset,
-        text=report.writing.document_id if report.writing else None,
+        text=report.writing.document_id if report.writing else report.texts or None,
         label=report.label,
     )
 

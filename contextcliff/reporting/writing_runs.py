@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records import Report
 from contextcliff.reporting.atomic import write_text
-from contextcliff.reporting.curves_figure import read_report
 from contextcliff.reporting.run_names import facts_of, unique_names
+from contextcliff.reporting.stored_reports import StoredReport, stored_reports
 from contextcliff.reporting.writing_page import WritingRun, page_of
 
 _MOST_RUNS = 20
@@ -18,24 +19,35 @@ _MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
 """Of a configuration that may be anybody's."""
 
 
-def write_writing_page(report: Report, *, parameters: Mapping[str, str], folder: Path) -> Path | None:
+def write_writing_page(
+    report: Report, *, parameters: Mapping[str, str], folder: Path, beside: Sequence[StoredReport] | None = None
+) -> Path | None:
     """Write `writing.html` into the run's folder, with the runs beside it; None for a report without writing."""
     if report.writing is None:
         return None
-    found = comparable_writing(report, parameters=parameters, folder=folder.parent)
+    found = comparable_writing(report, parameters=parameters, folder=folder.parent, beside=beside)
     return write_text(path=folder / "writing.html", text=page_of(found))
 
 
-def comparable_writing(report: Report, *, parameters: Mapping[str, str], folder: Path) -> tuple[WritingRun, ...]:
+def comparable_writing(
+    report: Report, *, parameters: Mapping[str, str], folder: Path, beside: Sequence[StoredReport] | None = None
+) -> tuple[WritingRun, ...]:
     """The runs of the same task below `folder` that wrote, whatever their model and text, this one included.
 
-    The latest twenty, the oldest first. A folder whose report can't be read as one of this version is passed over.
+    The latest twenty, the oldest first. Of a run that was judged by several rules the report by the rule of this one,
+    else the latest. `beside` is what the folder holds; None: it is read, without what can't be.
     """
-    found: dict[str, tuple[Report, Mapping[str, str]]] = {}
-    for file in sorted(folder.glob("*/report.json")):
-        other = read_report(file)
-        if other is not None and other.task == report.task and other.writing is not None:
-            found[other.run_id] = (other, read_parameters(file.with_name("manifest.json")))
+    rule = score_rule(rule_of(report))
+    wrote = [
+        stored
+        for stored in (stored_reports(folder).found if beside is None else beside)
+        if stored.report.task == report.task and stored.report.writing is not None
+    ]
+    wrote.sort(key=lambda stored: (not differing(rule, rule_of(stored.report)), stored.report.created_at))
+    chosen = {stored.report.run_id: stored for stored in wrote}
+    found = {
+        run_id: (stored.report, read_parameters(stored.folder / "manifest.json")) for run_id, stored in chosen.items()
+    }
     found[report.run_id] = (report, parameters)
     runs = sorted(found.values(), key=lambda run: run[0].created_at)
     # This run is on its own page however old it is.
@@ -64,7 +76,7 @@ def run_parameters(report: Report, parameters: Mapping[str, str]) -> dict[str, s
         "rope": report.rope,
         "engine": report.engine,
         "dataset": report.dataset,
-        "text": writing.document_id if writing else "",
+        "text": writing.document_id if writing else report.texts,
         "label": report.label,
         "rounds": " to ".join(str(count) for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))),
         "run": report.run_id,

@@ -9,12 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
+from contextcliff.analysis.judged_by import compact, rule_of
 from contextcliff.records import Bin, ControlLevel, Report
 from contextcliff.writing_records import WritingTier
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
 MAX_TAG = 8_000
+RULE = "contextcliff.rule"
+_NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"})
+"""Fields of a report that tell how it was made, and nothing of the run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,12 +125,16 @@ def tags(report: Report) -> dict[str, str]:
         "contextcliff.fingerprint": report.fingerprint,
         "contextcliff.label": report.label,
         "contextcliff.digest": digest(report),
+        RULE: json.dumps(dict(compact(rule_of(report)))),
         "model": report.model,
         "task": report.task,
+        "task_kind": report.task_kind,
         "kv_policy": report.kv_policy,
         "rope": report.rope or "as trained",
         "engine": report.engine,
         "dataset": report.dataset,
+        "dataset_kind": report.dataset_kind,
+        "texts": report.texts,
         "verdict": report.safe_cap.verdict,
         "partial": str(report.partial).lower(),
     }
@@ -158,33 +166,17 @@ def valid_key(name: str) -> str:
 
 
 def digest(report: Report) -> str:
-    """SHA-256 of what a report says; when and by which command it was made doesn't count."""
-    said = {
-        "fingerprint": report.fingerprint,
-        "bins": report.bins,
-        "safe_cap": report.safe_cap,
-        "zones": report.zones,
-        "partial": report.partial,
-        "successes": report.successes,
-        "half_life": report.half_life,
-        "half_life_lsq": report.half_life_lsq,
-        "profile": report.profile,
-        "position": report.position,
-        "guide": report.guide,
-        "facets": report.facets,
-        "controls": report.controls,
-        "judgement": report.judgement,
-        "writing": report.writing,
-    }
-    return hashlib.sha256(json.dumps(_plain(said), sort_keys=True).encode()).hexdigest()
+    """SHA-256 of all that a report says: of every field but those of `_NOT_SAID`."""
+    return hashlib.sha256(json.dumps(_said(report), sort_keys=True).encode()).hexdigest()
 
 
-def _plain(value: object) -> object:
+def _said(value: object, path: str = "") -> object:
     """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        inner = {field.name: f"{path}.{field.name}" if path else field.name for field in fields(value)}
+        return {name: _said(getattr(value, name), at) for name, at in inner.items() if at not in _NOT_SAID}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _said(item, f"{path}[]") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_said(item, f"{path}[]") for item in value]
     return value

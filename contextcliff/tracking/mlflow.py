@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -12,13 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.settings import settings
 from contextcliff.tracking.address import Address
-from contextcliff.tracking.metrics import measurements, parameters, tags
+from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import REACHING, SENDING, environment, quiet_mlflow
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
+    from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
 # MLflow takes 100 parameters a call, but also no more than a megabyte: 25 of the longest stay below it.
@@ -53,7 +56,8 @@ class MLflowTracker:
     def log(self, tracked: Tracked) -> str:
         """Upload a run, or find the one that says the same; returns where it is, in one line.
 
-        An earlier upload of the run with other results stays, tagged with the id of the new one. A run
+        An earlier upload of the run with other results by the same rule stays, tagged with the id of the new one;
+        one by another rule is left as it is. A run
         whose upload breaks is left as FAILED, and the next call makes a new one. Raises `TrackingError`.
         """
         address = Address(self.uri)
@@ -122,13 +126,13 @@ class MLflowTracker:
         earlier = [
             run
             for run in client.search_runs([experiment_id], f"tags.`contextcliff.run_id` = {quote}{run_id}{quote}")
-            if _SUPERSEDED not in run.data.tags
+            if _SUPERSEDED not in run.data.tags and _by_the_same_rule(run, tracked)
         ]
         for run in earlier:
             same = run.data.tags.get("contextcliff.digest") == labels["contextcliff.digest"]
             if same and run.info.status == "FINISHED":
                 return str(run.info.run_id)
-        new = str(client.create_run(experiment_id, tags=labels, run_name=run_id).info.run_id)
+        new = str(client.create_run(experiment_id, tags=labels, run_name=tracked.name or run_id).info.run_id)
         try:
             self._upload(client, new, tracked)
             client.set_terminated(new, "FINISHED")
@@ -162,6 +166,14 @@ class MLflowTracker:
             # As objects, so that a column of whole numbers with a gap stays one of whole numbers.
             table = pd.DataFrame([dict(row) for row in tracked.samples], dtype=object)
             client.log_table(run_id, data=table, artifact_file=_SAMPLES_TABLE)
+
+
+def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
+    """Whether an upload was judged as this report is; one of an earlier version tells it by its parameters."""
+    told = run.data.tags.get(RULE)
+    # A parameter without a value is left to the task: it may be any.
+    known = json.loads(told) if told else {key: value for key, value in run.data.params.items() if value != "None"}
+    return not differing(compact(rule_of(tracked.report)), compact(known))
 
 
 def _faults() -> tuple[type[Exception], ...]:

@@ -25,6 +25,8 @@ class Tracked:
     """The composed configuration, flattened: dotted key to value."""
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
+    name: str = ""
+    """What it is called; empty: by the run's id. A run that is judged by several rules has a report of each."""
 
 
 class Tracker(Protocol):

@@ -1,0 +1,117 @@
+"""Reports that runs left in a folder, read and checked: which can be read, and why others can't."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
+from contextcliff.records import SCHEMA_VERSION, Report
+
+REPORT_NAME = "report.json"
+_report = TypeAdapter(Report)
+
+
+class UnreadableReport(Exception):
+    """A `report.json` that is none of this version; the message goes on after the file's name."""
+
+
+class NewerReport(UnreadableReport):
+    """One that a later version of ContextCliff wrote."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredReport:
+    """A report, and the folder of the run that left it."""
+
+    folder: Path
+    report: Report
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PassedOver:
+    """A report that can't be read, and why."""
+
+    file: Path
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredReports:
+    """What the folders of an experiment hold, the oldest first, and what of it can't be read."""
+
+    found: tuple[StoredReport, ...]
+    passed_over: tuple[PassedOver, ...]
+
+
+def read_report(file: Path) -> Report:
+    """A run's `report.json`. Raises `UnreadableReport`."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        _check_schema(found)
+        return _report.validate_python(found)
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
+
+
+def stored_reports(experiment: Path) -> StoredReports:
+    """Every report of an experiment's folder."""
+    found: list[StoredReport] = []
+    passed_over: list[PassedOver] = []
+    for file in sorted(experiment.glob(f"*/{REPORT_NAME}")):
+        try:
+            found.append(StoredReport(folder=file.parent, report=read_report(file)))
+        except UnreadableReport as error:
+            passed_over.append(PassedOver(file=file, reason=str(error)))
+    found.sort(key=lambda stored: (stored.report.created_at, stored.report.run_id))
+    return StoredReports(found=tuple(found), passed_over=tuple(passed_over))
+
+
+def told_passed_over(passed_over: Sequence[PassedOver]) -> str:
+    """A sentence on the reports that were passed over: how many, and what is wrong with the first."""
+    first = passed_over[0]
+    several = f"{len(passed_over):,} reports, the first of them " if len(passed_over) > 1 else ""
+    return f"left out: {several}{first.file} {first.reason}"
+
+
+def folder_of(report: Report, *, experiment: Path) -> Path:
+    """Where a report goes: beside the run's report by another rule, and in the place of that by the same.
+
+    The first rule has the run's own folder, `RUN_ID`; another one's name says what differs, `RUN_ID-threshold-0.9`.
+    """
+    plain = experiment / report.run_id
+    rule = rule_of(report)
+    try:
+        keys = differing(rule, rule_of(read_report(plain / REPORT_NAME)))
+    except NewerReport:
+        suffix = f"schema-{SCHEMA_VERSION}"
+    except UnreadableReport:
+        return plain
+    else:
+        if not keys:
+            return plain
+        suffix = suffix_of(rule, keys)
+    for number in count(1):
+        folder = plain.with_name(f"{plain.name}-{suffix}" + (f"-{number}" if number > 1 else ""))
+        try:
+            if not differing(rule, rule_of(read_report(folder / REPORT_NAME))):
+                return folder
+        except NewerReport:
+            continue
+        except UnreadableReport:
+            return folder
+    raise AssertionError("numbers have no end")
+
+
+def _check_schema(found: object) -> None:
+    version = found.get("schema_version") if isinstance(found, Mapping) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise NewerReport(
+            f"is of schema {version}, this ContextCliff reads {SCHEMA_VERSION}: upgrade, or make it anew with "
+            "action=analyze"
+        )
