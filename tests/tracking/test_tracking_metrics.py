@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -91,6 +92,18 @@ def test_tags_name_what_runs_are_filtered_by() -> None:
     assert (made["model"], made["kv_policy"], made["verdict"]) == ("qwen", "none", "cliff")
     assert made["partial"] == "true"
     assert made["position_pattern"] == "primacy"
+
+
+def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_judged() -> None:
+    made = tags(
+        report(
+            task="niah_static", task_kind="niah", dataset="essays_ja", dataset_kind="essays", texts="潮待の記録係",
+            judged_by={"analysis.threshold": "0.9", "task.judge.rubric": "rate it " * 20},
+        )
+    )  # fmt: skip
+    assert (made["task"], made["task_kind"]) == ("niah_static", "niah")
+    assert (made["dataset"], made["dataset_kind"], made["texts"]) == ("essays_ja", "essays", "潮待の記録係")
+    assert json.loads(made["contextcliff.rule"]) == {"analysis.threshold": "0.9", "task.judge.rubric": "08488137"}
 
 
 def test_a_position_that_was_not_tested_is_no_tag() -> None:

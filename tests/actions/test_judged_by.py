@@ -1,0 +1,97 @@
+"""By what an invocation judges: every setting that changes a report and is in no fingerprint, and no other."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.judged_by import rule_of_invocation
+from contextcliff.composing import conf_dir
+from contextcliff.config import build_invocation
+from contextcliff.execution.store import StoredRun
+
+JUDGE = ("task/judge=llm", "engine@task.judge.engine=simulated", "task.judge.model.name=j")
+VECTORS = ("task=continuation", "task/embedding=openai", "task.embedding.base_url=http://127.0.0.1:9/v1")
+RELATIVE = "analysis.relative_to_baseline=true"
+TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
+
+
+def built(*overrides: str) -> Invocation:
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("config", overrides=["engine=simulated", *overrides])
+    return build_invocation(config, overrides)
+
+
+def rule(*overrides: str, **facts: str) -> dict[str, str]:
+    run = StoredRun(run_id="run", fingerprint="f", label="", facts=facts)
+    return dict(rule_of_invocation(built(*overrides), run))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((), ("analysis.relative_to_baseline=false",)),
+        ((), ("analysis.bins=3", "analysis.binning=fixed")),
+        ((), ("analysis.baseline_tokens=600",)),
+        ((), ("task.save_contexts=true", "reporting.dpi=90", "budget.tokens=9", "engine.concurrency=9")),
+        ((), ("tracking=none", "label=another", "task.trials=9", "kv_policy=q8_0", "model=qwen")),
+        (JUDGE, (*JUDGE, "task.judge.engine.concurrency=3")),
+        (VECTORS, (*VECTORS, "task.embedding.batch=3", "task.embedding.timeout_s=9")),
+    ],
+)
+def test_what_changes_no_judgement_is_the_same_rule(first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    assert rule(*first) == rule(*second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((), ("analysis.threshold=0.9",)),
+        ((), ("analysis.confidence=0.9",)),
+        ((), (RELATIVE,)),
+        ((RELATIVE,), (RELATIVE, "analysis.baseline_tokens=600")),
+        (("task=qa",), ("task=qa", "analysis.bins=3")),
+        (("task=qa",), ("task=qa", "task.metric=em")),
+        (("task=continuation",), ("task=continuation", "task.min_tokens_fraction=0.5")),
+        ((), JUDGE),
+        (JUDGE, (*JUDGE, "task.judge.right_from=5")),
+        (JUDGE, (*JUDGE, "task.judge.rubric=briefly")),
+        (JUDGE, (*JUDGE, "task.judge.engine.ceiling=0.5")),
+        (("task=continuation",), VECTORS),
+        (VECTORS, (*VECTORS, "task.embedding.model=another")),
+    ],
+)
+def test_what_changes_a_judgement_is_another_rule(first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    assert rule(*first) != rule(*second)
+    assert built(*first).identify().fingerprint == built(*second).identify().fingerprint
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_key_of_a_task_asks_or_judges(task: str) -> None:
+    invocation = built(f"task={task}")
+    asked, judging = set(invocation.task.identity()), {key.removeprefix("task.") for key in rule(f"task={task}")}
+    keys = {field.name for field in fields(invocation.task)}  # type: ignore[arg-type]  # a settings class
+    assert keys - asked - judging == {"save_contexts"}
+    assert not keys & asked & judging
+
+
+def test_a_key_of_the_analysis_is_in_the_rule_by_itself() -> None:
+    told = {key.removeprefix("analysis.") for key in rule("task=qa") if key.startswith("analysis.")}
+    assert told == {field.name for field in fields(built().analysis)}
+
+
+def test_drawn_bins_are_those_of_the_run_whatever_the_analysis_asks() -> None:
+    drawn = {"analysis.bins": "5", "analysis.binning": "fixed"}
+    assert rule("task=qa", "analysis.bins=10", **drawn)["analysis.bins"] == "5"
+
+
+def test_a_word_list_is_told_by_its_file(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("the\n", encoding="utf-8")
+    assert rule("task=continuation", f"task.word_list={words}")["task.word_list"] == str(words)

@@ -1,0 +1,252 @@
+"""Reports by another rule from the command line: nothing is replaced, nothing is mixed, and MLflow has both."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.engines.fake_server import FakeServer, serving
+
+QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
+NEEDLES = (*SIMULATED, *QUICK)
+TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=false", *QUICK)
+COMPARE = ("action=compare", "reporting.progress=false", "reporting.dpi=50", "tracking=none")
+
+
+def run(folder: Path, *overrides: str) -> str:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    return ended.stderr
+
+
+def folders(folder: Path) -> list[str]:
+    return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
+
+
+def thresholds(folder: Path) -> dict[str, float]:
+    """The threshold of each report, by its folder."""
+    files = (folder / "outputs" / "contextcliff").glob("*/report.json")
+    return {file.parent.name: json.loads(file.read_text("utf-8"))["safe_cap"]["threshold"] for file in files}
+
+
+def uploads(folder: Path) -> list[dict[str, str]]:
+    """Every MLflow run, the oldest first: its name, threshold and the run that superseded it."""
+    with sqlite3.connect(folder / "mlruns" / "mlflow.db") as store:
+        rows = store.execute(
+            "SELECT runs.name, params.value, (SELECT runs2.name FROM tags JOIN runs AS runs2 ON tags.value = "
+            "runs2.run_uuid WHERE tags.run_uuid = runs.run_uuid AND tags.key = 'contextcliff.superseded_by') "
+            "FROM runs JOIN params USING (run_uuid) WHERE params.key = 'analysis.threshold' ORDER BY start_time"
+        ).fetchall()
+    return [{"name": name, "threshold": threshold, "superseded_by": other} for name, threshold, other in rows]
+
+
+def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
+    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+# ---------------------------------------------------------------- what a report replaces
+
+
+def test_a_report_by_another_rule_lies_beside_the_first_and_the_same_rule_replaces_its_own(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES)
+    (first,) = folders(tmp_path)
+    again = (*NEEDLES, "action=analyze", "reporting.console=true")
+    told = run(tmp_path, *again, "analysis.threshold=0.9")
+    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
+    assert f"outputs/contextcliff/{first}-threshold-0.9" in told
+    run(tmp_path, *again, "analysis.threshold=0.9")
+    run(tmp_path, *again)
+    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
+    assert {report["run_id"] for report in reports(tmp_path)} == {first}
+    assert {report["judged_by"]["analysis.threshold"] for report in reports(tmp_path)} == {"0.8", "0.9"}
+
+
+def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES)
+    (first,) = folders(tmp_path)
+    run(tmp_path, *NEEDLES, "analysis.confidence=0.9")
+    assert folders(tmp_path) == [first, f"{first}-confidence-0.9"]
+    assert sorted(report["counts"]["reused"] for report in reports(tmp_path)) == [0, 20]
+
+
+def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
+    judge = ("task/judge=llm", "engine@task.judge.engine=openai", "task.judge.model.name=j", "action=analyze")
+    run(tmp_path, *NEEDLES)
+    run(tmp_path, *NEEDLES, *judge, "task.judge.engine.base_url=http://me:hunter2@127.0.0.1:9/v1")
+    _, judged = folders(tmp_path)
+    assert judged.endswith("-judge-j")
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"hunter2" in file.read_bytes()]
+
+
+def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp_path: Path) -> None:
+    run(tmp_path, *TRACKED)
+    (first,) = folders(tmp_path)
+    strict = f"{first}-threshold-0.9"
+    run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
+    run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.8")
+    assert uploads(tmp_path) == [
+        {"name": first, "threshold": "0.8", "superseded_by": None},
+        {"name": strict, "threshold": "0.9", "superseded_by": None},
+    ]
+    # An answer that is gone makes other results: of either rule the earlier upload is superseded by its own.
+    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
+        store.execute("DELETE FROM generations WHERE key = (SELECT min(key) FROM generations)")
+    run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
+    run(tmp_path, *TRACKED, "action=analyze")
+    assert uploads(tmp_path) == [
+        {"name": first, "threshold": "0.8", "superseded_by": first},
+        {"name": strict, "threshold": "0.9", "superseded_by": strict},
+        {"name": strict, "threshold": "0.9", "superseded_by": None},
+        {"name": first, "threshold": "0.8", "superseded_by": None},
+    ]
+
+
+def test_the_same_command_again_is_no_new_upload_though_a_server_is_no_longer_asked(
+    tmp_path: Path, tokenizer: str
+) -> None:
+    refuses = {"min_p": "Unrecognized field: min_p"}
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
+        asked = (
+            *("engine=vllm", f"engine.base_url={server.address}", "model=served", "reporting.progress=false"),
+            *("reporting.console=false", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", "reporting.dpi=50"),
+            *(
+                "task.lengths=[512]",
+                "task.depths=[0.5]",
+                "task.trials=2",
+                "dataset=synthetic",
+                "sampling.max_tokens=16",
+            ),
+        )
+        run(tmp_path, *asked)
+        (before,) = reports(tmp_path / "outputs")
+        run(tmp_path, *asked)
+    told = "min_p is refused and left out: the server's own default holds"
+    assert told in before["server"]
+    assert reports(tmp_path / "outputs")[0]["server"] == before["server"]
+    assert len(uploads(tmp_path)) == 1
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> tuple[Path, list[str]]:
+    """Two runs by one rule, and one of them by another as well."""
+    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0")
+    plain = folders(tmp_path)
+    run(tmp_path, *NEEDLES, "action=analyze", "kv_policy=none", "analysis.threshold=0.9")
+    return tmp_path, plain
+
+
+def test_runs_that_are_judged_by_different_rules_are_refused_with_the_way_out(policies: tuple[Path, list[str]]) -> None:
+    folder, (none, quantised) = policies
+    strict = f"{none}-threshold-0.9"
+    assert refused(folder, *COMPARE, f"action.runs=[{strict},{quantised}]") == (
+        f"error: action.runs: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
+        "analysis.threshold=0.8; judge each by the same with action=analyze analysis.threshold=VALUE, and name the "
+        "folders that it prints\n"
+    )
+    run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
+    run(folder, *COMPARE, f"action.runs=[{strict},{quantised}-threshold-0.9]")
+    assert [one["judged_by"]["analysis.threshold"] for one in compared(folder)["runs"]] == ["0.9", "0.9"]
+
+
+def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
+    policies: tuple[Path, list[str]],
+) -> None:
+    folder, plain = policies
+    run(folder, *COMPARE)
+    found = compared(folder)
+    assert sorted(one["source"] for one in found["runs"]) == plain
+    assert found["notes"][0] == (
+        f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
+        "action.runs=[FOLDER,FOLDER] compares those"
+    )
+
+
+def test_where_two_rules_judged_as_many_runs_the_latest_reports_rule_is_taken(
+    policies: tuple[Path, list[str]],
+) -> None:
+    folder, plain = policies
+    run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
+    for name, created in ((plain[0], "2026-01-01"), (plain[1], "2026-01-02")):
+        file = folder / "outputs" / "contextcliff" / name / "report.json"
+        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "created_at": created}), encoding="utf-8")
+    run(folder, *COMPARE)
+    assert sorted(one["source"] for one in compared(folder)["runs"]) == [f"{name}-threshold-0.9" for name in plain]
+
+
+def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES, "task=niah,tracing")
+    run(tmp_path, *NEEDLES, "task=niah_multi", "analysis.threshold=0.6")
+    run(tmp_path, *COMPARE, f"action.runs=[{','.join(folders(tmp_path))}]")
+    (note,) = (note for note in compared(tmp_path)["notes"] if "rules of their own" in note)
+    assert note == (
+        "tasks are judged by rules of their own (niah by analysis.threshold=0.8; niah_multi by analysis.threshold=0.6; "
+        "tracing by analysis.threshold=0.8): a cap of one is not to be held against another's"
+    )
+
+
+def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_own(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
+    first, second, third = folders(tmp_path)
+    comparisons = tmp_path / "outputs" / "contextcliff" / "comparisons"
+    for asked in ([first, second], [second, third], [second, first], [second, third]):
+        told = run(tmp_path, *COMPARE, f"action.runs=[{','.join(asked)}]")
+        name = "comparison-2" if third in asked else "comparison"
+        assert told.rstrip().endswith(f"outputs/contextcliff/comparisons/{name}")
+    assert sorted(path.name for path in comparisons.iterdir()) == ["comparison", "comparison-2"]
+    assert compared(tmp_path, "comparison-2")["name"] == "comparison-2"
+
+
+def test_a_name_is_for_one_comparison(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
+    first, second, third = folders(tmp_path)
+    for _ in range(2):
+        run(tmp_path, *COMPARE, f"action.runs=[{first},{second}]", "action.name=caches")
+    assert refused(tmp_path, *COMPARE, f"action.runs=[{first},{third}]", "action.name=caches") == (
+        "error: action.name=caches: outputs/contextcliff/comparisons/caches holds a comparison of other runs; choose "
+        "another name, or remove that folder\n"
+    )
+
+
+# ---------------------------------------------------------------- what can't be read
+
+
+def newer(folder: Path, name: str) -> Path:
+    file = folder / "outputs" / "contextcliff" / name / "report.json"
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "schema_version": 2}), encoding="utf-8")
+    return file
+
+
+def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_it_is_not(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
+    first, second, third = folders(tmp_path)
+    newer(tmp_path, first)
+    told = (
+        f"outputs/contextcliff/{first}/report.json is of schema 2, this ContextCliff reads 1: upgrade, or make it anew "
+        "with action=analyze"
+    )
+    refusal = refused(tmp_path, *COMPARE, f"action.runs=[{first},{second}]")
+    assert refusal == f"error: action.runs={told.replace('.json is', '.json: is')}, or leave it out\n"
+    run(tmp_path, *COMPARE)
+    assert compared(tmp_path)["notes"][0] == f"left out: {told}"
+    ended = contextcliff_here(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, f"warning: left out: {told}\n")
+    newer(tmp_path, second)
+    lonely = refused(tmp_path, *COMPARE)
+    assert "holds 1 run of task=niah; left out: 2 reports, the first of them outputs/" in lonely
+    assert third in folders(tmp_path)

@@ -1,0 +1,110 @@
+"""A run is called by the options that were chosen: `niah_static` and `essays_ja`, with their kinds beside."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from contextcliff.composing import conf_dir
+from tests.commands import SIMULATED, contextcliff_here, reports
+
+QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
+NEEDLES = (*SIMULATED, *QUICK)
+
+
+def run(folder: Path, *overrides: str) -> str:
+    ended = contextcliff_here(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def folders(folder: Path) -> list[str]:
+    return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
+
+
+def asked(folder: Path, run_id: str) -> list[dict[str, object]]:
+    lines = (folder / "outputs" / "contextcliff" / run_id / "samples.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_two_options_of_one_task_are_told_apart_everywhere(tmp_path: Path) -> None:
+    told = run(
+        tmp_path, "engine=simulated", "reporting.progress=false", *QUICK, "task=niah,niah_static", "task.haystacks=1"
+    )
+    plain, static = reports(tmp_path / "outputs")
+    assert (plain["task"], plain["task_kind"]) == ("niah", "niah")
+    assert (static["task"], static["task_kind"]) == ("niah_static", "niah")
+    assert [report["run_id"].partition("-")[0] for report in (plain, static)] == ["niah", "niah_static"]
+    assert {line["task"] for line in asked(tmp_path, static["run_id"])} == {"niah_static"}
+    assert all(str(line["sample_id"]).startswith("niah-") for line in asked(tmp_path, static["run_id"]))
+    page = (tmp_path / "outputs" / "contextcliff" / static["run_id"] / "report.md").read_text(encoding="utf-8")
+    for text in (told, page):
+        assert "niah_static" in text
+    with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
+        tags = store.execute(
+            "SELECT runs.name, tags.key, tags.value FROM tags JOIN runs USING (run_uuid) WHERE tags.key IN "
+            "('task', 'task_kind') AND runs.name LIKE 'niah_static%' ORDER BY 2"
+        ).fetchall()
+        (chosen,) = store.execute("SELECT count(*) FROM params WHERE key = 'task' AND value = 'niah_static'").fetchall()
+    assert tags == [(static["run_id"], "task", "niah_static"), (static["run_id"], "task_kind", "niah")]
+    assert chosen == (1,)
+
+
+def test_two_options_of_one_dataset_are_told_apart(tmp_path: Path) -> None:
+    told = run(tmp_path, *NEEDLES, "reporting.console=true", "dataset=essays,essays_ja")
+    english, japanese = sorted(reports(tmp_path), key=lambda report: str(report["dataset"]))
+    assert (english["dataset"], english["dataset_kind"], english["texts"]) == ("essays", "essays", "The Tide Clerk")
+    assert (japanese["dataset"], japanese["dataset_kind"]) == ("essays_ja", "essays")
+    assert "-essays_ja-" in japanese["run_id"]
+    assert "essays (The Tide Clerk)" in told
+    assert "essays_ja (" in told
+
+
+def test_files_of_ones_own_are_named_beside_the_option(tmp_path: Path) -> None:
+    story = (conf_dir().parent / "contextcliff" / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.txt").write_text(f"{name.title()}.\n\n{story}", encoding="utf-8")
+    run(tmp_path, *NEEDLES, "dataset.path=first.txt,second.txt")
+    assert [(report["dataset"], report["texts"]) for report in sorted(reports(tmp_path), key=lambda r: r["texts"])] == [
+        ("essays", "first"),
+        ("essays", "second"),
+    ]
+    run(tmp_path, "action=compare", "tracking=none", "reporting.dpi=50")
+    file = tmp_path / "outputs" / "contextcliff" / "comparisons" / "comparison" / "comparison.json"
+    names = [one["name"] for one in json.loads(file.read_text(encoding="utf-8"))["runs"]]
+    assert sorted(name.rpartition(" · ")[2] for name in names) == ["first", "second"]
+
+
+def test_a_task_of_ones_own_with_equal_values_asks_the_same_questions_under_its_name(tmp_path: Path) -> None:
+    (tmp_path / "my" / "task").mkdir(parents=True)
+    shipped = (conf_dir() / "task" / "niah.yaml").read_text(encoding="utf-8")
+    (tmp_path / "my" / "task" / "my_niah.yaml").write_text(shipped, encoding="utf-8")
+    run(tmp_path, *NEEDLES, "task=niah")
+    run(tmp_path, "--config-dir=my", *NEEDLES, "task=my_niah")
+    mine, shipped_one = sorted(reports(tmp_path), key=lambda report: str(report["task"]))
+    assert [report["task"] for report in (mine, shipped_one)] == ["my_niah", "niah"]
+    assert mine["fingerprint"] == shipped_one["fingerprint"]
+    assert mine["counts"]["reused"] == mine["counts"]["planned"] == 10
+    assert mine["run_id"].startswith("my_niah-")
+    ids = [[(line["sample_id"], line["prompt_sha256"]) for line in asked(tmp_path, name)] for name in folders(tmp_path)]
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize("action", ["analyze", "run"])
+def test_a_run_that_was_stored_under_its_kind_is_found_by_its_questions(tmp_path: Path, action: str) -> None:
+    asking = (*NEEDLES, "task=niah_static", "task.haystacks=1")
+    run(tmp_path, *asking)
+    (now,) = folders(tmp_path)
+    before = now.replace("niah_static", "niah")
+    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
+        for table in ("runs", "run_samples", "run_documents"):
+            store.execute(f"UPDATE {table} SET run_id = ?", (before,))
+        store.execute("UPDATE runs SET facts = json_remove(facts, '$.task_option', '$.dataset_option', '$.texts')")
+    run(tmp_path, *asking, f"action={action}")
+    stored = {report["run_id"]: report for report in reports(tmp_path)}
+    # An analysis goes on under the name that the run was stored under; a new run has the new name, and no new question.
+    found = stored[before if action == "analyze" else now]
+    assert (found["task"], found["counts"]["reused"], found["counts"]["planned"]) == ("niah_static", 10, 10)

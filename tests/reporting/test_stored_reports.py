@@ -1,0 +1,148 @@
+"""Reports that are read again: of which schema they are, and in which folder a report by another rule goes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.records import Report
+from contextcliff.reporting.curves_figure import comparable_runs
+from contextcliff.reporting.stored_reports import (
+    NewerReport,
+    UnreadableReport,
+    folder_of,
+    read_report,
+    stored_reports,
+    told_passed_over,
+)
+from tests.reporting.conftest import make_report
+
+RUN = make_report().run_id
+
+
+def judged(threshold: str, *, run_id: str = RUN, created_at: str = "2026-11-01T10:00:00", **more: str) -> Report:
+    return replace(
+        make_report(), run_id=run_id, created_at=created_at, judged_by={"analysis.threshold": threshold, **more}
+    )
+
+
+def saved(report: Report, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_text(json.dumps(asdict(report)), encoding="utf-8")
+    return folder
+
+
+def put(report: Report, experiment: Path) -> str:
+    """Write it where it goes; the folder's name."""
+    return saved(report, folder_of(report, experiment=experiment)).name
+
+
+def rule_in(folder: Path) -> Mapping[str, str]:
+    return read_report(folder / "report.json").judged_by
+
+
+# ---------------------------------------------------------------- what can be read
+
+
+def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    report = judged("0.9")
+    assert read_report(saved(report, tmp_path) / "report.json") == report
+
+
+def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    file = saved(replace(make_report(), schema_version=2), tmp_path) / "report.json"
+    told = "is of schema 2, this ContextCliff reads 1: upgrade, or make it anew with action=analyze"
+    with pytest.raises(NewerReport, match=re.escape(told)):
+        read_report(file)
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", "null", "{}", '{"schema_version": 1}', "[" * 50_000])
+def test_what_is_no_report_is_refused(tmp_path: Path, broken: str) -> None:
+    (tmp_path / "report.json").write_text(broken)
+    with pytest.raises(UnreadableReport, match="can't be read as a report of this version; make it anew with"):
+        read_report(tmp_path / "report.json")
+
+
+def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
+    saved(make_report(), tmp_path / "good")
+    saved(replace(make_report(), schema_version=3), tmp_path / "newer")
+    one = stored_reports(tmp_path)
+    assert [stored.folder.name for stored in one.found] == ["good"]
+    assert told_passed_over(one.passed_over) == (
+        f"left out: {tmp_path}/newer/report.json is of schema 3, this ContextCliff reads 1: upgrade, or make it anew "
+        "with action=analyze"
+    )
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "report.json").write_text("{")
+    told = told_passed_over(stored_reports(tmp_path).passed_over)
+    assert told.startswith(f"left out: 2 reports, the first of them {tmp_path}/broken/report.json can't be read")
+
+
+# ---------------------------------------------------------------- where a report goes
+
+
+def test_the_first_rule_has_the_runs_own_folder_and_another_one_a_folder_beside_it(tmp_path: Path) -> None:
+    assert [put(judged(threshold), tmp_path) for threshold in ("0.8", "0.9", "0.8", "0.9", "0.5")] == [
+        RUN, f"{RUN}-threshold-0.9", RUN, f"{RUN}-threshold-0.9", f"{RUN}-threshold-0.5",
+    ]  # fmt: skip
+
+
+def test_rules_that_look_alike_in_a_folders_name_are_numbered(tmp_path: Path) -> None:
+    lists = [judged("0.8", **{"task.word_list": path}) for path in ("None", "/a/words.txt", "/b/words.txt")]
+    names = [put(report, tmp_path) for report in lists]
+    assert names == [RUN, f"{RUN}-word_list-words.txt", f"{RUN}-word_list-words.txt-2"]
+    assert [put(report, tmp_path) for report in lists] == names
+
+
+def test_a_report_of_a_newer_schema_is_not_replaced_and_a_damaged_one_is(tmp_path: Path) -> None:
+    saved(replace(judged("0.8"), schema_version=2), tmp_path / RUN)
+    assert put(judged("0.8"), tmp_path) == f"{RUN}-schema-1"
+    (tmp_path / RUN / "report.json").write_text("{")
+    assert put(judged("0.8"), tmp_path) == RUN
+
+
+def test_a_report_of_an_earlier_version_is_replaced_by_the_same_threshold(tmp_path: Path) -> None:
+    saved(replace(make_report(), judged_by={}), tmp_path / RUN)
+    assert folder_of(judged("0.9"), experiment=tmp_path).name == f"{RUN}-threshold-0.9"
+    assert folder_of(judged("0.8"), experiment=tmp_path).name == RUN
+
+
+rules = st.fixed_dictionaries(
+    {"analysis.threshold": st.sampled_from(["0.8", "0.9"])},
+    optional={"task.word_list": st.sampled_from(["None", "a/w.txt", "b/w.txt", "w.txt-2"])},
+)
+
+
+@given(st.lists(rules, min_size=1, max_size=8))
+def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> None:
+    asked = [{"task.word_list": "None", **rule} for rule in asked]
+    with TemporaryDirectory() as folder:
+        experiment = Path(folder)
+        for rule in asked:
+            put(replace(make_report(), judged_by=rule), experiment)
+        kept = [rule_in(found.folder) for found in stored_reports(experiment).found]
+    distinct = {tuple(sorted(rule.items())) for rule in asked}
+    assert len(kept) == len(distinct)
+    assert {tuple(sorted(rule.items())) for rule in kept} == distinct
+
+
+# ---------------------------------------------------------------- figures of several runs
+
+
+def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_path: Path) -> None:
+    for day, (run_id, threshold) in enumerate([(RUN, "0.8"), (RUN, "0.9"), ("b", "0.9"), ("b", "0.8"), ("c", "0.8")]):
+        made = judged(threshold, run_id=run_id, created_at=f"2026-11-0{day + 1}T10:00:00")
+        put(replace(made, model=f"model-{run_id}"), tmp_path)
+    for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
+        this = replace(judged(threshold), model=f"model-{RUN}")
+        drawn = [curve.report for curve in comparable_runs(this, folder=tmp_path)]
+        assert sorted(report.run_id for report in drawn) == sorted(runs)
+        assert {report.judged_by["analysis.threshold"] for report in drawn} == {threshold}

@@ -1,0 +1,81 @@
+"""The digest that decides whether MLflow gets a new run covers all that a report says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from contextcliff.records import AuditBin, DepthCell, LengthAudit, Report
+from contextcliff.tracking.metrics import digest
+from tests.reporting.made_writing import make_writing
+from tests.tracking.tracking_runs import report
+
+HOW_IT_WAS_MADE = {"created_at", "command", "usage.wall_s", "counts.reused"}
+
+
+def whole_report() -> Report:
+    """A report in which every field has something to change."""
+    made = report()
+    part = AuditBin(min_tokens=100, max_tokens=900, documents=4, questions=9, drawn_documents=3, drawn_questions=8)
+    return replace(
+        made,
+        label="tuned",
+        cells=(DepthCell(asked_tokens=512, depth=0.5, n_samples=4, mean=0.5),),
+        audit=LengthAudit(lengths=(120, 800), too_short=1, too_long=2, bins=(part,)),
+        usage=replace(made.usage, usd=0.25),
+        counts=replace(made.counts, errors={"timeout": 2}),
+        notes=("one text",),
+        server=("model only-model",),
+        rope="yarn x2",
+        writing=make_writing(),
+        task_kind="niah",
+        dataset_kind="essays",
+        texts="The Tide Clerk",
+        judged_by={"analysis.threshold": "0.8"},
+    )
+
+
+def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each field below a value, by its dotted path, with the value as it is where that field alone is another."""
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            at = f"{path}.{field.name}" if path else field.name
+            for name, changed in changes(getattr(value, field.name), at):
+                yield name, replace(value, **{field.name: changed})
+    elif isinstance(value, Mapping):
+        yield path, {**value, "something else": 1}
+        for key in list(value)[:1]:
+            for name, changed in changes(value[key], f"{path}[]"):
+                yield name, {**value, key: changed}
+    elif isinstance(value, tuple):
+        yield path, value[:-1] if value else ("something",)
+        for name, changed in changes(value[0], f"{path}[]") if value else ():
+            yield name, (changed, *value[1:])
+    else:
+        yield path, _another(value)
+
+
+def _another(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return f"{value} and more"
+        case _:
+            return 1
+
+
+def test_the_report_that_is_walked_has_all_its_fields() -> None:
+    made = whole_report()
+    assert [field.name for field in fields(made) if getattr(made, field.name) in (None, "", (), {})] == []
+
+
+def test_every_field_is_in_the_digest_but_those_that_tell_how_the_report_was_made() -> None:
+    made = whole_report()
+    before = digest(made)
+    found = [(name, digest(changed) == before) for name, changed in changes(made)]
+    assert len(found) > 200
+    assert {name for name, same in found if same} == HOW_IT_WAS_MADE
