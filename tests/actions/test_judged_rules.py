@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.commands import SIMULATED, contextcliff, reports
 from tests.engines.fake_server import FakeServer, serving
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
@@ -19,13 +19,13 @@ COMPARE = ("action=compare", "reporting.progress=false", "reporting.dpi=50", "tr
 
 
 def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
 
 
 def refused(folder: Path, *overrides: str) -> str:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     return ended.stderr
 
@@ -244,7 +244,7 @@ def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_
     assert refusal == f"error: action.runs={told.replace('.json is', '.json: is')}, or leave it out\n"
     run(tmp_path, *COMPARE)
     assert compared(tmp_path)["notes"][0] == f"left out: {told}"
-    ended = contextcliff_here(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)
+    ended = contextcliff(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, f"warning: left out: {told}\n")
     newer(tmp_path, second)
     lonely = refused(tmp_path, *COMPARE)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from contextcliff.composing import conf_dir
-from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.commands import SIMULATED, contextcliff, reports
 
 QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
 
 
 def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff_here(*overrides, cwd=folder)
+    ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
 

@@ -213,7 +213,7 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_model: Path, tmp_path: Path) -> None:
     weights = (f"model.gguf.path={base_model}", "model.name=base")
     grid = ("task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
-    done = contextcliff(*QUIET, *weights, *grid, cwd=tmp_path)
+    done = contextcliff_process(*QUIET, *weights, *grid, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert report["server"] == ["asked by completions, in plain text: the weights have no chat template"]
@@ -221,7 +221,7 @@ def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_
     for line in samples(tmp_path):
         # A token may begin the text, as the model was trained; a chat template would be twenty more.
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-    chat = contextcliff(*QUIET, *weights, *grid, "engine.api=chat", cwd=tmp_path)
+    chat = contextcliff_process(*QUIET, *weights, *grid, "engine.api=chat", cwd=tmp_path)
     assert (chat.returncode, chat.stderr) == (0, "")
     by_api = {found["api"]: found for found in reports(tmp_path)}
     assert by_api["chat"]["counts"]["reused"] == 0

@@ -13,7 +13,7 @@ from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document
 from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
-from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.commands import SIMULATED, contextcliff, reports
 from tests.tasks.needles import TEXT
 
 NOVELS = tuple(Document(document_id=name, title=name, text=TEXT.text) for name in ("emma.txt", "persuasion.txt"))
@@ -21,7 +21,7 @@ NOVELS = tuple(Document(document_id=name, title=name, text=TEXT.text) for name i
 
 def told(folder: Path, *overrides: str) -> str:
     """The one line of a command that is refused."""
-    ended = contextcliff_here(*overrides, *SIMULATED, cwd=folder)
+    ended = contextcliff(*overrides, *SIMULATED, cwd=folder)
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
     return line.removeprefix("error: ")
@@ -59,7 +59,7 @@ def test_one_novel_in_a_folder_is_taken_and_files_that_are_listed_are_one_text(t
 def test_a_report_names_the_texts_that_were_used_and_no_other(tmp_path: Path) -> None:
     folder = novels(tmp_path)
     few = ("task=niah", "task.lengths=[512]", "task.depths=[0.5]", "task.trials=2", "dataset=documents")
-    ended = contextcliff_here(*few, f"dataset.path={folder}", *SIMULATED, cwd=tmp_path)
+    ended = contextcliff(*few, f"dataset.path={folder}", *SIMULATED, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(tmp_path)
     (page,) = tmp_path.rglob("report.md")
