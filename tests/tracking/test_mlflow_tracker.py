@@ -172,6 +172,31 @@ def test_another_run_supersedes_nothing(tracker: MLflowTracker, tmp_path: Path) 
     assert not any("contextcliff.superseded_by" in run.data.tags for run in runs_of(tracker))
 
 
+def test_a_report_by_another_rule_supersedes_nothing_and_has_its_own_name(
+    tracker: MLflowTracker, tmp_path: Path
+) -> None:
+    for threshold, successes in (("0.8", 47), ("0.9", 47), ("0.8", 46)):
+        made = report(judged_by={"analysis.threshold": threshold}, successes=successes)
+        tracker.log(tracked(tmp_path, made, name=f"by-{threshold}"))
+    first, strict, again = runs_of(tracker)
+    assert [run.info.run_name for run in (first, strict, again)] == ["by-0.8", "by-0.9", "by-0.8"]
+    assert first.data.tags["contextcliff.superseded_by"] == again.info.run_id
+    assert "contextcliff.superseded_by" not in {**strict.data.tags, **again.data.tags}
+
+
+@pytest.mark.parametrize(("threshold", "superseded"), [("0.8", True), ("0.9", False)])
+def test_the_rule_of_an_earlier_versions_upload_is_told_by_its_parameters(
+    tracker: MLflowTracker, tmp_path: Path, threshold: str, superseded: bool
+) -> None:
+    asked = {"analysis.threshold": threshold, "analysis.relative_to_baseline": "None", "task.trials": "4"}
+    tracker.log(tracked(tmp_path, report(successes=1), parameters=asked))
+    (earlier,) = runs_of(tracker)
+    client_of(tracker).delete_tag(earlier.info.run_id, "contextcliff.rule")
+    tracker.log(tracked(tmp_path))
+    earlier, _ = runs_of(tracker)
+    assert ("contextcliff.superseded_by" in earlier.data.tags) is superseded
+
+
 def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: str, tmp_path: Path) -> None:
     in_the_way = tmp_path / "files"
     in_the_way.write_text("a file where a folder has to be")
