@@ -16,7 +16,7 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.preparation import Prepared, planned_samples
 from contextcliff.errors import ConfigError
 from contextcliff.records import Prompt, Sample
-from contextcliff.tasks.task import Lever, Materials, Task
+from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokens import Tokenizer
 from contextcliff.text.words import WordTokenizer
 
@@ -79,7 +79,8 @@ class _Search:
 
     def enough(self, best: BestCase, *, most: int) -> _Found | None:
         """The first setting, raised as little as will do, under which a perfect model gets the whole range."""
-        for lever in self.invocation.task.levers:
+        levers = self.invocation.task.levers
+        for lever in (*levers, *([_together(levers[0], rank=1)] if len(levers) > 1 else [])):
             found = self._raised(lever, best, most)
             if found is not None:
                 return found
@@ -145,6 +146,18 @@ class _Search:
             return None
         planned = planned_samples(built, materials.corpus, self.identity.respondent, served=self.prepared.served)
         return _best_case(invocation, [item.sample for item in planned])
+
+
+def _together(first: Lever, *, rank: int) -> Lever:
+    """A lever and the one of that rank, raised by the same factor: more haystacks take more samples to fill them."""
+
+    def at(factor: int) -> Raised:
+        raised = first.at(factor * first.now)
+        second = raised.task.levers[rank]
+        both = second.at(factor * second.now)
+        return Raised(override=f"{raised.override} {both.override}", task=both.task)
+
+    return Lever(now=1, at=at)
 
 
 class _Remembering:
