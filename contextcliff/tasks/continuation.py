@@ -8,7 +8,7 @@ measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records import Document, Generation, Prompt, Sample, Score, Span
-from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.continuation_point import Origin, points_for
 from contextcliff.tasks.continuation_reach import reach_notes, reaches
 from contextcliff.tasks.continuation_samples import ContinuationMaker
@@ -25,7 +25,7 @@ from contextcliff.tasks.continuation_scoring import author_scores, compared, sco
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import Built, Compared, Lever, Materials, Raised, Room
+from contextcliff.tasks.task import Built, Compared, Lever, Materials, Raised, Room, configured
 from contextcliff.tasks.tiers import context_tiers
 from contextcliff.writing.familiar import WordList, dale_chall, word_list_of
 from contextcliff.writing.norms import FEWEST_WINDOWS, author_windows
@@ -54,7 +54,7 @@ class Continuation:
     """Tokens of a continuation; less where that is over a quarter of the window."""
     min_tokens_fraction: Fraction
     """A continuation with a smaller share of them is `too_short`: tagged, and kept."""
-    word_list: str | None = None
+    word_list: GivenPath | None = None
     """A file of familiar words, one a line, in the place of the Dale-Chall list."""
     save_contexts: bool = False
     instruction: Annotated[str, Field(min_length=1)]
@@ -111,7 +111,7 @@ class Continuation:
     def identity(self) -> Mapping[str, object]:
         """What determines a sample; how a continuation is judged is no part of it."""
         judging = ("save_contexts", "min_tokens_fraction", "word_list")
-        return {"task": self.name, **{key: value for key, value in asdict(self).items() if key not in judging}}
+        return {"task": self.name, **configured(self, but=judging)}
 
     def familiar(self) -> WordList:
         """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""

@@ -42,7 +42,9 @@ class ContinuationMaker:
             pieces.append(Words(text=self.reminder))
         recipe = Recipe(user=tuple(pieces))
         built = self.frame_tokens + source.text.tokens_between(start, point)
-        asked = [self.instruction, self.reminder, self.answer_tokens, point]
+        # Room for thinking makes the text shorter.
+        thinking = self.materials.room.thinking_tokens
+        asked = [self.instruction, self.reminder, self.answer_tokens, point, *([thinking] if thinking else [])]
         context = (self.materials.seed, self.name, asked, self.materials.text_identity, context_tokens)
         return tuple(
             Sample(

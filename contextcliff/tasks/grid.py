@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import Lever, Raised, Room
+from contextcliff.tasks.task import Lever, Raised, Room, configured
+
+NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
+"""Keys that change no sample: what is kept of a run, and what is checked of a needle."""
 
 
 @settings
@@ -120,8 +123,7 @@ class DesignedLengths:
 
     def identity(self) -> Mapping[str, object]:
         """Every key that determines a sample."""
-        kept = {key: value for key, value in asdict(self).items() if key != "save_contexts"}
-        return {"task": self.name, **kept}
+        return {"task": self.name, **configured(self, but=NOT_IN_A_SAMPLE)}
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""

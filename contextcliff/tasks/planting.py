@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from contextcliff.records import Generation, Recipe, Sample, Score, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import DesignedLengths
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
 from contextcliff.tasks.haystack import Fact, Haystack, Hidden, prepare
 from contextcliff.tasks.prose_sources import several_texts, unused_notes
-from contextcliff.tasks.task import Built, Lever, Materials, Raised
+from contextcliff.tasks.task import Built, Lever, Materials, Raised, configured
 from contextcliff.tasks.values import ValueForm, score_value
 from contextcliff.text.tokens import TokenisedText
 
 _NOT_ASKED = (
     *("lengths", "length_grid", "length_fractions", "depths", "depth_grid", "trials"),
-    *("reserve_tokens", "controls", "save_contexts"),
+    *("reserve_tokens", "controls"),
+    *NOT_IN_A_SAMPLE,
 )
 """Keys that say which samples there are, and nothing of what one of them is."""
 _MISPLACED = 0.2
@@ -106,7 +107,7 @@ class PlantingTask(DesignedLengths):
 
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return {key: value for key, value in asdict(self).items() if key not in _NOT_ASKED}
+        return configured(self, but=_NOT_ASKED)
 
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""

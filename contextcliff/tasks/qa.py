@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -34,7 +34,7 @@ from contextcliff.tasks.answer_format import LETTERS
 from contextcliff.tasks.haystack import SEAM_TOKENS
 from contextcliff.tasks.length_bins import Draw, draw, redraw
 from contextcliff.tasks.qa_scoring import METRICS, refuse_metric, score_answer
-from contextcliff.tasks.task import Built, Lever, Materials, Raised, Room
+from contextcliff.tasks.task import Built, Lever, Materials, Raised, Room, configured
 from contextcliff.tasks.taxonomy import context_words_of
 from contextcliff.text.tokens import TokenisedText, tokenise
 
@@ -125,8 +125,7 @@ class Qa:
 
     def identity(self) -> Mapping[str, object]:
         """Every key that determines a sample or its prompt."""
-        kept = {key: value for key, value in asdict(self).items() if key not in ("save_contexts", "metric")}
-        return {"task": self.name, **kept}
+        return {"task": self.name, **configured(self, but=("save_contexts", "metric"))}
 
     def longest_context(self, room: Room) -> int:
         """The longest prompt that the window admits."""
@@ -313,7 +312,11 @@ class _Reader:
     def _sample(self, question: Question, position: int, repeat: int) -> Sample:
         document, text = self._documents[question.document_id], self._tokenised[question.document_id]
         before, after = self._frame(question)
-        coordinates = (self._task.name, self._asked(), document.document_id, question.question_id, question.text)
+        options = (after,) if question.choices else ()
+        coordinates = (
+            *(self._task.name, self._asked(), document.document_id, question.question_id, question.text),
+            *options,
+        )
         digest = digest_of(*coordinates)
         again = "" if repeat == 0 else f"-r{repeat}"
         return Sample(

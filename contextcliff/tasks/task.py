@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from contextcliff.records import Corpus, Generation, LengthAudit, Sample, Score
 from contextcliff.text.tokens import Tokenizer
 from contextcliff.writing.familiar import WordList
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +63,14 @@ class Lever:
 
     now: int
     at: Callable[[int], Raised]
+
+
+def configured(task: DataclassInstance, *, but: Collection[str]) -> dict[str, object]:
+    """All keys of a task but those of these names, in its sections too.
+
+    What determines a prompt is told by what does not, so that a new key is part of it until it is named.
+    """
+    return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
 
 
 class Task(Protocol):
