@@ -8,7 +8,7 @@ Scored 1 where the answer holds what was hidden, else 0 with a tag.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NoReturn
 
 from contextcliff.errors import ConfigError
 from contextcliff.records import Generation, Sample, Score
@@ -27,7 +27,7 @@ class Needle:
 
     A dynamic text names `{city}` and `{number}`, its question `{city}`; `value` is what stands for the number. A
     static one is hidden as it is; it is found where `answer` stands in what the model says (`match=answer`), or every
-    one of `keywords` does (`match=keywords`).
+    one of `keywords` does (`match=keywords`). They stand in its text, or with `inferred` have to be worked out of it.
     """
 
     kind: Literal["dynamic", "static"] = "dynamic"
@@ -37,6 +37,8 @@ class Needle:
     answer: str = ""
     match: Literal["answer", "keywords"] = "answer"
     keywords: tuple[str, ...] = ()
+    inferred: bool = False
+    """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
 
     def __post_init__(self) -> None:
         for key, words in (("text", self.text), ("question", self.question)):
@@ -45,15 +47,27 @@ class Needle:
         if self.kind == "dynamic":
             require_fields("task.needle.text", self.text, ("{city}", "{number}"))
             require_fields("task.needle.question", self.question, ("{city}",))
-        elif self.match == "answer" and not self.answer.strip():
-            raise ValueError("task.needle.answer: must not be empty with task.needle.kind=static; say what is right")
-        elif self.match == "keywords" and not any(word.strip() for word in self.keywords):
-            raise ValueError("task.needle.keywords: must not be empty with task.needle.match=keywords; give [WORD,…]")
+        else:
+            self._check_static()
 
     @property
     def accepted(self) -> tuple[str, ...]:
         """What a static needle's answer has to hold, all of it."""
         return (self.answer,) if self.match == "answer" else self.keywords
+
+    def _check_static(self) -> None:
+        """Raise `ValueError` where a static needle does not say what is right, or hides something else."""
+        if self.match == "answer" and not self.answer.strip():
+            raise ValueError("task.needle.answer: must not be empty with task.needle.kind=static; say what is right")
+        if not self.keywords and self.match == "keywords":
+            raise ValueError("task.needle.keywords: must not be empty with task.needle.match=keywords; give [WORD,…]")
+        for position, words in enumerate(self.accepted):
+            key = "task.needle.answer" if self.match == "answer" else f"task.needle.keywords[{position}]"
+            way = f"{key}=WORDS" if self.match == "answer" else "task.needle.keywords=[WORD,…]"
+            if not words.strip():
+                raise ValueError(f"{key}: is blank; give a word, or leave it out")
+            if not self.inferred and not stands_in(words, self.text):
+                refuse_hidden_elsewhere(key, words, "task.needle", way)
 
 
 @settings
@@ -134,6 +148,14 @@ def filled(template: str, **values: str) -> str:
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return template
+
+
+def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:
+    """Raise `ValueError` for an answer that its needle does not show."""
+    raise ValueError(
+        f"{key}={words!r}: does not stand in {needle}.text; give {way}, or {needle}.inferred=true where it has to be "
+        "worked out"
+    )
 
 
 def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.cities import CITIES
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.haystack import Fact, as_sentence
-from contextcliff.tasks.niah import filled, require_fields
+from contextcliff.tasks.niah import filled, refuse_hidden_elsewhere, require_fields
 from contextcliff.tasks.phrases import stands_in
 from contextcliff.tasks.planting import Planted, PlantingTask, Spot
 from contextcliff.tasks.values import NUMBER, tag_without_value
@@ -24,10 +24,14 @@ _TOKENS_AN_ANSWER = 24
 
 @settings
 class StaticNeedle:
-    """A sentence as it is hidden, and the words by which it is recognised in an answer."""
+    """A sentence as it is hidden, and the words by which it is recognised in an answer.
+
+    They stand in the sentence, or with `inferred` have to be worked out of it.
+    """
 
     text: str = Field(min_length=1)
     answer: str = Field(min_length=1)
+    inferred: bool = False
 
 
 @settings
@@ -43,6 +47,12 @@ class NiahMulti(Depths, PlantingTask):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fields("task.template", self.template, ("{city}", "{number}"))
+        for position, needle in enumerate(self.needles):
+            name = f"task.needles[{position}]"
+            if not needle.answer.strip():
+                raise ValueError(f"{name}.answer: is blank; give a word, or leave the needle out")
+            if not needle.inferred and not _found(needle.answer, needle.text):
+                refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.count > len(CITIES) // 2:
             raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")
 
@@ -89,8 +99,7 @@ class NiahMulti(Depths, PlantingTask):
     def score(self, sample: Sample, generation: Generation) -> Score:
         """The share of the needles that the answer names; the prediction lists which."""
         text = generation.text.strip()
-        numbers = set(NUMBER.found(text))
-        found = [wanted for wanted in sample.answers if wanted in numbers or stands_in(wanted, text)]
+        found = [wanted for wanted in sample.answers if _found(wanted, text)]
         value = len(found) / len(sample.answers)
         if value == 1.0:
             return Score(value=1.0, prediction="; ".join(found), failure=None)
@@ -113,3 +122,7 @@ class NiahMulti(Depths, PlantingTask):
             for city, number in drawn.items()
         )
         return tuple(needles), redrawn
+
+
+def _found(wanted: str, text: str) -> bool:
+    return wanted in NUMBER.found(text) or stands_in(wanted, text)

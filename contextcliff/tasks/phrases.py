@@ -11,8 +11,13 @@ def plain(text: str) -> str:
 
 
 def stands_in(phrase: str, answer: str) -> bool:
-    """Whether `phrase` stands whole in `answer`: no letter or digit may touch it where its script sets spaces."""
+    """Whether `phrase` stands whole in `answer`: no letter or digit may touch it where its script sets spaces.
+
+    A phrase without any sign stands nowhere.
+    """
     wanted, text = plain(phrase), plain(answer)
+    if not wanted:
+        return False
     place = text.find(wanted)
     while place >= 0:
         end = place + len(wanted)
