@@ -78,7 +78,7 @@ class OpenAICompatible:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Server, model and what is sent beside the prompt."""
-        if kv_policy.is_quantised or kv_policy.budget < 1.0:
+        if kv_policy.is_quantised:
             raise ConfigError(
                 f"kv_policy={kv_policy.name}: engine={self.preset} can't set the cache of a server that runs already; "
                 "start the server with it, and tell its runs apart with label=NAME"

@@ -22,12 +22,12 @@ class Architecture:
 
 
 def kv_gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
-    """GiB of a cache that holds so many tokens: every layer keeps them all, as far as the budget goes."""
+    """GiB of a cache that holds so many tokens: every layer keeps them all."""
     bits = (
         architecture.key_values * BITS_A_VALUE[policy.key_type]
         + architecture.value_values * BITS_A_VALUE[policy.value_type]
     )
-    return bits / 8.0 * tokens * policy.budget / _GIB
+    return bits / 8.0 * tokens / _GIB
 
 
 def read_architecture(weights: Path) -> Architecture | None:
