@@ -14,7 +14,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.gguf_header import header_text
 from contextcliff.hub import hush_the_hub, reach_the_hub
-from contextcliff.settings import NonNegativeFloat, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import GivenPath, Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
 _GGUF_MAGIC = b"GGUF"
 _CHAT_TEMPLATE = "tokenizer.chat_template"
@@ -63,7 +63,7 @@ class Price:
 class Gguf:
     """Where a GGUF file comes from: a path, else a file in a hub repository, else an installed package."""
 
-    path: str | None = None
+    path: GivenPath | None = None
     """A file on this machine; overrides the others."""
     repo: str | None = None
     """Hub repository, with `file` in it."""
@@ -212,7 +212,7 @@ class Rope:
 class Model:
     """A model under test."""
 
-    name: str | None = None
+    name: Name | None = None
     """The name that reports show and that a server knows it by; None: the one model that the server has."""
     context_window: PositiveInt | None = None
     """Tokens that prompt and answer may take together, as advertised; None: as the server tells."""
@@ -249,7 +249,8 @@ def _packaged(package: str) -> Path:
 
 def _checked(file: Path, *, key: str) -> Path:
     if not file.is_file():
-        raise ConfigError(f"{key}: no such file; give the path of a .gguf file")
+        told = "is a folder" if file.is_dir() else "no such file"
+        raise ConfigError(f"{key}: {told}; give the path of a .gguf file")
     try:
         with file.open("rb") as stream:
             magic = stream.read(len(_GGUF_MAGIC))

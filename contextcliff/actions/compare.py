@@ -12,7 +12,7 @@ from contextcliff.actions.compared_runs import FoundRun, Remeasuring, find_runs,
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison import ComparedRun, Comparison
 from contextcliff.reporting.file_names import file_name
-from contextcliff.settings import FOLDER_NAME, settings
+from contextcliff.settings import FOLDER_NAME, GivenPath, settings
 from contextcliff.tasks.task import ProseTask
 
 _MOST_RUNS = 12
@@ -35,7 +35,7 @@ _SHARED = {
 class Compare:
     """`runs` are run ids of this experiment, run folders, `report.json` files, and results of Context-Tester."""
 
-    runs: tuple[str, ...] = ()
+    runs: tuple[GivenPath, ...] = ()
     """None: the latest twelve of the invocation's task in `output_dir`/`tracking.experiment`."""
     name: str | None = None
     """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and

@@ -16,7 +16,7 @@ from contextcliff.datasets.rows import Row
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document
 from contextcliff.seeding import digest_of
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import GivenPath, PositiveInt, settings
 from contextcliff.text.reading import SUFFIXES, read_document
 from contextcliff.text.unreadable import UnreadableError
 
@@ -41,9 +41,9 @@ class Documents:
     What can't be read (a scan, an encrypted or broken file) is left out and named.
     """
 
-    path: str | None = None
+    path: GivenPath | None = None
     """A folder; its own folders are not looked into."""
-    questions: str | None = None
+    questions: GivenPath | None = None
     limit: PositiveInt | None = None
     """The first so many questions; None: all."""
     metadata: tuple[str, ...] = ()

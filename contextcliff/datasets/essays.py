@@ -12,7 +12,7 @@ from pathlib import Path
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document
-from contextcliff.settings import settings
+from contextcliff.settings import GivenPath, settings
 from contextcliff.text.cleaning import clean_text
 from contextcliff.text.reading import SUFFIXES, read_document
 from contextcliff.text.sentences import nearest_start, sentence_starts
@@ -31,9 +31,9 @@ class Essays:
     byte order mark says. `clean_text` says what is mended and taken out.
     """
 
-    path: str | None = None
+    path: GivenPath | None = None
     """One file or folder, before those of `paths`."""
-    paths: tuple[str, ...] = ()
+    paths: tuple[GivenPath, ...] = ()
     story: str = "the_tide_clerk"
     """The built-in one: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
     language: str = "en"
@@ -86,12 +86,13 @@ def _turned(whole: Document, position: int, count: int) -> Document:
 
 
 def _built_in(story: str) -> str:
-    folder = files("contextcliff.datasets").joinpath("texts")
-    file = folder.joinpath(f"{story}.txt")
-    if "/" in story or not file.is_file():
-        known = ", ".join(sorted(entry.name.removesuffix(".txt") for entry in folder.iterdir()))
+    stories = {
+        entry.name.removesuffix(".txt"): entry for entry in files("contextcliff.datasets").joinpath("texts").iterdir()
+    }
+    if story not in stories:
+        known = ", ".join(sorted(stories))
         raise ConfigError(f"dataset.story={story}: there is none of this name; choose one of {known}")
-    return file.read_text(encoding="utf-8")
+    return stories[story].read_text(encoding="utf-8")
 
 
 def _files(path: Path, *, key: str) -> Iterator[Path]:

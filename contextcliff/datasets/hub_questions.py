@@ -12,7 +12,7 @@ from contextcliff.datasets.hub_rows import LOCAL_SUFFIXES, Columns, hub_rows, lo
 from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.datasets.rows import Row
 from contextcliff.records import Corpus
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import GivenPath, PositiveInt, settings
 
 EQUAL_CHOICES = "questions have two equal choices, so that no letter is the right one, and are left out"
 
@@ -24,7 +24,7 @@ class HubQuestions:
     A set says which columns it reads (`columns`) and what a row asks (`entries`).
     """
 
-    path: str | None = None
+    path: GivenPath | None = None
     """A Parquet, JSON or JSON Lines file with the rows of one split; None: from the hub."""
     repository: str
     configuration: str | None = None

@@ -13,7 +13,7 @@ from contextcliff.datasets.own_schema import QUESTION_COLUMNS, entry_of, json_ro
 from contextcliff.datasets.rows import Row
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import GivenPath, PositiveInt, settings
 
 _PARQUET = ".parquet"
 _SUFFIXES = (".jsonl", _PARQUET)
@@ -26,7 +26,7 @@ class Jsonl:
     Rows with the same context are questions on one document; `doc_id` names it.
     """
 
-    path: str | None = None
+    path: GivenPath | None = None
     limit: PositiveInt | None = None
     """The first so many questions; None: all."""
     metadata: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.errors import ConfigError
 from contextcliff.records import Corpus, Document, Question
-from contextcliff.settings import settings
+from contextcliff.settings import GivenPath, settings
 
 _MOST_BYTES = 2 << 30
 _documents = TypeAdapter(tuple[Document, ...])
@@ -24,7 +24,7 @@ _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
 class Manifest:
     """Repeats a draw: the same documents, questions and bins, and so the same samples."""
 
-    path: str | None = None
+    path: GivenPath | None = None
     """The file."""
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.settings import settings
+from contextcliff.settings import GivenPath, Name, settings
 from contextcliff.text.hub_tokens import hub_tokenizer
 from contextcliff.text.tiktoken_tokens import tiktoken_tokenizer
 from contextcliff.text.tokens import Tokenizer
@@ -79,7 +79,7 @@ class ServerTokenizer:
 class HuggingFaceTokenizer:
     """One from the hub or from a folder; by default the model's."""
 
-    name: str | None = None
+    name: GivenPath | None = None
 
     def choose(self, offer: Offer) -> Tokenizer:
         """The one named, else the model's."""
@@ -97,7 +97,7 @@ class HuggingFaceTokenizer:
 class Tiktoken:
     """An encoding of OpenAI's, or a model's."""
 
-    name: str | None = None
+    name: Name | None = None
 
     def choose(self, offer: Offer) -> Tokenizer:
         """The one named, else the newest encoding."""
@@ -108,7 +108,7 @@ class Tiktoken:
 class AutoTokenizer:
     """The server's own, else the model's from the hub, else tiktoken; the report says which it was."""
 
-    name: str | None = None
+    name: GivenPath | None = None
     """A repository, folder or tiktoken encoding that overrides what would be found."""
 
     def choose(self, offer: Offer) -> Tokenizer:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from contextcliff.settings import why_no_path
+
 LOCK_S = 60.0
 """How long to wait for another process that creates the same database."""
 BUSY_S = 8.0
@@ -38,6 +40,9 @@ class Address:
                     f"{self.shown!r}: write a SQLite database as sqlite:///FOLDER/FILE.db, "
                     "with four slashes for a path from the root"
                 )
+            told = self._why_no_database()
+            if told is not None:
+                raise ValueError(f"{self.shown!r}: {told}; name another file")
         elif scheme in ("http", "https"):
             if not urlsplit(self.uri).hostname:
                 raise ValueError(f"{self.shown!r}: the address names no host")
@@ -46,6 +51,16 @@ class Address:
                 f"{self.shown!r}: not a place where MLflow keeps runs; "
                 "use sqlite:///FOLDER/FILE.db, http://HOST:PORT or another database's URI"
             )
+
+    def _why_no_database(self) -> str | None:
+        """Why no database file can be at a path; None where one can. SQLAlchemy, which reads the URI, is not loaded."""
+        path = self.uri.partition(":///")[2].partition("?")[0]
+        told = why_no_path(path)
+        if told is None and Path(path).is_dir():
+            return "is a folder"
+        if told is None and any(parent.is_file() for parent in Path(path).parents):
+            return "a folder in it is a file"
+        return told
 
     @property
     def scheme(self) -> str:

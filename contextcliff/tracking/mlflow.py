@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
-from contextcliff.settings import settings
+from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.address import Address
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import REACHING, SENDING, environment, quiet_mlflow
@@ -39,7 +39,7 @@ class MLflowTracker:
     uri: str = "sqlite:///mlruns/mlflow.db"
     """A database (`sqlite:///FOLDER/FILE.db`, four slashes for an absolute path) or a server's address."""
     experiment: str = "contextcliff"
-    artifacts: str | None = None
+    artifacts: GivenPath | None = None
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
 
     def check(self) -> None:
