@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
 
 if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
     from omegaconf import DictConfig
 
 _FULL_ERROR = "HYDRA_FULL_ERROR"
@@ -47,13 +49,22 @@ def job(config: DictConfig) -> None:
 
 def _outcome_of(config: DictConfig) -> ExitCode:
     from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+    from omegaconf import OmegaConf
 
+    from contextcliff.command_line.keys import without_absent
+    from contextcliff.command_line.paths import refused_path
     from contextcliff.config import build_invocation
 
+    hydra = HydraConfig.get()
+    # As they were typed: an interpolation in them is one of our configuration, not of Hydra's.
+    overrides = cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False))
     try:
-        composed = HydraConfig.get()
-        invocation = build_invocation(config, list(composed.overrides.task), options=composed.runtime.choices)
-        return invocation.action(invocation)
+        if hydra.mode is RunMode.MULTIRUN:
+            overrides = without_absent(config, overrides, hydra.runtime.choices)
+        invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
+        with refused_path(invocation.parameters):
+            return invocation.action(invocation)
     except ContextCliffError as error:
         if _wants_traceback():
             raise
@@ -72,11 +83,39 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> ExitCode:
+    from contextcliff.command_line.flags import asks_for_version, read, version
+    from contextcliff.command_line.keys import refuse_forced_nowhere
+    from contextcliff.command_line.overrides import check_overrides, parsed, with_home
+
+    if asks_for_version(arguments):
+        sys.stdout.write(f"{version()}\n")
+        return ExitCode.DONE
+    try:
+        typed = read(arguments)
+        given = with_home(typed.overrides)
+        overrides = parsed(given)
+        check_overrides(overrides)
+        sweeping = any(override.is_sweep_override() for override in overrides)
+        if sweeping and typed.shows:
+            raise ConfigError(f"{typed.shows}: shows one job; give each key one value")
+        refuse_forced_nowhere(overrides)
+    except ConfigError as error:
+        if _wants_traceback():
+            raise
+        _complain(error)
+        return error.exit_code
+    # Overrides first: argparse takes none on both sides of a flag.
+    sys.argv[1:] = [*given, *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
+    return _hydra(overrides)
+
+
+def _hydra(overrides: Sequence[Override]) -> ExitCode:
     import hydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.composing import conf_dir, explain, sweeps
+    from contextcliff.command_line.hydra_errors import explain
+    from contextcliff.composing import conf_dir
     from contextcliff.execution.stopping import JOBS_FOLDER, heard, listen
 
     with (
@@ -87,16 +126,16 @@ def _run(arguments: list[str]) -> ExitCode:
         os.environ[JOBS_FOLDER] = jobs_dir
         listen(sweeps=True)
         try:
-            if sweeps(arguments):
-                sys.argv.append("--multirun")
             hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(job)()
         except (HydraException, OmegaConfBaseException) as error:
             if _wants_traceback():
                 raise
-            _complain(ConfigError(explain(error, arguments)))
+            _complain(ConfigError(explain(error, overrides)))
             return ExitCode.BAD_CONFIGURATION
         except JobFailed as error:
             return error.code
+        except SystemExit as end:  # --help and --cfg end so, and a --package that is not there, in a line of Hydra's
+            return heard() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
         except KeyboardInterrupt:
             return _stopped()
         except Exception:  # a launcher whose processes the signal ended too

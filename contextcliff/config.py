@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Action, Invocation
@@ -27,7 +27,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models import Model
 from contextcliff.reporting.settings import ReportingSettings
 from contextcliff.sampling import Sampling
-from contextcliff.settings import FOLDER_NAME, NonNegativeInt, settings
+from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
@@ -45,7 +45,7 @@ _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 class _Plain:
     label: str
     seed: NonNegativeInt
-    output_dir: str
+    output_dir: GivenPath
 
 
 def build_invocation(
@@ -117,7 +117,19 @@ def _resolved(config: DictConfig) -> dict[str, Any]:
     try:
         return cast(dict[str, Any], OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:
-        raise ConfigError(f"{error.full_key or 'configuration'}: {' '.join(str(error.msg).split())}") from error
+        raise ConfigError(_unresolved(config, error)) from error
+
+
+def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
+    """An interpolation that leads nowhere, or a value that has to be given, by its key."""
+    key = str(error.full_key)
+    if isinstance(error, MissingMandatoryValue):
+        return f"{key}: missing; give {key}=VALUE"
+    raw = cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
+    value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
+    told = str(error.msg).splitlines()[0]
+    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", told)
+    return f"{key}={_brief(value)}: {within[1] if within else told}; give a value, or a key that there is"
 
 
 def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
@@ -191,7 +203,7 @@ def _explain(error: ValidationError, cls: type, group: str) -> str:
             return str(first["ctx"]["error"])
         case "tuple_type" | "list_type":
             return f"{key}={_brief(first['input'])}: must be a list; write {key}=[A,B]"
-        case "too_short":
+        case "too_short" | "string_too_short":
             return f"{key}={_brief(first['input'])}: must not be empty"
         case _:
             told = first["msg"].replace("Input should be", "must be")
@@ -251,5 +263,5 @@ def _as_shown(value: object) -> object:
 
 
 def _brief(value: object) -> str:
-    text = str(value)
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= 80 else text[:80] + "…"

@@ -25,8 +25,13 @@ CASES = {
         f"model=qwne: no such option; did you mean qwen? the options are: {MODELS}",
     ),
     "an option of a plugin that is not installed": (
-        "hydra/launcher=nowhere",
-        "hydra/launcher=nowhere: no such option; is the package that brings it installed?",
+        "hydra/sweeper=nowhere",
+        "hydra/sweeper=nowhere: no such option; is the package that brings it installed?",
+    ),
+    "a launcher that is not there": (
+        "hydra/launcher=slurm",
+        "hydra/launcher=slurm: no such option; did you mean submitit_slurm? the options are: basic, joblib, ray, "
+        "ray_aws, submitit_local, submitit_slurm",
     ),
     "a negative length": ("task.lengths=[-1]", "task.lengths[0]=-1: must be greater than 0"),
     "a length beyond the window": (
@@ -99,6 +104,83 @@ CASES = {
         "task.lengths=[512,: is no override (no viable alternative at input '[512,'); "
         "write KEY=VALUE, in quotes for the shell",
     ),
+    "a key alone": ("task.trials", "task.trials: is no override; write KEY=VALUE without blanks round the ="),
+    "a value alone": ("2", "2: is no override; write KEY=VALUE without blanks round the ="),
+    "a blank before the equals sign": (
+        "task.trials =2",
+        "task.trials =2: is no override; write task.trials=2 without blanks round the =",
+    ),
+    "two equals signs": ("task.trials==2", "task.trials==2: is no override; write task.trials=2"),
+    "a value without its key": ("=2", "=2: names no key; write KEY=VALUE"),
+    "an action as a word": (
+        "plan",
+        "plan: is no override; did you mean action=plan? write KEY=VALUE without blanks round the =",
+    ),
+    "help as a word": (
+        "help",
+        "help: is no override; did you mean --help? write KEY=VALUE without blanks round the =",
+    ),
+    "a letter that Hydra takes in quotes only": (
+        "label=é",
+        "label=é: needs quotes, a pair for the shell and one inside; write 'label=\"é\"'",
+    ),
+    "a list of words that need quotes": (
+        "task.needle.keywords=[銅,水差し]",
+        "task.needle.keywords=[銅,水差し]: is no override; put \"…\" round every text in it, and '…' round all of "
+        "it for the shell",
+    ),
+    "an equals sign in a value": (
+        "dataset.path=a=b.txt",
+        "dataset.path=a=b.txt: needs quotes, a pair for the shell and one inside; write 'dataset.path=\"a=b.txt\"'",
+    ),
+    "typographic quotes": (
+        "task.needle.text=“The {city} number is {number}.”",
+        "task.needle.text=“The {city} number is {number}.”: needs quotes, a pair for the shell and one inside; write "
+        "'task.needle.text=\"The {city} number is {number}.\"'",
+    ),
+    "a comma at the end": (
+        "model=qwen,",
+        "model=qwen,: is no override (mismatched input '<EOF>' expecting {':', BRACKET_OPEN, BRACE_OPEN, FLOAT, INT, "
+        "BOOL, NULL, UNQUOTED_CHAR, ID, ESC, WS, QUOTED_VALUE, INTERPOLATION}); write KEY=VALUE, in quotes for the "
+        "shell",
+    ),
+    "no model": ("model=null", f"model=null: is no option; the options are: {MODELS}"),
+    "an empty model": ("model=", f"model='': is no option; the options are: {MODELS}"),
+    "a list of models": ("model=[qwen,glm]", f"model=[qwen,glm]: is no option; the options are: {MODELS}"),
+    "a model taken away": ("~model", f"~model: a run needs one; choose it with model=OPTION: {MODELS}"),
+    "a model chosen twice": ("+model=qwen", "+model: is chosen already; write model=OPTION"),
+    "a key that is added and there": ("+task.trials=2", "+task.trials: is there already; write task.trials=VALUE"),
+    "a key taken away that is not there": ("~task.nope", "~task.nope: unknown key; did you mean task.needle?"),
+    "a key of another task": (
+        "task.rounds=2",
+        "task.rounds: task=niah has no such key; these do: task=continuation",
+    ),
+    "null for a number": ("task.trials=null", "task.trials=null: must be a valid integer"),
+    "an interpolation that leads nowhere": (
+        "label=${nope}",
+        "label=${nope}: Interpolation key 'nope' not found; give a value, or a key that there is",
+    ),
+    "an interpolation inside a list": (
+        "task.lengths=[512,${nope.x}]",
+        "task.lengths[1]=[512, '${nope.x}']: Interpolation key 'nope.x' not found; give a value, or a key that there "
+        "is",
+    ),
+    "a variable of the environment that is not set": (
+        "label=${oc.env:CONTEXTCLIFF_NOT_SET}",
+        "label=${oc.env:CONTEXTCLIFF_NOT_SET}: Environment variable 'CONTEXTCLIFF_NOT_SET' not found; give a value, or "
+        "a key that there is",
+    ),
+    "a resolver that there is not": (
+        "label=${nope:1}",
+        "label=${nope:1}: Unsupported interpolation type nope; give a value, or a key that there is",
+    ),
+    "a value still to be given": ("model.name=???", "model.name: missing; give model.name=VALUE"),
+    "an empty name": ("model.name=", "model.name=: must not be empty"),
+    "a policy that can't evict": (
+        "kv_policy.budget=0.2",
+        "kv_policy.budget=0.2: kv_policy=none keeps every position, and no policy here evicts any; leave it at 1.0",
+    ),
+    "a budget of no share": ("kv_policy.budget=1.5", "kv_policy.budget=1.5: must be less than or equal to 1"),
     "a label with a blank": (
         "label='a b'",
         "label=a b: up to 64 letters, digits, dots, hyphens and underscores; choose such a one",
@@ -129,8 +211,78 @@ OF_A_TASK = {
         ("task=niah_static_ja", "task.needle.keywords=[]"),
         "task.needle.keywords: must not be empty with task.needle.match=keywords; give [WORD,…]",
     ),
+    "a keyword without a letter": (
+        ("task=niah_static", "task.needle.match=keywords", 'task.needle.keywords=[herring," "]'),
+        "task.needle.keywords[1]: is blank; give a word, or leave it out",
+    ),
+    "a needle of one's own with the preset's answer": (
+        ("task=niah_static", "task.needle.text='The spare key is in Paris.'", "task.needle.question='Where is it?'"),
+        "task.needle.answer='brass herring': does not stand in task.needle.text; give task.needle.answer=WORDS, or "
+        "task.needle.inferred=true where it has to be worked out",
+    ),
+    "a needle of one's own with the preset's keywords": (
+        ("task=niah_static_ja", "task.needle.text='The spare key is in Paris.'"),
+        "task.needle.keywords[0]='銅': does not stand in task.needle.text; give task.needle.keywords=[WORD,…], or "
+        "task.needle.inferred=true where it has to be worked out",
+    ),
+    "one of several needles without its answer": (
+        (
+            "task=niah_multi_static",
+            "task.needles=[{text: 'A fig.', answer: fig}, {text: 'A plum.', answer: pear}]",
+        ),
+        "task.needles[1].answer='pear': does not stand in task.needles[1].text; give words that do, or "
+        "task.needles[1].inferred=true where it has to be worked out",
+    ),
+    "a blank answer among several": (
+        ("task=niah_multi_static", "task.needles=[{text: 'A fig.', answer: ' '}]"),
+        "task.needles[0].answer: is blank; give a word, or leave the needle out",
+    ),
+    "a key that one task of a sweep lacks": (
+        ("task=niah,continuation", "task.trials=2"),
+        "task.trials: task=continuation has no such key; write ++task.trials=VALUE to set it where it exists",
+    ),
+    "a key that several tasks of a sweep lack": (
+        ("task=niah,continuation,qa,tracing", "task.trials=2"),
+        "task.trials: task=continuation and task=qa have no such key; write ++task.trials=VALUE to set it where it "
+        "exists",
+    ),
+    "a key that one task of a sweep has, added": (
+        ("task=niah,continuation", "+task.trials=2"),
+        "+task.trials: is there already; write task.trials=VALUE, or ++task.trials=VALUE to set it where it exists",
+    ),
+    "a key that no task of a sweep has": (
+        ("task=niah,continuation", "task.trils=2"),
+        "task.trils: unknown key; did you mean task.trials?",
+    ),
+    "a forced key that no task of a sweep has": (
+        ("task=niah,continuation", "++task.trils=2"),
+        "task.trils: unknown key; none of task=niah, task=continuation has it; did you mean task.trials?",
+    ),
+    "a forced key that no task of an experiment has": (
+        ("experiment=needle_family", "++task.hopps=2"),
+        "task.hopps: unknown key; none of task=niah, task=niah_multi, task=niah_multikey, task=niah_semantic, "
+        "task=tracing, task=aggregation has it; did you mean task.hops?",
+    ),
+    "a forced key of one job": (
+        ("task=niah", "++task.rounds=2"),
+        "task.rounds: unknown key; did you mean task.controls?",
+    ),
+    "an address for an engine without one": (
+        ("engine.base_url=http://127.0.0.1:9",),
+        "engine.base_url: engine=llamacpp has no such key; these do: engine=gemini, koboldcpp, llama_server, "
+        "lmstudio, nvidia_nim, ollama, openai, openrouter, sglang, vllm, zai",
+    ),
+    "a needle's value for a task without it": (
+        ("task=niah_multi", "task.needle.value=emoji"),
+        "task.needle.value: task=niah_multi has no such key; these do: task=niah, niah_static, niah_static_ja",
+    ),
     "a static needle that the text answers": (
-        ("task=niah_static", "task.needle.answer=harbour", "engine=simulated"),
+        (
+            "task=niah_static",
+            "task.needle.answer=harbour",
+            "task.needle.text='The key is in the harbour.'",
+            "engine=simulated",
+        ),
         "task.needle: the text holds 'harbour' already, so finding it would show nothing; take another needle, or "
         "another dataset",
     ),

@@ -1,0 +1,92 @@
+"""Hydra's errors in one line that names the key, the value and the way out."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.command_line.keys import keys_of_jobs, options_with
+from contextcliff.command_line.overrides import options_of
+from contextcliff.composing import hint
+
+if TYPE_CHECKING:
+    from hydra.core.override_parser.types import Override
+
+_NO_SUCH_KEY = re.compile(r"Could not override '([^']+)'|Key '([^']+)' is not in struct")
+_NO_SUCH_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
+_THERE_ALREADY = re.compile(r"Could not append to config\. An item is already at '([^']+)'")
+_CHOSEN_ALREADY = re.compile(r"Multiple values for ([^\s.]+)\. To override")
+_NOTHING_TO_DELETE = re.compile(r"Could not delete from config\. '([^']+)' does not exist")
+_FULL_KEY = re.compile(r"full_key: (\S+)")
+
+_LAUNCHERS = "hydra/launcher"
+_EXTRAS = {"joblib": "joblib", "ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
+"""The extra that brings a launcher; `basic` is Hydra's own."""
+
+
+def explain(error: Exception, overrides: Sequence[Override]) -> str:
+    """The one line. What Hydra says itself, where it is none of the known ones."""
+    told = f"{error}\n{error.__cause__ or ''}"
+    for pattern, words in _WORDS.items():
+        found = pattern.search(told)
+        if found is not None:
+            return words(found, told, overrides)
+    return " ".join(str(error).split())
+
+
+def _no_such_option(found: re.Match[str], _: str, __: Sequence[Override]) -> str:
+    group, name = found.groups()
+    if group == _LAUNCHERS and name in _EXTRAS:
+        return f"{group}={name}: not installed; run pip install 'contextcliff[{_EXTRAS[name]}]'"
+    options = sorted(["basic", *_EXTRAS]) if group == _LAUNCHERS else options_of(group)
+    if not options:
+        return f"{group}={name}: no such option; is the package that brings it installed?"
+    near = difflib.get_close_matches(name, options, n=1) or [option for option in options if name in option][:1]
+    meant = f"did you mean {near[0]}? " if near else ""
+    return f"{group}={name}: no such option; {meant}the options are: {', '.join(options)}"
+
+
+def _no_such_key(found: re.Match[str], told: str, overrides: Sequence[Override]) -> str:
+    full = _FULL_KEY.search(told)
+    missing = full.group(1) if full is not None else next(filter(None, found.groups()))
+    typed = (override.key_or_group for override in overrides)
+    key = next((name for name in typed if name == missing or name.startswith(f"{missing}.")), missing)
+    jobs = keys_of_jobs(key, overrides)
+    lacking = [job for job, known in jobs.items() if key not in known]
+    verb = "has" if len(lacking) == 1 else "have"
+    if 0 < len(lacking) < len(jobs):
+        return f"{key}: {' and '.join(lacking)} {verb} no such key; write ++{key}=VALUE to set it where it exists"
+    others = options_with(key)
+    if others and lacking and all(lacking):
+        group = key.partition(".")[0]
+        return f"{key}: {' and '.join(lacking)} {verb} no such key; these do: {group}={', '.join(others)}"
+    return f"{key}: unknown key; {hint(key, dict.fromkeys(name for known in jobs.values() for name in known))}"
+
+
+def _there_already(found: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
+    key = found.group(1)
+    everywhere = len(keys_of_jobs(key, overrides)) < 2
+    more = "" if everywhere else f", or ++{key}=VALUE to set it where it exists"
+    return f"+{key}: is there already; write {key}=VALUE{more}"
+
+
+def _chosen_already(found: re.Match[str], _: str, __: Sequence[Override]) -> str:
+    group = found.group(1)
+    return f"+{group}: is chosen already; write {group}=OPTION"
+
+
+def _nothing_to_delete(found: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
+    key = found.group(1)
+    known = dict.fromkeys(name for keys in keys_of_jobs(key, overrides).values() for name in keys)
+    return f"~{key}: unknown key; {hint(key, known)}"
+
+
+_WORDS: Mapping[re.Pattern[str], Callable[[re.Match[str], str, Sequence[Override]], str]] = {
+    _NO_SUCH_OPTION: _no_such_option,
+    _THERE_ALREADY: _there_already,
+    _CHOSEN_ALREADY: _chosen_already,
+    _NOTHING_TO_DELETE: _nothing_to_delete,
+    _NO_SUCH_KEY: _no_such_key,
+}

@@ -1,0 +1,96 @@
+"""Flags: Hydra's own work, others are told how the override is written; overrides may stand on both sides of one."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff_here, reports
+
+NO_FLAG = {
+    ("--model", "qwen"): "--model: is no flag; write model=qwen (see --help)",
+    ("--model=qwen", "seed=1"): "--model: is no flag; write model=qwen (see --help)",
+    ("seed=1", "--trials", "8"): "--trials: is no flag; write task.trials=8 (see --help)",
+    ("--task.trials", "seed=1"): "--task.trials: is no flag; write task.trials=VALUE (see --help)",
+    ("--depth-grid",): "--depth-grid: is no flag; write task.depth_grid=VALUE (see --help)",
+    ("--seed", "1"): "--seed: is no flag; write seed=1 (see --help)",
+    ("--verbose",): "--verbose: is no flag; see --help",
+    ("-x",): "-x: is no flag; see --help",
+    ("--helpp",): "--helpp: is no flag; see --help",
+    ("--conf", "x"): "ambiguous option: --conf could match --config-path, --config-name, --config-dir; see --help",
+    ("--cfg",): "--cfg/-c: expected one argument; see --help",
+    ("--multirun", "--cfg", "job"): "--multirun and --cfg: say different things; give one of them",
+    ("--resolve",): "--resolve: goes with --cfg job; write --cfg job --resolve",
+    ("--package", "task"): "--package: goes with --cfg job; write --cfg job --package",
+    ("--cfg", "job", "task=niah,qa"): "--cfg: shows one job; give each key one value",
+}
+
+
+@pytest.mark.parametrize(("arguments", "line"), NO_FLAG.items(), ids=map(" ".join, NO_FLAG))
+def test_a_flag_that_is_none_is_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    done = contextcliff_here(*arguments, cwd=tmp_path)
+    assert (done.stderr, done.stdout, done.returncode) == (f"error: {line}\n", "", 2)
+
+
+def test_what_a_flag_does_not_take_is_named(tmp_path: Path) -> None:
+    done = contextcliff_here("--cfg", "nope", cwd=tmp_path)
+    assert (
+        done.stderr.replace("'", "")
+        == "error: --cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help\n"
+    )
+    assert (done.stdout, done.returncode) == ("", 2)
+
+
+@pytest.mark.parametrize("flag", ["--version", "--vers"])
+def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path, flag: str) -> None:
+    done = contextcliff_here(flag, cwd=tmp_path)
+    hydra = metadata.version("hydra-core")
+    assert done.stdout == f"contextcliff {metadata.version('contextcliff')} (Hydra {hydra})\n"
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+SHOWN = {
+    ("--help",): "kv_policy: none, q4_0, q8_0",
+    ("-h",): "kv_policy: none, q4_0, q8_0",
+    ("--hydra-help",): "Hydra",
+    ("--cfg", "job"): "context_window: 8192",
+    ("-c", "hydra"): "sweeper:",
+    ("--cfg", "job", "--resolve", "-p", "task"): "trials: 4",
+    ("task=qa", "--cfg", "job", "task.repeats=7"): "repeats: 7",
+    ("--info", "searchpath"): "Config search path",
+    ("-i", "defaults"): "essays",
+    ("--shell-completion", "install=bash"): "complete",
+}
+
+
+@pytest.mark.parametrize(("arguments", "told"), SHOWN.items(), ids=map(" ".join, SHOWN))
+def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    done = contextcliff_here(*arguments, cwd=tmp_path)
+    assert told in done.stdout
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_package_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) -> None:
+    done = contextcliff_here("--cfg", "job", "--package", "nope", cwd=tmp_path)
+    assert (done.stderr, done.returncode) == ("package 'nope' not found in config\n", 2)
+
+
+def test_a_folder_of_ones_own_options_goes_with_config_dir(tmp_path: Path) -> None:
+    mine = tmp_path / "mine" / "sampling"
+    mine.mkdir(parents=True)
+    (mine / "warm.yaml").write_text("defaults: [greedy, _self_]\ntemperature: 0.5\n", encoding="utf-8")
+    done = contextcliff_here("--config-dir", str(mine.parent), "sampling=warm", "--cfg", "job", cwd=tmp_path)
+    assert "temperature: 0.5" in done.stdout
+    assert (done.stderr, done.returncode) == ("", 0)
+    done = contextcliff_here("--config-dir", "/nowhere", cwd=tmp_path)
+    assert (done.stderr, done.returncode) == ("error: Additional config directory '/nowhere' not found\n", 2)
+
+
+@pytest.mark.parametrize("flag", ["-m", "--multirun", "--run", "-r"])
+def test_a_run_takes_overrides_on_both_sides_of_a_flag(tmp_path: Path, flag: str) -> None:
+    small = ("task.lengths=[256]", "task.depths=[0.5]", "task.trials=1")
+    done = contextcliff_here(*SIMULATED, flag, *small, cwd=tmp_path)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert len(reports(tmp_path)) == 1

@@ -1,0 +1,78 @@
+"""`++KEY=VALUE` in a sweep over options with different keys: set where it exists, said where it doesn't."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from tests.commands import SIMULATED, contextcliff, reports
+
+SMALL = ("task=niah,continuation", "++task.lengths=[512]", "++task.max_tokens=64")
+
+
+def tasks_of(folder: Path) -> dict[str, dict[str, object]]:
+    """The task section of every run's own configuration, by task."""
+    found = {}
+    for file in folder.rglob("config.yaml"):
+        found[file.parent.name.partition("-")[0]] = dict(OmegaConf.load(file).task)
+    return found
+
+
+@pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib",)], ids=["one after another", "side by side"])
+def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path, launcher: tuple[str, ...]) -> None:
+    done = contextcliff(*launcher, *SIMULATED, *SMALL, "++task.trials=1", "++task.rounds=2", cwd=tmp_path)
+    assert done.returncode == 0
+    assert sorted(done.stderr.splitlines()) == [
+        "note: task.max_tokens: task=niah has no such key, and goes without it",
+        "note: task.rounds: task=niah has no such key, and goes without it",
+        "note: task.trials: task=continuation has no such key, and goes without it",
+    ]
+    tasks = tasks_of(tmp_path)
+    assert (tasks["niah"]["trials"], tasks["continuation"]["rounds"]) == (1, 2)
+    assert "rounds" not in tasks["niah"]
+    assert "trials" not in tasks["continuation"]
+    assert len(reports(tmp_path)) == 2
+
+
+def test_a_nested_key_and_one_of_a_judge_go_where_there_is_such_a_section(tmp_path: Path) -> None:
+    done = contextcliff(
+        *SIMULATED, "task=niah,niah_multi", "task.lengths=[512]", "task.trials=1",
+        "++task.needle.value=uuid", "++task.count=2", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "note: task.count: task=niah has no such key, and goes without it",
+        "note: task.needle.value: task=niah_multi has no such key, and goes without it",
+    ]
+    assert tasks_of(tmp_path)["niah"]["needle"]["value"] == "uuid"  # type: ignore[index]
+
+
+def test_an_experiment_that_sweeps_takes_it_too_and_any_key_where_a_section_takes_any(tmp_path: Path) -> None:
+    done = contextcliff(
+        *SIMULATED, "experiment=needle_family", "hydra.sweeper.params.task='niah,tracing'", "task.lengths=[512]",
+        "task.trials=1", "++task.hops=1", "++model.extra_body.seedless=true", cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.stderr, done.returncode) == ("note: task.hops: task=niah has no such key, and goes without it\n", 0)
+    assert tasks_of(tmp_path)["tracing"]["hops"] == 1
+
+
+def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "task=niah,niah_multi", "++task.needle.valu=uuid", "task.trials=1", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: task.needle.valu: unknown key; did you mean task.needle.value?",
+        "note: task.needle.valu: task=niah_multi has no such key, and goes without it",
+    ]
+
+
+def test_the_command_that_a_run_keeps_goes_without_what_it_left_out(tmp_path: Path) -> None:
+    """It can be given again for that run alone, where `++` would be an unknown key."""
+    done = contextcliff(
+        "engine=simulated", "reporting.progress=false", "reporting.console=false", "tracking.uri=sqlite:////proc/no.db",
+        *SMALL, "++task.trials=1", "++task.rounds=2", cwd=tmp_path,
+    )  # fmt: skip
+    (uploads,) = [line for line in done.stderr.splitlines() if "upload them later" in line and "continuation" in line]
+    assert "++task.rounds=2" in uploads
+    assert "trials" not in uploads

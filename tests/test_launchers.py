@@ -1,0 +1,40 @@
+"""A launcher whose package is missing names the extra that brings it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+# As in an environment where no plugin of Hydra is installed.
+_WITHOUT_PLUGINS = """
+import sys, types
+sys.modules["hydra_plugins"] = plugins = types.ModuleType("hydra_plugins")
+plugins.__path__ = []
+from contextcliff.__main__ import main
+main()
+"""
+EXTRAS = {"joblib": "joblib", "ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
+
+
+@pytest.mark.parametrize(("launcher", "extra"), EXTRAS.items())
+@pytest.mark.parametrize("swept", ["engine=simulated", "seed=1,2"])
+def test_a_launcher_that_is_not_installed_names_its_extra(
+    tmp_path: Path, launcher: str, extra: str, swept: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_PLUGINS, f"hydra/launcher={launcher}", swept],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stderr == (
+        f"error: hydra/launcher={launcher}: not installed; run pip install 'contextcliff[{extra}]'\n"
+    )
+    assert (done.stdout, done.returncode) == ("", 2)
+
+
+def test_every_extra_that_is_named_is_one_of_the_package() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(EXTRAS.values()) <= set(project["optional-dependencies"])

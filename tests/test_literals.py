@@ -1,0 +1,66 @@
+"""A value that is none of a key's allowed ones is answered with all of them, in every shipped configuration class."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from omegaconf import OmegaConf
+
+from contextcliff.composing import conf_dir
+from contextcliff.config import _BESIDE_TASK, _build_group, _class_at
+from contextcliff.errors import ConfigError
+from tests.test_shipped_configuration import OPTIONS, composed
+
+WRONG = "emoji"
+
+
+def literals(cls: type, prefix: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Every key of a class, and of the classes in it, that takes one of a few words."""
+    hints = get_type_hints(cls, include_extras=True)
+    for field in fields(cls):
+        for kind in alternatives(hints[field.name]):
+            if get_origin(kind) is Literal:
+                yield f"{prefix}{field.name}", get_args(kind)
+            elif isinstance(kind, type) and is_dataclass(kind):
+                yield from literals(kind, f"{prefix}{field.name}.")
+
+
+def alternatives(kind: Any) -> Iterator[Any]:
+    if get_origin(kind) is Annotated:
+        yield from alternatives(get_args(kind)[0])
+    elif get_origin(kind) in (Union, types.UnionType):
+        for part in get_args(kind):
+            yield from alternatives(part)
+    else:
+        yield kind
+
+
+def cases() -> list[tuple[str, str, str, tuple[Any, ...]]]:
+    found = []
+    for group, option in OPTIONS:
+        values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / group / f"{option}.yaml"), resolve=False)
+        target = values.get("_target_")
+        if target is not None:
+            found += [(group, option, key, words) for key, words in literals(_class_at(target, group))]
+    return found
+
+
+@pytest.mark.parametrize(("group", "option", "key", "words"), cases(), ids=lambda part: str(part)[:40])
+def test_a_wrong_word_lists_the_right_ones(group: str, option: str, key: str, words: tuple[Any, ...]) -> None:
+    node: Any = OmegaConf.to_container(composed(f"{group}={option}")[group], resolve=True)
+    section = node
+    *parents, last = key.split(".")
+    for parent in parents:
+        section = section[parent]
+    section[last] = WRONG
+    for beside in _BESIDE_TASK:
+        node.pop(beside, None)
+    *first, final = [repr(word) for word in words]
+    listed = f"{', '.join(first)} or {final}" if first else final
+    with pytest.raises(ConfigError) as raised:
+        _build_group(group, node)
+    assert str(raised.value) == f"{group}.{key}={WRONG}: must be {listed}"
