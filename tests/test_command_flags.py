@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff_here, reports
+from tests.commands import SIMULATED, contextcliff, reports
 
 NO_FLAG = {
     ("--model", "qwen"): "--model: is no flag; write model=qwen (see --help)",
@@ -30,12 +30,12 @@ NO_FLAG = {
 
 @pytest.mark.parametrize(("arguments", "line"), NO_FLAG.items(), ids=map(" ".join, NO_FLAG))
 def test_a_flag_that_is_none_is_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
-    done = contextcliff_here(*arguments, cwd=tmp_path)
+    done = contextcliff(*arguments, cwd=tmp_path)
     assert (done.stderr, done.stdout, done.returncode) == (f"error: {line}\n", "", 2)
 
 
 def test_what_a_flag_does_not_take_is_named(tmp_path: Path) -> None:
-    done = contextcliff_here("--cfg", "nope", cwd=tmp_path)
+    done = contextcliff("--cfg", "nope", cwd=tmp_path)
     assert (
         done.stderr.replace("'", "")
         == "error: --cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help\n"
@@ -45,7 +45,7 @@ def test_what_a_flag_does_not_take_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["--version", "--vers"])
 def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path, flag: str) -> None:
-    done = contextcliff_here(flag, cwd=tmp_path)
+    done = contextcliff(flag, cwd=tmp_path)
     hydra = metadata.version("hydra-core")
     assert done.stdout == f"contextcliff {metadata.version('contextcliff')} (Hydra {hydra})\n"
     assert (done.stderr, done.returncode) == ("", 0)
@@ -67,13 +67,13 @@ SHOWN = {
 
 @pytest.mark.parametrize(("arguments", "told"), SHOWN.items(), ids=map(" ".join, SHOWN))
 def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
-    done = contextcliff_here(*arguments, cwd=tmp_path)
+    done = contextcliff(*arguments, cwd=tmp_path)
     assert told in done.stdout
     assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_a_package_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) -> None:
-    done = contextcliff_here("--cfg", "job", "--package", "nope", cwd=tmp_path)
+    done = contextcliff("--cfg", "job", "--package", "nope", cwd=tmp_path)
     assert (done.stderr, done.returncode) == ("package 'nope' not found in config\n", 2)
 
 
@@ -81,16 +81,16 @@ def test_a_folder_of_ones_own_options_goes_with_config_dir(tmp_path: Path) -> No
     mine = tmp_path / "mine" / "sampling"
     mine.mkdir(parents=True)
     (mine / "warm.yaml").write_text("defaults: [greedy, _self_]\ntemperature: 0.5\n", encoding="utf-8")
-    done = contextcliff_here("--config-dir", str(mine.parent), "sampling=warm", "--cfg", "job", cwd=tmp_path)
+    done = contextcliff("--config-dir", str(mine.parent), "sampling=warm", "--cfg", "job", cwd=tmp_path)
     assert "temperature: 0.5" in done.stdout
     assert (done.stderr, done.returncode) == ("", 0)
-    done = contextcliff_here("--config-dir", "/nowhere", cwd=tmp_path)
+    done = contextcliff("--config-dir", "/nowhere", cwd=tmp_path)
     assert (done.stderr, done.returncode) == ("error: Additional config directory '/nowhere' not found\n", 2)
 
 
 @pytest.mark.parametrize("flag", ["-m", "--multirun", "--run", "-r"])
 def test_a_run_takes_overrides_on_both_sides_of_a_flag(tmp_path: Path, flag: str) -> None:
     small = ("task.lengths=[256]", "task.depths=[0.5]", "task.trials=1")
-    done = contextcliff_here(*SIMULATED, flag, *small, cwd=tmp_path)
+    done = contextcliff(*SIMULATED, flag, *small, cwd=tmp_path)
     assert (done.stderr, done.returncode) == ("", 0)
     assert len(reports(tmp_path)) == 1

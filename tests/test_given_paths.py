@@ -13,7 +13,7 @@ from contextcliff.command_line.paths import refused_path
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
-from tests.commands import contextcliff_here
+from tests.commands import contextcliff
 
 LONG = "a" * 300
 SIMULATED = ("engine=simulated",)
@@ -54,7 +54,7 @@ def given(named: str, value: str) -> tuple[str, str]:
 @pytest.mark.parametrize(("named", "others"), KEYS.items(), ids=KEYS)
 def test_a_file_name_that_is_too_long_is_one_line(tmp_path: Path, named: str, others: tuple[str, ...]) -> None:
     override, key = given(named, LONG)
-    done = contextcliff_here(*others, override, cwd=tmp_path)
+    done = contextcliff(*others, override, cwd=tmp_path)
     assert done.stderr == f"error: {key}={LONG[:80]}…: File name too long; give another path\n"
     assert (done.stdout, done.returncode) == ("", 2)
     assert list(tmp_path.iterdir()) == []
@@ -63,7 +63,7 @@ def test_a_file_name_that_is_too_long_is_one_line(tmp_path: Path, named: str, ot
 @pytest.mark.parametrize("named", ["output_dir", "dataset.path", "dataset.paths", "model.gguf.path", "action.runs"])
 def test_an_empty_path_is_none(tmp_path: Path, named: str) -> None:
     override, key = given(named, '""')
-    done = contextcliff_here(*KEYS[named], override, cwd=tmp_path)
+    done = contextcliff(*KEYS[named], override, cwd=tmp_path)
     assert (done.stderr, done.returncode) == (f"error: {key}=: must not be empty\n", 2)
 
 
@@ -82,7 +82,7 @@ AT_A_FILE = {
 def test_a_path_through_a_file_is_one_line(tmp_path: Path, named: str, line: str) -> None:
     (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
     path = str(tmp_path / "file.txt" / "x")
-    done = contextcliff_here(*KEYS[named], given(named, path)[0], cwd=tmp_path)
+    done = contextcliff(*KEYS[named], given(named, path)[0], cwd=tmp_path)
     assert (done.stderr, done.returncode) == (f"error: {line.format(path)}\n", 2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
@@ -101,7 +101,7 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path, named: str,
     folder = tmp_path / "folder"
     folder.mkdir()
     value = f"sqlite:///{folder}" if named == "tracking.uri" else str(folder)
-    done = contextcliff_here(*KEYS.get(named, SIMULATED), f"{named.partition(' ')[0]}={value}", cwd=tmp_path)
+    done = contextcliff(*KEYS.get(named, SIMULATED), f"{named.partition(' ')[0]}={value}", cwd=tmp_path)
     assert (done.stderr, done.returncode) == (f"error: {line.format(folder)}\n", 2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
@@ -112,13 +112,13 @@ def test_a_database_that_no_file_can_be_is_refused_before_the_run(tmp_path: Path
         f"sqlite:///{LONG}": "File name too long",
         f"sqlite:///{tmp_path}/file.txt/x.db": "a folder in it is a file",
     }.items():
-        done = contextcliff_here("engine=simulated", f"tracking.uri={uri}", cwd=tmp_path)
+        done = contextcliff("engine=simulated", f"tracking.uri={uri}", cwd=tmp_path)
         assert (done.stderr, done.returncode) == (f"error: tracking.uri: '{uri}': {told}; name another file\n", 2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
 
 def test_a_home_that_there_is_not_is_one_line(tmp_path: Path) -> None:
-    done = contextcliff_here("engine=simulated", 'dataset.path="~nobody-of-this-name/x.txt"', cwd=tmp_path)
+    done = contextcliff("engine=simulated", 'dataset.path="~nobody-of-this-name/x.txt"', cwd=tmp_path)
     assert done.stderr == (
         "error: dataset.path=~nobody-of-this-name/x.txt: there is no such home folder; give another path\n"
     )
@@ -127,7 +127,7 @@ def test_a_home_that_there_is_not_is_one_line(tmp_path: Path) -> None:
 
 def test_a_path_in_the_home_folder_needs_no_quotes(tmp_path: Path) -> None:
     """Bash expands no `~` behind a key with dots, and Hydra's grammar has none."""
-    done = contextcliff_here("model.gguf.path=~/no such/model.gguf", cwd=tmp_path)
+    done = contextcliff("model.gguf.path=~/no such/model.gguf", cwd=tmp_path)
     assert done.stderr == ("error: model.gguf.path=~/no such/model.gguf: no such file; give the path of a .gguf file\n")
     assert done.returncode == 2
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.commands import contextcliff_here
+from tests.commands import contextcliff
 from tests.test_shipped_configuration import composed
 
 PAGE = (Path(__file__).parents[1] / "docs" / "migrating.md").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def test_such_a_command_runs(tmp_path: Path) -> None:
     quick = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=false")
     for arguments in (commands()[0], commands()[2]):
         small = ("task.lengths=[512]", "task.trials=1", "task.haystacks=1", "task.depths=[0.5]")
-        done = contextcliff_here(*arguments, *quick, *small, cwd=tmp_path)
+        done = contextcliff(*arguments, *quick, *small, cwd=tmp_path)
         assert (done.stderr, done.returncode) == ("", 0)
 
 
@@ -66,7 +66,7 @@ def test_on_windows_the_pairs_of_quotes_change_places() -> None:
 
 
 def test_without_the_inner_quotes_the_error_writes_the_command(tmp_path: Path) -> None:
-    done = contextcliff_here("task=niah_static_ja", "task.needle.text=鍵は、底にある。", cwd=tmp_path)
+    done = contextcliff("task=niah_static_ja", "task.needle.text=鍵は、底にある。", cwd=tmp_path)
     assert done.stderr == (
         "error: task.needle.text=鍵は、底にある。: needs quotes, a pair for the shell and one inside; write "
         "'task.needle.text=\"鍵は、底にある。\"'\n"

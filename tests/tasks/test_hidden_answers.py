@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from contextcliff.tasks.niah import Needle, score_static
 from contextcliff.tasks.niah_multi import StaticNeedle
 from contextcliff.tasks.phrases import stands_in
-from tests.commands import SIMULATED, contextcliff_here, samples
+from tests.commands import SIMULATED, contextcliff, samples
 from tests.tasks.needles import shipped
 
 
@@ -71,7 +71,7 @@ def test_how_an_answer_is_checked_is_no_part_of_what_is_asked() -> None:
 
 
 def test_a_needle_of_ones_own_with_its_answer_is_found(tmp_path: Path) -> None:
-    done = contextcliff_here(
+    done = contextcliff(
         *SIMULATED, "task=niah_static", "task.needle.text='The spare key is in Paris.'", "task.needle.answer=Paris",
         "task.needle.question='Where is the spare key?'", "task.lengths=[512]", "task.trials=1", "engine.law=flat",
         "engine.ceiling=1.0", cwd=tmp_path,
