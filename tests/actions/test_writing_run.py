@@ -247,7 +247,7 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
     with serving(FakeServer(embeds=failing)) as server:
         ended = contextcliff(*short, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 0
-    (line,) = ended.stderr.splitlines()
+    (line,) = complaints(ended).splitlines()
     assert line.startswith("warning: 127.0.0.1: embeddings of embedder: ")
     assert line.endswith("coherence is not measured: the same command goes on")
     (report,) = reports(tmp_path)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contextcliff.records import ScoredSample
 from tests.analysis.analysis_samples import scored_sample
@@ -35,7 +36,7 @@ def drawn_items(
     return [[float(rng.random() < chance) for _ in range(3)] for chance in chances]
 
 
-def _varied(rng: np.random.Generator, rates: np.ndarray, correlation: float) -> np.ndarray:
+def _varied(rng: np.random.Generator, rates: NDArray[np.float64], correlation: float) -> NDArray[np.float64]:
     """Chances that vary by a beta distribution round each rate, so that right answers correlate so much."""
     if correlation == 0.0:
         return rates
@@ -43,4 +44,4 @@ def _varied(rng: np.random.Generator, rates: np.ndarray, correlation: float) -> 
         return (rng.random(rates.size) < rates).astype(float)
     spread = 1.0 / correlation - 1.0
     inside = np.clip(rates, 1e-9, 1.0 - 1e-9)
-    return rng.beta(inside * spread, (1.0 - inside) * spread)
+    return np.asarray(rng.beta(inside * spread, (1.0 - inside) * spread))

@@ -20,7 +20,7 @@ def simulated(rate: float, n: int, within: float, a_document: int) -> list[Level
     """Levels of `n` questions; where some share a document, those correlate too."""
     rng = np.random.default_rng([n, a_document, round(10 * within)])
     between = 0.0 if a_document == 1 else 0.15
-    found = []
+    found: list[Level] = []
     for _ in range(RUNS):
         items = drawn_items(rng, rate, n=n, within=within, between=between, a_document=a_document)
         samples = repeated(500, items, a_document=a_document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -39,8 +40,8 @@ def shaped(shape: str, length: int, scores: Scores) -> list[ScoredSample]:
     return [replace(s, sample=replace(s.sample, **_names(shape, i, length))) for i, s in enumerate(samples)]
 
 
-def _names(shape: str, i: int, length: int) -> dict[str, str]:
-    named = {
+def _names(shape: str, i: int, length: int) -> dict[str, Any]:
+    named: dict[str, dict[str, Any]] = {
         "texts of their own": {},
         "one text": {"document_id": "story"},
         "contexts": {"document_id": "story", "cluster": f"c{i % 4}"},
