@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx2
 
-from contextcliff.addresses import shown_text
 from contextcliff.engines.address import address_of
 from contextcliff.engines.keys import ApiKey
 from contextcliff.engines.server_tokens import TokenCounter
@@ -151,7 +150,7 @@ def _models(http: httpx2.Client, address: str, key: ApiKey, *, named: bool) -> _
             "environment, and name its variable with engine.api_key_env"
         )
     if answer.is_redirect:
-        where = key.hide_in(shown_text(answer.headers.get("location", "elsewhere")))
+        where = key.hide_in(answer.headers.get("location", "elsewhere"))
         raise RunError(
             f"engine.base_url={address}: redirects to {where}; give the address itself, a key is never sent on"
         )
@@ -197,7 +196,7 @@ def _words(answer: httpx2.Response, key: ApiKey) -> str:
     body = _json(answer)
     error = body.get("error", body) if isinstance(body, dict) else None
     told = error.get("message") if isinstance(error, dict) else error
-    line = shown_text(key.hide_in(" ".join((str(told) if told else answer.text).split())))
+    line = key.hide_in(" ".join((str(told) if told else answer.text).split()))
     return line if len(line) <= _WORDS_SHOWN else line[:_WORDS_SHOWN] + " …"
 
 

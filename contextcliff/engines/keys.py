@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from contextcliff.addresses import shown_text
 from contextcliff.engines.address import Address
 from contextcliff.engines.providers import PROVIDERS, provider_for, provider_of
 from contextcliff.errors import ConfigError
@@ -56,7 +57,7 @@ class ApiKey:
         logins = (_basic(self.login),) if self.login else ()
         for secret in sorted((*keys, *logins, *self.address.secrets), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
-        return text
+        return shown_text(text)
 
 
 def api_key(

@@ -59,7 +59,7 @@ class LlamaCpp:
     gpu_layers: int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed at once."""
-    api: Api | Literal["auto"] | None = "auto"
+    api: Literal["auto", "chat", "completions"] | None = "auto"
     """How prompts go: `chat` in a chat template, `completions` as plain text, for base models; `auto` (or None): as
     the weights have a template or not."""
 

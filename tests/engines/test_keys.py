@@ -12,7 +12,7 @@ from contextcliff.engines.address import Address, address_of
 from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
 from contextcliff.engines.providers import PROVIDERS
 from contextcliff.errors import ConfigError
-from tests.commands import QUIET, contextcliff
+from tests.commands import QUIET, contextcliff, contextcliff_here
 from tests.engines.fake_server import FakeServer, serving
 
 LOGIN = "user:p@ss/w0rd #1"
@@ -162,6 +162,23 @@ def test_what_an_address_carries_is_sent_and_reaches_nothing_that_a_run_leaves(
         assert not [file for file in files if secret.encode() in file.read_bytes()]
     shown = (tmp_path / "mlruns" / "mlflow.db").read_bytes()
     assert server.address.encode() in shown
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "engine.base_url=http://me:hunter22{@host",
+        "engine.base_url=http://me:hun/ter22@host",
+        "engine.base_url=[http://me:hunter22@host]",
+        "engine.bse_url=http://me:hunter22@host",
+        "output_dir=/etc/passwd/http://me:hunter22@host",
+    ],
+)
+def test_a_password_is_in_no_error(override: str, tmp_path: Path) -> None:
+    done = contextcliff_here("engine=vllm", override, *QUIET, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "ter22" not in done.stdout + done.stderr
 
 
 def test_a_wrong_password_is_refused_without_being_shown(tmp_path: Path, tokenizer: str) -> None:
