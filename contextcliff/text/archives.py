@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from typing import Any
 
-from contextcliff.text.unreadable import UnreadableError
+from contextcliff.text.unreadable import UnreadableError, needed
 
 _MOST_BYTES = 512 << 20
 """Of all members together, unpacked: a book with its pictures has less."""
@@ -36,3 +37,14 @@ def member(container: zipfile.ZipFile, name: str, *, kind: str) -> bytes:
         raise UnreadableError(f"is broken: this {kind} file lacks {told}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
         raise UnreadableError(f"is broken: {told} in it can't be unpacked") from error
+
+
+def xml_member(container: zipfile.ZipFile, name: str, *, kind: str) -> Any:
+    """One XML file in it, parsed. Raises `UnreadableError` for one that is absent or no XML, or nests too deeply."""
+    etree = needed("lxml.etree", kind=kind)
+    # Entities are not resolved: a document of a few lines could expand to gigabytes, or name a file of this machine.
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        return etree.fromstring(member(container, name, kind=kind), parser=parser)
+    except etree.XMLSyntaxError as error:
+        raise UnreadableError(f"is broken: {name} in it is no XML") from error

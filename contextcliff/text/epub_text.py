@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from contextcliff.text.archives import member, opened
+from contextcliff.text.archives import member, opened, xml_member
 from contextcliff.text.charsets import decoded
 from contextcliff.text.html_text import html_text
-from contextcliff.text.unreadable import UnreadableError, needed
+from contextcliff.text.unreadable import UnreadableError
 
 _CONTAINER, _LOCKS = "META-INF/container.xml", "META-INF/encryption.xml"
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
@@ -23,10 +23,10 @@ _CLOSED_AT_ONCE = re.compile(r"<(script|title|style|iframe|textarea)\b([^>]*)/>"
 def epub_text(data: bytes) -> str:
     """All pages of the spine. Raises `UnreadableError` for a broken book or one under copy protection."""
     container = opened(data, kind="EPUB")
-    root = _xml(container, _CONTAINER).find(".//{*}rootfile")
+    root = xml_member(container, _CONTAINER, kind="EPUB").find(".//{*}rootfile")
     package = "" if root is None else root.get("full-path", "")
     locked = set(_locked(container))
-    pages = list(_pages(_xml(container, package), posixpath.dirname(package)))
+    pages = list(_pages(xml_member(container, package, kind="EPUB"), posixpath.dirname(package)))
     if not pages:
         raise UnreadableError("is broken: this EPUB file has no pages")
     if locked.intersection(pages):
@@ -47,20 +47,10 @@ def _pages(package: Any, folder: str) -> Iterator[str]:
 def _locked(container: zipfile.ZipFile) -> Iterator[str]:
     """Files under copy protection; fonts are often listed too, which is no hindrance."""
     if _LOCKS in container.namelist():
-        for reference in _xml(container, _LOCKS).iterfind(".//{*}CipherReference"):
+        for reference in xml_member(container, _LOCKS, kind="EPUB").iterfind(".//{*}CipherReference"):
             yield posixpath.normpath(unquote(reference.get("URI", "")))
 
 
 def _page(container: zipfile.ZipFile, name: str) -> str:
     markup = decoded(member(container, name, kind="EPUB"), declares=True)
     return html_text(_CLOSED_AT_ONCE.sub(r"<\1\2></\1>", markup))
-
-
-def _xml(container: zipfile.ZipFile, name: str) -> Any:
-    etree = needed("lxml.etree", kind="EPUB")
-    # Entities are not resolved: a document of a few lines could expand to gigabytes, or name a file of this machine.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
-        return etree.fromstring(member(container, name, kind="EPUB"), parser=parser)
-    except etree.XMLSyntaxError as error:
-        raise UnreadableError(f"is broken: {name} in it is no XML") from error

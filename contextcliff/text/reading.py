@@ -1,4 +1,4 @@
-"""The text of a document of any kind that is read: PDF, Word, EPUB, HTML, Markdown, plain text."""
+"""The text of a document of any kind that is read: PDF, Word, OpenDocument, RTF, EPUB, HTML, Markdown, text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from contextcliff.text.charsets import decoded
 from contextcliff.text.docx_text import docx_text
 from contextcliff.text.epub_text import epub_text
 from contextcliff.text.html_text import html_text
+from contextcliff.text.odt_text import odt_text
 from contextcliff.text.pdf_text import pdf_text
+from contextcliff.text.rtf_text import rtf_text
 from contextcliff.text.unreadable import UnreadableError
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
@@ -57,6 +59,8 @@ def _plain(data: bytes) -> str:
 _READERS: Mapping[str, Callable[[bytes], str]] = {
     ".pdf": pdf_text,
     ".docx": docx_text,
+    ".odt": odt_text,
+    ".rtf": rtf_text,
     ".epub": epub_text,
     ".html": _html,
     ".htm": _html,

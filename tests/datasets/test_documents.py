@@ -109,8 +109,8 @@ def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
         f"dataset.path={tmp_path / 'absent'}: there is no such folder; give one that holds the documents"
     )
     assert refusal(Documents(path=str(tmp_path))) == (
-        f"dataset.path={tmp_path}: holds no document; these are read: .pdf, .docx, .epub, .html, .htm, .xhtml, .md, "
-        ".txt"
+        f"dataset.path={tmp_path}: holds no document; these are read: .pdf, .docx, .odt, .rtf, .epub, .html, .htm, "
+        ".xhtml, .md, .txt"
     )
 
 

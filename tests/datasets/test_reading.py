@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from contextcliff.errors import ConfigError
-from contextcliff.text import archives, unreadable
+from contextcliff.text import archives, rtf_text, unreadable
 from contextcliff.text.charsets import decoded
 from contextcliff.text.html_text import html_text
 from contextcliff.text.pdf_text import pdf_text
@@ -20,6 +22,7 @@ from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed
 
 pytest.importorskip("docx", reason="the extra docs-in is not installed")
 pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
+pytest.importorskip("striprtf", reason="the extra docs-in is not installed")
 
 DOCUMENTS = SHARED / "documents"
 shared = pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=WHY_SHARED)
@@ -177,6 +180,85 @@ def test_word_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path
     assert read_document(tmp_path / "a.docx") == "One two\nthree!\n\nControlled\n\na | b"
 
 
+def open_document(body: str, *, manifest: str = "<m/>") -> bytes:
+    """An ODT file as LibreOffice writes it, around the given body."""
+    names = {"office": "office", "text": "text", "table": "table", "draw": "drawing", "dc": "dc"}
+    oasis = "urn:oasis:names:tc:opendocument:xmlns"
+    spaces = " ".join(f'xmlns:{short}="{oasis}:{name}:1.0"' for short, name in names.items())
+    content = (
+        f"<?xml version='1.0' encoding='UTF-8'?><office:document-content {spaces}><office:body><office:text>{body}"
+        "</office:text></office:body></office:document-content>"
+    )
+    container = io.BytesIO()
+    with zipfile.ZipFile(container, "w") as made:
+        made.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        made.writestr("META-INF/manifest.xml", manifest)
+        made.writestr("content.xml", content)
+    return container.getvalue()
+
+
+def test_open_document_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "a.odt").write_bytes(
+        open_document(
+            "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p></text:deletion>"
+            "</text:changed-region></text:tracked-changes><text:table-of-content><text:p>Contents</text:p>"
+            "</text:table-of-content><text:h>A Head</text:h>"
+            "<text:p>One<text:tab/>two<text:line-break/><text:span>th<text:change/>ree</text:span>\n   <text:s/>"
+            "four<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>a note</text:p>"
+            "</text:note-body></text:note>!<office:annotation><text:p>remark</text:p></office:annotation><!-- no -->"
+            "<draw:frame><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame></text:p><text:p/>"
+            "<text:section><text:list><text:list-item><text:p>an item</text:p></text:list-item></text:list>"
+            "</text:section><text:p><text:ruby><text:ruby-base>字</text:ruby-base><text:ruby-text>じ</text:ruby-text>"
+            "</text:ruby>だ</text:p><table:table><table:table-header-rows><table:table-row><table:table-cell>"
+            "<text:p>a</text:p><text:p>b</text:p></table:table-cell><table:table-cell><text:p>c</text:p></table:table-cell></table:table-row>"
+            "</table:table-header-rows><table:table-row><table:table-cell><text:p>d</text:p></table:table-cell>"
+            "<table:covered-table-cell/></table:table-row></table:table>"
+        )
+    )
+    assert read_document(tmp_path / "a.odt") == (
+        "A Head\n\nOne two\nthree  four!\n\nBoxed\n\nan item\n\n字だ\n\na b | c\nd"
+    )
+
+
+RTF = r"""{\rtf1\ansi\ansicpg1252\deff0\uc1
+{\fonttbl{\f0\froman\fcharset0 Times New Roman;}{\f1\fnil\fcharset128 MS Mincho;}}
+{\colortbl;\red255\green0\blue0;}{\stylesheet{\s1 heading 1;}}{\*\generator Riched20 10.0;}{\info{\title Hidden title}}
+{\header\pard Running head\par}
+\pard\s1\b A Head\b0\par
+\pard Caf\'e9 \ldblquote na\u239?ve\rdblquote\~\emdash  one\line two
+ \u-28032?\u27827?, \u-10179?\u-8704?. A \\par of braces \{\}.\par
+{\f1\'93\'fa\'96\'7b}{\deleted gone}{\footnote a note}{\field{\*\fldinst{HYPERLINK "http://x.invalid/"}}{\fldrslt{linked}}}\
+{\*\shppict{\pict\pngblip HEX}}{\pict\wmetafile8\bin5 }{}}{x}the end of it\u8217?\par
+\trowd\cellx1\cellx2\pard\intbl a\par b\cell c\cell\row
+\trowd\cellx1\cellx2\pard\intbl d\cell\cell\row
+\pard After.\par}""".replace("HEX", "0123456789abcdef" * 64)
+
+
+def test_rich_text_is_read_as_it_looks_when_all_changes_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(RTF.encode("ascii"))
+    assert read_document(tmp_path / "a.rtf") == (
+        "A Head\n\nCafé “naïve”\xa0— one\ntwo 銀河, 😀. A \\par of braces {}.\n\n日本linked\n\nthe end of it’\n\n"
+        "a b | c\nd |\n\nAfter."
+    )
+
+
+def test_bytes_that_a_program_wrote_against_the_rules_are_of_the_declared_code_page(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(r"{\rtf1\ansi\ansicpg1251 Да.\par}".encode("cp1251"))
+    assert read_document(tmp_path / "a.rtf") == "Да."
+
+
+@shared
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
+@pytest.mark.parametrize("suffix", ["odt", "rtf"])
+def test_what_another_program_writes_reads_as_the_word_file_that_it_read(tmp_path: Path, suffix: str) -> None:
+    source, made = DOCUMENTS / "little_women_ch1-4.docx", tmp_path / f"a.{suffix}"
+    subprocess.run(["pandoc", "-s", str(source), "-o", str(made)], check=True)
+    found, expected = (
+        [" ".join(paragraph.split()) for paragraph in read_document(file).split("\n\n")] for file in (made, source)
+    )
+    assert found == expected
+
+
 def book(pages: dict[str, str], *, locked: str = "") -> bytes:
     container = io.BytesIO()
     kinds = {"nav.xhtml": ' properties="nav"'}
@@ -216,6 +298,12 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
 )
 
 
+def book_of_nothing() -> bytes:
+    container = io.BytesIO()
+    zipfile.ZipFile(container, "w").close()
+    return container.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
@@ -224,6 +312,15 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
         ("a.pdf", printed_pdf([[]]), "holds no text (it is scanned or empty, and needs OCR first)"),
         ("a.docx", b"PK nothing", "is broken: no DOCX file"),
         ("a.docx", b"\xd0\xcf\x11\xe0...", "is encrypted, or of Word 97 (save it as DOCX without a password)"),
+        ("a.odt", b"PK nothing", "is broken: no ODT file"),
+        ("a.odt", book_of_nothing(), "is broken: this ODT file lacks content.xml"),
+        ("a.odt", open_document("<text:p/>"), "holds no text"),
+        ("a.odt", open_document("<text:p>"), "is broken: content.xml in it is no XML"),
+        ("a.odt", open_document("x", manifest="<m><encryption-data/></m>"), "is encrypted"),
+        ("a.rtf", b"PK nothing", "is broken: no RTF file"),
+        ("a.rtf", rb"{\rtf1\ansi\ansicpg932 \'93}", "is not CP932 text, which it declares to be"),
+        ("a.rtf", rb"{\rtf1 \u99999999999 }", "is broken: no RTF file"),
+        ("a.rtf", rb"{\rtf1{\fonttbl{\f0 Times;}}}", "holds no text"),
         ("a.epub", b"", "is broken: no EPUB file"),
         ("a.epub", book({}), "is broken: this EPUB file has no pages"),
         ("a.epub", book({"a.xhtml": "x"}, locked="OPS/a.xhtml"), "is encrypted"),
@@ -254,6 +351,26 @@ def test_entities_of_a_book_do_not_expand(tmp_path: Path) -> None:
         made.writestr("META-INF/container.xml", f"{BOMB}]><c><rootfile full-path='x'/>&j;</c>")
     with pytest.raises(UnreadableError, match="is broken: META-INF/container.xml in it is no XML"):
         read_document(tmp_path / "a.epub")
+
+
+def test_entities_of_an_open_document_do_not_expand(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.odt", "w") as made:
+        made.writestr("content.xml", f"{BOMB}]><c>&j;</c>")
+    with pytest.raises(UnreadableError, match="is broken: (content.xml in it is no XML|no text document)"):
+        read_document(tmp_path / "a.odt")
+
+
+@pytest.mark.parametrize("data", [b"{" * 200_000, rb"\bin99999999999 ", b"{\\field{\\*\\fldinst " * 20_000])
+def test_strange_rich_text_takes_no_time(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 It rained." + data)
+    assert read_document(tmp_path / "a.rtf").startswith("It rained.")
+
+
+def test_rich_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtf_text, "_MOST_BYTES", 1_000)
+    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 " + b"It rained. " * 100 + b"}")
+    with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
+        read_document(tmp_path / "a.rtf")
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
