@@ -1,4 +1,4 @@
-"""Dataset `documents`: your own PDF, Word, EPUB, HTML, Markdown and text files, and questions on them."""
+"""Dataset `documents`: your own PDF, Word, ODT, RTF, EPUB, HTML, Markdown and text files, and questions on them."""
 
 from __future__ import annotations
 
