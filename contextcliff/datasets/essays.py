@@ -27,8 +27,8 @@ _LOOKED_AT = 4_000
 class Essays:
     """Files joined in the order given, folders by the names of their documents; none: a built-in story.
 
-    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text: UTF-8, or
-    what its byte order mark says. `clean_text` says what is mended and taken out. A file of rows is refused.
+    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text: UTF-8,
+    or what its byte order mark says. `clean_text` says what is mended and taken out. A file of rows is refused.
     """
 
     path: GivenPath | None = None
