@@ -168,9 +168,7 @@ def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_sav
 
 
 def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
-    ended = contextcliff(
-        *QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path
-    )
+    ended = contextcliff(*QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path)
     assert ended.returncode == 0
     assert next(tmp_path.rglob("runs-qa.png")).stat().st_size > 10_000
 

@@ -12,7 +12,7 @@ from contextcliff.engines.address import Address, address_of
 from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
 from contextcliff.engines.providers import PROVIDERS
 from contextcliff.errors import ConfigError
-from tests.commands import QUIET, contextcliff, contextcliff_here
+from tests.commands import QUIET, contextcliff
 from tests.engines.fake_server import FakeServer, serving
 
 LOGIN = "user:p@ss/w0rd #1"
@@ -175,7 +175,7 @@ def test_what_an_address_carries_is_sent_and_reaches_nothing_that_a_run_leaves(
     ],
 )
 def test_a_password_is_in_no_error(override: str, tmp_path: Path) -> None:
-    done = contextcliff_here("engine=vllm", override, *QUIET, cwd=tmp_path)
+    done = contextcliff("engine=vllm", override, *QUIET, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert "ter22" not in done.stdout + done.stderr
