@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.address import Address, address_of
+from contextcliff.engines.embedding import OpenAIEmbedding
 from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
 from contextcliff.engines.providers import PROVIDERS
 from contextcliff.errors import ConfigError
@@ -187,3 +188,26 @@ def test_a_wrong_password_is_refused_without_being_shown(tmp_path: Path, tokeniz
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: engine.base_url={server.address}/v1: refuses the API key (401)")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_embedder_is_sent_the_login_of_its_address_and_keeps_none_of_it() -> None:
+    with serving(FakeServer(login=LOGIN, embeds=lambda text: [float(len(text)), 1.0])) as server:
+        embedder = OpenAIEmbedding(base_url=server.address.replace("http://", f"http://{IN_ADDRESS}@"), model="e")
+        with embedder.open() as session:
+            assert session.embed(["abc"]) == ((3.0, 1.0),)
+    assert embedder.identity()["base_url"] == f"{server.address}/v1"
+
+
+def test_a_judge_is_sent_the_login_of_its_address_and_keeps_none_of_it(tmp_path: Path) -> None:
+    with serving(FakeServer(login=LOGIN)) as server:
+        url = server.address.replace("http://", f"http://{IN_ADDRESS}@")
+        done = contextcliff(
+            "engine=simulated", "task/judge=llm", f"task.judge.engine.base_url='{url}'", "task.lengths=[300]",
+            "task.trials=1", "reporting.progress=false", cwd=tmp_path, env=NO_KEYS,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert server.bodies
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    for secret in (PASSWORD, IN_ADDRESS.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()):
+        assert secret not in done.stdout
+        assert not [file for file in files if secret.encode() in file.read_bytes()]
