@@ -62,7 +62,7 @@ def prose_of(text: str, *, language: str = "en") -> Prose:
     starts = sentence_starts(text, language=primary(language))
     bounds = [*starts, len(text)]
     stretches = (text[start:end].strip() for start, end in pairwise(bounds))
-    sentences = tuple(stretch for stretch in stretches if any(map(str.isalpha, stretch)))
+    sentences = tuple(stretch for stretch in stretches if any(map(str.isalpha, stretch.translate(_PLAIN))))
     spaced = primary(language) not in UNSPACED
     words = [words_of(sentence) for sentence in sentences] if spaced else []
     return Prose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import textstat
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextcliff.writing.familiar import dale_chall
@@ -66,6 +66,7 @@ def test_half_a_surrogate_pair_is_no_failure() -> None:
 
 
 @given(st.text(max_size=200))
+@example("\u02bc")  # an apostrophe that is a letter to Unicode
 def test_every_word_belongs_to_a_sentence_and_every_sentence_to_the_text(text: str) -> None:
     prose = prose_of(text)
     assert sum(prose.words_per_sentence) == len(prose.words)
