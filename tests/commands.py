@@ -120,12 +120,6 @@ def _waited_for(child: int, *, timeout_s: float) -> int:
         time.sleep(0.01)
 
 
-def complaints(done: subprocess.CompletedProcess[str]) -> str:
-    """What was said on stderr, but for the word that so few samples can give no cap."""
-    lines = done.stderr.splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("warning: no safe cap "))
-
-
 def reports(folder: Path) -> list[dict[str, Any]]:
     """Every `report.json` below a folder, by run id."""
     found = [json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("report.json")]

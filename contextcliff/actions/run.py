@@ -159,13 +159,12 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         missing = store.missing(prepared.planned)
         judging = worst_of_judge(invocation, prepared, store)
         meter.refuse_beyond(missing, beside=judging)
+        if missing and invocation.reporting.progress:
+            _warn(impossible_cap(invocation, identity, prepared))
         if not _agreed(invocation, meter.worst(missing) + judging):
             return _Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
-        impossible = impossible_cap(invocation, identity, prepared) if missing else None
-        if impossible is not None:
-            sys.stderr.write(f"warning: {impossible}\n")
         asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
         kept = tuple(document for name, document in prepared.documents.items() if name in asked)
         live = watched(invocation, prepared)
@@ -211,6 +210,12 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
         documents=prepared.documents,
         outcomes=tuple(outcome_of(item, None, faults.get(item.key)) for item in prepared.planned),
     )
+
+
+def _warn(impossible: str | None) -> None:
+    """Say beforehand, beside the progress, that no cap will come; the plan says it too."""
+    if impossible is not None:
+        sys.stderr.write(f"warning: {impossible}\n")
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

@@ -41,8 +41,7 @@ def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_
     assert usage["usd"] == pytest.approx(own + judge["usd"])
     alone = contextcliff(*SIMULATED, *FEW, cwd=tmp_path)
     assert alone.returncode == 0
-    (again,) = reports(tmp_path)
-    assert again["usage"]["judge"] is None
+    (again,) = (each for each in reports(tmp_path) if each["usage"]["judge"] is None)
     assert again["usage"]["usd"] == pytest.approx(own)
     assert again["usage"]["prompt_tokens"] == usage["prompt_tokens"]
 

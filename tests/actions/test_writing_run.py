@@ -15,7 +15,7 @@ import pytest
 from contextcliff.writing.familiar import dale_chall
 from contextcliff.writing.measures import MEASURES
 from contextcliff.writing.norms import norms_for
-from tests.commands import SIMULATED, complaints, contextcliff, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", "reporting.dpi=50", *SIMULATED)
@@ -25,7 +25,7 @@ COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
 def run(folder: Path, *overrides: str) -> dict[str, Any]:
     ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, complaints(ended)) == (0, "")
+    assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(folder)
     return report
 
@@ -146,7 +146,7 @@ def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     plans = []
     for sampling, samples_sent in (("creative", 30), ("greedy", 3)):
         ended = contextcliff(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
-        assert (ended.returncode, complaints(ended)) == (0, "")
+        assert (ended.returncode, ended.stderr) == (0, "")
         plans.append(json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8")))
         assert plans[-1]["samples"] == samples_sent
         assert plans[-1]["completion_tokens"] == 256 * samples_sent
@@ -247,7 +247,7 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
     with serving(FakeServer(embeds=failing)) as server:
         ended = contextcliff(*short, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 0
-    (line,) = complaints(ended).splitlines()
+    (line,) = ended.stderr.splitlines()
     assert line.startswith("warning: 127.0.0.1: embeddings of embedder: ")
     assert line.endswith("coherence is not measured: the same command goes on")
     (report,) = reports(tmp_path)
