@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
@@ -16,18 +18,30 @@ if TYPE_CHECKING:
 
 _FULL_ERROR = "HYDRA_FULL_ERROR"
 _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
-
 _MAIN_PROCESS = "CONTEXTCLIFF_MAIN_PROCESS"
+_STDERR = "CONTEXTCLIFF_STDERR"
 
 _codes: list[ExitCode] = []
 
 
-class JobFailed(Exception):
-    """Carries a job's exit code out of a launcher that runs jobs in other processes."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ended:
+    """How a job ended, and the line that it said where it failed."""
 
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
+    code: ExitCode
+    line: str = ""
+
+
+class JobFailed(Exception):
+    """Carries a job's exit code out of a launcher that runs jobs in other processes.
+
+    `unheard` is the failure's line where the process has another stderr than ours (a cluster's log).
+    """
+
+    def __init__(self, code: int, unheard: str = "") -> None:
+        super().__init__(code, unheard)
         self.code = ExitCode(code)
+        self.unheard = unheard
 
 
 def job(config: DictConfig) -> None:
@@ -38,16 +52,17 @@ def job(config: DictConfig) -> None:
     from contextcliff.execution.stopping import at_work, heard, posted
 
     with at_work():
-        code = heard() or _outcome_of(config)
-    _codes.append(code)
-    if os.environ.get(_MAIN_PROCESS) == str(os.getpid()):
+        before = heard()
+        ended = _outcome_of(config) if before is None else _Ended(code=before)
+    _codes.append(ended.code)
+    if os.environ.get(_MAIN_PROCESS) == _process():
         if heard() is not None:
             sys.exit(heard())
-    elif code is not ExitCode.DONE and posted() is None:  # else the process that sweeps knows
-        raise JobFailed(code)
+    elif ended.code is not ExitCode.DONE and posted() is None:  # else the process that sweeps knows
+        raise JobFailed(ended.code, ended.line if os.environ.get(_STDERR) != _stderr() else "")
 
 
-def _outcome_of(config: DictConfig) -> ExitCode:
+def _outcome_of(config: DictConfig) -> _Ended:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
     from omegaconf import OmegaConf
@@ -64,27 +79,27 @@ def _outcome_of(config: DictConfig) -> ExitCode:
             overrides = without_absent(config, overrides, hydra.runtime.choices)
         invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
         with refused_path(invocation.parameters):
-            return invocation.action(invocation)
+            return _Ended(code=invocation.action(invocation))
     except ContextCliffError as error:
         if _wants_traceback():
             raise
         _complain(error)
-        return error.exit_code
+        return _Ended(code=error.exit_code, line=str(error))
     except KeyboardInterrupt:
-        return _stopped()
+        return _Ended(code=_stopped())
 
 
 def main() -> None:
     """The console script."""
     os.environ["CONTEXTCLIFF_FULL_ERROR"] = os.environ.get(_FULL_ERROR, "0")
+    os.environ[_MAIN_PROCESS], os.environ[_STDERR] = _process(), _stderr()
     os.environ[_FULL_ERROR] = "1"  # Hydra then raises its errors, and this module words them
-    os.environ[_MAIN_PROCESS] = str(os.getpid())
     sys.exit(_run(sys.argv[1:]))
 
 
 def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.flags import asks_for_version, read, version
-    from contextcliff.command_line.keys import refuse_forced_nowhere
+    from contextcliff.command_line.keys import refuse_forced_nowhere, refuse_swept_list
     from contextcliff.command_line.overrides import check_overrides, parsed, with_home
 
     if asks_for_version(arguments):
@@ -99,6 +114,7 @@ def _run(arguments: list[str]) -> ExitCode:
         if sweeping and typed.shows:
             raise ConfigError(f"{typed.shows}: shows one job; give each key one value")
         refuse_forced_nowhere(overrides)
+        refuse_swept_list(overrides)
     except ConfigError as error:
         if _wants_traceback():
             raise
@@ -133,6 +149,8 @@ def _hydra(overrides: Sequence[Override]) -> ExitCode:
             _complain(ConfigError(explain(error, overrides)))
             return ExitCode.BAD_CONFIGURATION
         except JobFailed as error:
+            if error.unheard:
+                _complain(error.unheard)
             return error.code
         except SystemExit as end:  # --help and --cfg end so, and a --package that is not there, in a line of Hydra's
             return heard() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
@@ -153,7 +171,18 @@ def _stopped() -> ExitCode:
     return code
 
 
-def _complain(error: Exception) -> None:
+def _process() -> str:
+    """This process, among those of a cluster."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _stderr() -> str:
+    """Which file stderr is."""
+    status = os.fstat(2)
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def _complain(error: Exception | str) -> None:
     from contextcliff.addresses import shown_text
 
     sys.stderr.write(f"error: {shown_text(' '.join(str(error).split()))}\n")

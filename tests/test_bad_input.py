@@ -138,11 +138,14 @@ CASES = {
         "task.needle.text=“The {city} number is {number}.”: needs quotes, a pair for the shell and one inside; write "
         "'task.needle.text=\"The {city} number is {number}.\"'",
     ),
-    "a comma at the end": (
-        "model=qwen,",
-        "model=qwen,: is no override (mismatched input '<EOF>' expecting {':', BRACKET_OPEN, BRACE_OPEN, FLOAT, INT, "
-        "BOOL, NULL, UNQUOTED_CHAR, ID, ESC, WS, QUOTED_VALUE, INTERPOLATION}); write KEY=VALUE, in quotes for the "
-        "shell",
+    "a comma at the end": ("model=qwen,", "model=qwen,: ends in a comma; write model=qwen, or another value behind it"),
+    "a list without brackets": (
+        "task.lengths=512,1024",
+        "task.lengths=512,1024: takes a list; write task.lengths=[512,1024]",
+    ),
+    "a list in parentheses": (
+        "task.lengths=(512,1024)",
+        "task.lengths=(512,1024): is no override; write KEY=VALUE or KEY=[A,B], in quotes for the shell",
     ),
     "no model": ("model=null", f"model=null: is no option; the options are: {MODELS}"),
     "an empty model": ("model=", f"model='': is no option; the options are: {MODELS}"),
@@ -266,6 +269,19 @@ OF_A_TASK = {
     "a forced key of one job": (
         ("task=niah", "++task.rounds=2"),
         "task.rounds: unknown key; did you mean task.controls?",
+    ),
+    "a judge for a task without one": (
+        ("task=continuation", "task/judge=llm"),
+        "task/judge: task=continuation takes none; leave it out",
+    ),
+    "a judge for two tasks of which one takes none": (
+        ("task=niah,continuation", "task/judge=llm"),
+        "task/judge: task=continuation takes none; leave it out",
+    ),
+    "a task that is named twice, with a key of the first": (
+        ("task=niah", "task=qa", "task.trials=2"),
+        "task.trials: task=qa has no such key; these do: task=aggregation, niah, niah_multi, niah_multi_static, "
+        "niah_multikey, niah_semantic, niah_static, niah_static_ja, repeat, tracing",
     ),
     "an address for an engine without one": (
         ("engine.base_url=http://127.0.0.1:9",),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from contextcliff.__main__ import JobFailed
 
 # As in an environment where no plugin of Hydra is installed.
 _WITHOUT_PLUGINS = """
@@ -38,3 +41,9 @@ def test_a_launcher_that_is_not_installed_names_its_extra(
 def test_every_extra_that_is_named_is_one_of_the_package() -> None:
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
+
+
+def test_a_failure_of_another_process_brings_its_line_home() -> None:
+    """Joblib and submitit hand exceptions over pickled; a job on a cluster writes its stderr elsewhere."""
+    failed = pickle.loads(pickle.dumps(JobFailed(2, "task.trials=0: must be greater than 0")))
+    assert (failed.code, failed.unheard) == (2, "task.trials=0: must be greater than 0")

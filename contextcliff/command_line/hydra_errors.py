@@ -53,6 +53,11 @@ def _no_such_key(found: re.Match[str], told: str, overrides: Sequence[Override])
     missing = full.group(1) if full is not None else next(filter(None, found.groups()))
     typed = (override.key_or_group for override in overrides)
     key = next((name for name in typed if name == missing or name.startswith(f"{missing}.")), missing)
+    if "/" in key:  # a group inside an option: a judge, an embedder
+        jobs = keys_of_jobs(key.replace("/", "."), overrides)
+        lacking = [job for job, known in jobs.items() if key.replace("/", ".") not in known]
+        if lacking and all(lacking):
+            return f"{key}: {' and '.join(lacking)} {'takes' if len(lacking) == 1 else 'take'} none; leave it out"
     jobs = keys_of_jobs(key, overrides)
     lacking = [job for job, known in jobs.items() if key not in known]
     verb = "has" if len(lacking) == 1 else "have"
@@ -62,7 +67,8 @@ def _no_such_key(found: re.Match[str], told: str, overrides: Sequence[Override])
     if others and lacking and all(lacking):
         group = key.partition(".")[0]
         return f"{key}: {' and '.join(lacking)} {verb} no such key; these do: {group}={', '.join(others)}"
-    return f"{key}: unknown key; {hint(key, dict.fromkeys(name for known in jobs.values() for name in known))}"
+    known = dict.fromkeys(name for names in jobs.values() for name in names if name != key)
+    return f"{key}: unknown key; {hint(key, known)}"
 
 
 def _there_already(found: re.Match[str], _: str, overrides: Sequence[Override]) -> str:

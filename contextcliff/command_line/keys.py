@@ -65,6 +65,25 @@ def refuse_forced_nowhere(overrides: Sequence[Override]) -> None:
             raise ConfigError(f"{override.key_or_group}: unknown key; none of {', '.join(jobs)} has it; {told}")
 
 
+def refuse_swept_list(overrides: Sequence[Override]) -> None:
+    """Raise `ConfigError` for a key that takes a list and is swept over single values: brackets were forgotten."""
+    from hydra.core.override_parser.types import ChoiceSweep
+
+    for override in overrides:
+        key = override.key_or_group
+        swept = override.value() if override.is_choice_sweep() else None
+        if "." not in key or key.startswith("hydra.") or not isinstance(swept, ChoiceSweep):
+            continue
+        if any(isinstance(value, list) for value in swept.list):
+            continue
+        plain = [one.input_line for one in overrides if not one.is_sweep_override() and not one.is_force_add()]
+        if isinstance(dict(nodes(_composed([str(line) for line in plain]))).get(key), list):
+            given = str(override.input_line).partition("=")[2]
+            raise ConfigError(
+                f"{key}={given}: takes a list; write {key}=[{','.join(override.sweep_string_iterator())}]"
+            )
+
+
 def without_absent(config: DictConfig, overrides: Sequence[str], choices: Mapping[str, str | None]) -> list[str]:
     """Take the `++` keys that its options do not have out of a job of a sweep, each named in a line on stderr.
 
@@ -123,7 +142,7 @@ def _composed_keys(overrides: Sequence[str]) -> list[str]:
 
 
 def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any]:
-    """What the overrides compose to; their groups alone, or the defaults, where they do not."""
+    """What the overrides compose to; their groups alone, the outer ones, or the defaults, where they do not."""
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
@@ -131,7 +150,7 @@ def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any
     groups = [override for override in overrides if "." not in override.partition("=")[0]]
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        for taken in (list(overrides), groups, []):
+        for taken in (list(overrides), groups, [group for group in groups if "/" not in group], []):
             try:
                 config = compose("config", overrides=taken, return_hydra_config=hydra)
             except HydraException:

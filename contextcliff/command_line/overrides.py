@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _TYPOGRAPHIC = "“”„‟«»‘’"
 _HOME = re.compile(r"""\A([\w.+/@]+)=(~/[^"',\[\]{}\\]*)\Z""")
 _UNKNOWN_SIGN = "LexerNoViableAltException"
+_NOTHING_SAID = "Error parsing override"
 _AROUND = "without blanks round the ="
 
 
@@ -102,11 +103,15 @@ def _told(argument: str, hydra_says: str) -> str:
         return f"{argument}: is no override; write {key.strip()}={value.strip() or 'VALUE'} {_AROUND}"
     if value.startswith("="):
         return f"{argument}: is no override; write {key}={value.lstrip('=') or 'VALUE'}"
+    if value.endswith(",") and value[0] not in "[{(":
+        return f"{argument}: ends in a comma; write {key}={value.rstrip(',')}, or another value behind it"
     quoted = _quoted(key, value)
     if quoted is not None:
         return f"{argument}: needs quotes, a pair for the shell and one inside; write '{quoted}'"
     if hydra_says.startswith(_UNKNOWN_SIGN):
         return f"{argument}: is no override; put \"…\" round every text in it, and '…' round all of it for the shell"
+    if hydra_says.startswith(_NOTHING_SAID):
+        return f"{argument}: is no override; write KEY=VALUE or KEY=[A,B], in quotes for the shell"
     return f"{argument}: is no override ({hydra_says}); write KEY=VALUE, in quotes for the shell"
 
 
@@ -128,7 +133,7 @@ def _quoted(key: str, value: str) -> str | None:
     from hydra.errors import OverrideParseException
 
     inside = value.strip(_TYPOGRAPHIC)
-    if not inside or inside[0] in "[{(\"'" or inside.endswith(",") or "${" in inside or "'" in inside:
+    if not inside or inside[0] in "[{(\"'" or "${" in inside or "'" in inside:
         return None
     text = inside.replace("\\", "\\\\").replace('"', '\\"')
     try:
