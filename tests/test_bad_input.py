@@ -359,8 +359,8 @@ def test_a_haystack_that_is_binary_empty_or_a_folder_without_text_is_named(tmp_p
         binary: f"dataset.path: {binary} is binary, not text; give another file, or its text as UTF-8",
         empty: f"dataset.path: {empty} holds no text; give another file, or its text as UTF-8",
         folder: (
-            f"dataset.path: {folder} holds no .pdf, .docx, .epub, .html, .htm, .xhtml, .md or .txt file; give a folder "
-            "that does"
+            f"dataset.path: {folder} holds no .pdf, .docx, .odt, .rtf, .epub, .html, .htm, .xhtml, .md or .txt file; "
+            "give a folder that does"
         ),
     }
     for path, line in lines.items():
