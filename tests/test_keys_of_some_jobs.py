@@ -69,8 +69,9 @@ def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path
 
 def test_the_command_that_a_run_keeps_goes_without_what_it_left_out(tmp_path: Path) -> None:
     """It can be given again for that run alone, where `++` would be an unknown key."""
+    (tmp_path / "broken.db").write_text("no database", encoding="utf-8")
     done = contextcliff(
-        "engine=simulated", "reporting.progress=false", "reporting.console=false", "tracking.uri=sqlite:////proc/no.db",
+        "engine=simulated", "reporting.progress=false", "reporting.console=false", "tracking.uri=sqlite:///broken.db",
         *SMALL, "++task.trials=1", "++task.rounds=2", cwd=tmp_path,
     )  # fmt: skip
     (uploads,) = [line for line in done.stderr.splitlines() if "upload them later" in line and "continuation" in line]
