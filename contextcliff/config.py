@@ -160,7 +160,9 @@ def _beside_task(values: Mapping[str, Any], name: str, *, otherwise: str) -> dic
 
 def _build_group(group: str, node: object) -> object:
     if not isinstance(node, dict) or "_target_" not in node:
-        raise ConfigError(f"{group}={node}: names no class in _target_; choose one of the options in conf/{group}/")
+        raise ConfigError(
+            f"{group}={node}: names no class in _target_; choose one of the options in conf/{group.replace('.', '/')}/"
+        )
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     if group == "task":
         for beside in _BESIDE_TASK:
