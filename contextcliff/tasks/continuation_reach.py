@@ -1,7 +1,7 @@
 """How far back from the continuation point each context reaches.
 
-A context is as long as was asked for, less a fiftieth at most: it begins with a paragraph or a sentence where that
-costs no more, else with a word, and a note says so.
+A context is as long as was asked for, less a fiftieth or a long sentence at most: it begins with a paragraph or a
+sentence where that costs no more, else with a word, and a note says so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from contextcliff.tasks.continuation_point import Origin
 
 _LEFT_OVER = 0.02
 """Of the length asked for: what a context may fall short of it to begin with a sentence."""
+_LONG_SENTENCE_TOKENS = 64
+"""What it may fall short of a short length: prose then begins with a sentence at every length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +43,7 @@ def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach,
                 f"than the {tokens:,} tokens that a context of {context_tokens:,} has for text; give another text, or "
                 "longer contexts"
             )
-        start = _start(origin, tokens, earliest=earliest, spare=round(_LEFT_OVER * context_tokens))
+        start = _start(origin, tokens, earliest=earliest, spare=_spare(context_tokens))
         if found and start >= found[-1].start:
             start = earliest
         if found and start >= found[-1].start:
@@ -60,8 +62,13 @@ def reach_notes(found: Sequence[Reach]) -> Iterator[str]:
     if inside:
         yield (
             f"{len(inside)} of {len(found)} contexts begin inside a sentence, at a word: those of {', '.join(inside)} "
-            f"tokens; to begin with one they would be more than {_LEFT_OVER:.0%} short, or the same as another"
+            f"tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and {_LONG_SENTENCE_TOKENS} tokens short, "
+            "or the same as another"
         )
+
+
+def _spare(context_tokens: int) -> int:
+    return max(round(_LEFT_OVER * context_tokens), _LONG_SENTENCE_TOKENS)
 
 
 def _start(origin: Origin, tokens: int, *, earliest: int, spare: int) -> int:

@@ -65,15 +65,13 @@ CORPUS_DOCUMENTS = tuple(
     Document(document_id=f"d{place}", title=f"d{place}", text=text.text[: 1_500 * (1 + place)], language="en")
     for place, text in enumerate(TEXTS[:4])
 )
-MATERIALS = {
-    True: Corpus(documents=CORPUS_DOCUMENTS, questions=questions()),
-    False: Corpus(documents=TEXTS),
-}
+QUESTIONS, PROSE = Corpus(documents=CORPUS_DOCUMENTS, questions=questions()), Corpus(documents=TEXTS)
+MATERIALS = {"qa": QUESTIONS, "continuation": Corpus(documents=TEXTS[:1])}
 
 
 def prompts(task: Task) -> dict[str, str]:
     """The digest of every prompt, controls included, by `sample_id`."""
-    corpus = MATERIALS[task.name == "qa"]
+    corpus = MATERIALS.get(task.name, PROSE)
     built = task.build(
         Materials(corpus=corpus, tokenizer=WordTokenizer(), room=ROOM, seed=0, text_identity="text", bins=2)
     )
@@ -159,7 +157,7 @@ def test_a_key_that_changes_a_prompt_changes_its_sample_id_and_the_fingerprint(o
 
 def test_the_room_for_thinking_shortens_a_continuation_and_renames_it() -> None:
     task, before = shipped("continuation")
-    corpus = MATERIALS[False]
+    corpus = MATERIALS["continuation"]
     room = Room(context_window=4_096, answer_tokens=48, thinking_tokens=100)
     built = task.build(Materials(corpus=corpus, tokenizer=WordTokenizer(), room=room, seed=0, text_identity="text"))
     assert not before.keys() & {sample.sample_id for sample in built.samples}

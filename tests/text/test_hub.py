@@ -10,7 +10,7 @@ import pytest
 
 from contextcliff.engines.keys import KNOWN_VARIABLES
 from contextcliff.text.choice import Offer
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FakeServer, serving
 from tests.text.made_hub import MadeHub, hub_of
 
@@ -19,7 +19,7 @@ NAME = "made/for-this-test"
 
 
 def run(server: FakeServer, hub: str, folder: Path, *overrides: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return contextcliff(
+    return contextcliff_process(
         "engine=vllm",
         f"engine.base_url={server.address}",
         *QUIET,
@@ -81,7 +81,7 @@ def test_a_repository_that_is_not_there_is_said_to_be_not_there(tmp_path: Path) 
 
 def test_weights_of_a_hub_that_is_not_to_be_had_are_one_line_within_seconds(tmp_path: Path) -> None:
     started = time.monotonic()
-    done = contextcliff(
+    done = contextcliff_process(
         "model=qwen3_4b",
         *QUIET,
         cwd=tmp_path,

@@ -27,6 +27,7 @@ def whole_report() -> Report:
         counts=replace(made.counts, errors={"timeout": 2}),
         notes=("one text",),
         server=("model only-model",),
+        api="chat",
         rope="yarn x2",
         writing=make_writing(),
         task_kind="niah",
