@@ -62,8 +62,8 @@ def reach_notes(found: Sequence[Reach]) -> Iterator[str]:
     if inside:
         yield (
             f"{len(inside)} of {len(found)} contexts begin inside a sentence, at a word: those of {', '.join(inside)} "
-            f"tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and {_LONG_SENTENCE_TOKENS} tokens short, "
-            "or the same as another"
+            f"tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and {_LONG_SENTENCE_TOKENS} tokens "
+            "short, or the same as another"
         )
 
 
