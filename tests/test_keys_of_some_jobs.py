@@ -36,6 +36,7 @@ def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path, launcher: tuple[s
     assert len(reports(tmp_path)) == 2
 
 
+@pytest.mark.slow
 def test_a_nested_key_and_one_of_a_judge_go_where_there_is_such_a_section(tmp_path: Path) -> None:
     done = contextcliff(
         *SIMULATED, "task=niah,niah_multi", "task.lengths=[512]", "task.trials=1",
@@ -49,6 +50,7 @@ def test_a_nested_key_and_one_of_a_judge_go_where_there_is_such_a_section(tmp_pa
     assert tasks_of(tmp_path)["niah"]["needle"]["value"] == "uuid"  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_an_experiment_that_sweeps_takes_it_too_and_any_key_where_a_section_takes_any(tmp_path: Path) -> None:
     done = contextcliff(
         *SIMULATED, "experiment=needle_family", "hydra.sweeper.params.task='niah,tracing'", "task.lengths=[512]",
@@ -67,6 +69,7 @@ def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path
     ]
 
 
+@pytest.mark.slow
 def test_the_command_that_a_run_keeps_goes_without_what_it_left_out(tmp_path: Path) -> None:
     """It can be given again for that run alone, where `++` would be an unknown key."""
     (tmp_path / "broken.db").write_text("no database", encoding="utf-8")

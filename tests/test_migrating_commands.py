@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.commands import contextcliff
 from tests.test_shipped_configuration import composed
 
@@ -51,6 +53,7 @@ def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() ->
     assert needle.answer == "red"
 
 
+@pytest.mark.slow
 def test_such_a_command_runs(tmp_path: Path) -> None:
     quick = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=false")
     for arguments in (commands()[0], commands()[2]):

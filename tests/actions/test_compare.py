@@ -106,6 +106,7 @@ def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, 
     assert parameters["run"] == first
 
 
+@pytest.mark.slow
 def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
     run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm,old/averages.csv]")
@@ -172,6 +173,7 @@ def changed(folder: Path, run_id: str, file: str, **changes: Any) -> None:
     path.write_text(json.dumps(found), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_runs_that_were_measured_by_different_settings_have_no_winner_there(folder: Path) -> None:
     first, second = ids(folder, "continuation")
     changed(folder, first, "manifest.json", **{"task.word_list": "/a/words.txt", "task.min_tokens_fraction": "0.5"})
@@ -184,6 +186,7 @@ def test_runs_that_were_measured_by_different_settings_have_no_winner_there(fold
     assert "measured by different rules" not in measure(folder, "mtld")["reason"]
 
 
+@pytest.mark.slow
 def test_runs_from_different_points_are_told_what_a_point_depends_on(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
     changed(folder, first, "report.json", continuation_point=1)
@@ -192,12 +195,14 @@ def test_runs_from_different_points_are_told_what_a_point_depends_on(folder: Pat
     assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
 
 
+@pytest.mark.slow
 def test_our_runs_are_compared_by_their_z_scores(folder: Path) -> None:
     run(folder, *COMPARE, "task=continuation")
     assert measure(folder, "mtld")["scale"] == "z"
     assert measure(folder, "composite")["scale"] == "raw"
 
 
+@pytest.mark.slow
 def test_a_run_of_another_task_is_in_the_table_and_not_in_the_writing(folder: Path) -> None:
     runs = [*ids(folder, "continuation"), ids(folder, "niah")[0]]
     run(folder, *COMPARE, "task=continuation", f"action.runs=[{','.join(runs)}]")

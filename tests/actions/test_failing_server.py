@@ -32,6 +32,7 @@ def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "kind"), [("filtered", "content_filter"), ("refused", "bad_request"), ("unprocessable", "bad_request")]
 )
@@ -44,6 +45,7 @@ def test_one_refused_prompt_is_unscored_and_the_run_goes_on(tmp_path: Path, faul
     assert [line["failure"] for line in samples(tmp_path) if line["score"] is None] == [kind]
 
 
+@pytest.mark.slow
 def test_an_answer_that_the_filter_stopped_is_unscored_and_paid_for(tmp_path: Path) -> None:
     with serving(fake(finishes=lambda number: "content_filter" if number == 3 else "stop")) as server:
         assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
@@ -58,6 +60,7 @@ def test_an_answer_that_the_filter_stopped_is_unscored_and_paid_for(tmp_path: Pa
     assert report["usage"]["completion_tokens"] == 24
 
 
+@pytest.mark.slow
 def test_refusals_in_a_row_end_the_run_and_more_in_another_invocation_do_not(tmp_path: Path) -> None:
     many = ("task.trials=20",)
     with serving(fake(fault=lambda number: "refused" if number > 10 else None)) as server:
@@ -98,6 +101,7 @@ def test_several_faults_are_told_each_with_the_words_of_the_commonest(tmp_path: 
     )
 
 
+@pytest.mark.slow
 def test_the_same_is_said_where_another_run_is_stored_already(tmp_path: Path) -> None:
     with serving(fake()) as server:
         assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0

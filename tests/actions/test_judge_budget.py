@@ -58,6 +58,7 @@ def test_the_report_and_the_tracker_say_what_part_the_judge_took(tmp_path: Path)
         assert "USD of the cost" in shown
 
 
+@pytest.mark.slow
 def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run_takes(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
     planned = plan(tmp_path)
@@ -77,6 +78,7 @@ def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run
     assert (plan(tmp_path)["judge"]["requests"], plan(tmp_path)["usd"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_plan_with_one_price_missing_says_whose(tmp_path: Path) -> None:
     told = {
         "model.price.input=null": "the cost is the judge's alone: give model.price.input and model.price.output",
@@ -88,6 +90,7 @@ def test_a_plan_with_one_price_missing_says_whose(tmp_path: Path) -> None:
         assert note in plan(tmp_path)["notes"]
 
 
+@pytest.mark.slow
 def test_a_budget_that_the_judge_would_break_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
     usd = plan(tmp_path)["usd"]
@@ -167,6 +170,7 @@ def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> No
         assert request.sample.built_tokens <= longest.sample.built_tokens
 
 
+@pytest.mark.slow
 def test_an_answer_that_several_samples_share_is_paid_once(tmp_path: Path) -> None:
     rounds = ("task=continuation", "sampling=greedy", "task.max_context=512", "task.start_context=512", "task.rounds=3")
     small = ("task.max_tokens=64", "model.price.input=1", "model.price.output=1")

@@ -74,6 +74,7 @@ def test_a_report_by_another_rule_lies_beside_the_first_and_the_same_rule_replac
     assert {report["judged_by"]["analysis.threshold"] for report in reports(tmp_path)} == {"0.8", "0.9"}
 
 
+@pytest.mark.slow
 def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES)
     (first,) = folders(tmp_path)
@@ -82,6 +83,7 @@ def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path)
     assert sorted(report["counts"]["reused"] for report in reports(tmp_path)) == [0, 20]
 
 
+@pytest.mark.slow
 def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
     judge = ("task/judge=llm", "engine@task.judge.engine=openai", "task.judge.model.name=j", "action=analyze")
     run(tmp_path, *NEEDLES)
@@ -91,6 +93,7 @@ def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"hunter2" in file.read_bytes()]
 
 
+@pytest.mark.slow
 def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp_path: Path) -> None:
     run(tmp_path, *TRACKED)
     (first,) = folders(tmp_path)
@@ -114,6 +117,7 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     ]
 
 
+@pytest.mark.slow
 def test_the_same_command_again_is_no_new_upload_though_a_server_is_no_longer_asked(
     tmp_path: Path, tokenizer: str
 ) -> None:
@@ -151,6 +155,7 @@ def policies(tmp_path: Path) -> tuple[Path, list[str]]:
     return tmp_path, plain
 
 
+@pytest.mark.slow
 def test_runs_that_are_judged_by_different_rules_are_refused_with_the_way_out(policies: tuple[Path, list[str]]) -> None:
     folder, (none, quantised) = policies
     strict = f"{none}-threshold-0.9"
@@ -189,6 +194,7 @@ def test_where_two_rules_judged_as_many_runs_the_latest_reports_rule_is_taken(
     assert sorted(one["source"] for one in compared(folder)["runs"]) == [f"{name}-threshold-0.9" for name in plain]
 
 
+@pytest.mark.slow
 def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "task=niah,tracing")
     run(tmp_path, *NEEDLES, "task=niah_multi", "analysis.threshold=0.6")
@@ -200,6 +206,7 @@ def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path:
     )
 
 
+@pytest.mark.slow
 def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_own(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
     first, second, third = folders(tmp_path)
@@ -212,6 +219,7 @@ def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_o
     assert compared(tmp_path, "comparison-2")["name"] == "comparison-2"
 
 
+@pytest.mark.slow
 def test_a_name_is_for_one_comparison(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
     first, second, third = folders(tmp_path)
@@ -232,6 +240,7 @@ def newer(folder: Path, name: str) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_it_is_not(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
     first, second, third = folders(tmp_path)

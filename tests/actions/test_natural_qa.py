@@ -93,6 +93,7 @@ def test_figures_show_failures_facets_and_the_lengths(finished: Path) -> None:
     assert {"score_by_length", "failures_by_length", "length_histogram", "facets"} <= drawn
 
 
+@pytest.mark.slow
 def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(tmp_path: Path) -> None:
     ended = contextcliff("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
     assert ended.returncode == 0
@@ -107,6 +108,7 @@ def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(t
     }
 
 
+@pytest.mark.slow
 def test_with_the_manifest_alone_the_run_is_repeated_when_its_source_is_gone(tmp_path: Path) -> None:
     source = own_set(tmp_path)
     first = run(tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen")
@@ -141,6 +143,7 @@ def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_
     assert cap["ci_high"] >= cliff * 0.9
 
 
+@pytest.mark.slow
 def test_repeats_are_no_further_evidence(tmp_path: Path) -> None:
     once, thrice = tmp_path / "once", tmp_path / "thrice"
     for folder, repeats in ((once, 1), (thrice, 3)):
@@ -151,6 +154,7 @@ def test_repeats_are_no_further_evidence(tmp_path: Path) -> None:
     assert second["counts"]["planned"] == 3 * first["counts"]["planned"]
 
 
+@pytest.mark.slow
 def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_saved(tmp_path: Path) -> None:
     source = own_set(tmp_path, documents=120)
     planted = (
@@ -167,6 +171,7 @@ def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_sav
     assert again["bins"] == report["bins"]
 
 
+@pytest.mark.slow
 def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
     ended = contextcliff(*QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path)
     assert ended.returncode == 0

@@ -71,6 +71,7 @@ def test_a_faithful_judge_agrees_with_the_exact_score(tmp_path: Path) -> None:
     assert report["counts"]["planned"] == 12
 
 
+@pytest.mark.slow
 def test_ratings_are_kept_and_analysed_again_without_the_judge(tmp_path: Path) -> None:
     first = run(tmp_path, *JUDGED, "task.judge.engine.ceiling=0.7")
     again = run(tmp_path, *JUDGED, "task.judge.engine.ceiling=0.7", "action=analyze")

@@ -30,6 +30,7 @@ def asked(folder: Path, run_id: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.slow
 def test_two_options_of_one_task_are_told_apart_everywhere(tmp_path: Path) -> None:
     told = run(
         tmp_path, "engine=simulated", "reporting.progress=false", *QUICK, "task=niah,niah_static", "task.haystacks=1"
@@ -63,6 +64,7 @@ def test_two_options_of_one_dataset_are_told_apart(tmp_path: Path) -> None:
     assert "essays_ja (" in told
 
 
+@pytest.mark.slow
 def test_files_of_ones_own_are_named_beside_the_option(tmp_path: Path) -> None:
     story = (conf_dir().parent / "contextcliff" / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
     for name in ("first", "second"):
@@ -78,6 +80,7 @@ def test_files_of_ones_own_are_named_beside_the_option(tmp_path: Path) -> None:
     assert sorted(name.rpartition(" · ")[2] for name in names) == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_a_task_of_ones_own_with_equal_values_asks_the_same_questions_under_its_name(tmp_path: Path) -> None:
     (tmp_path / "my" / "task").mkdir(parents=True)
     shipped = (conf_dir() / "task" / "niah.yaml").read_text(encoding="utf-8")
@@ -93,6 +96,7 @@ def test_a_task_of_ones_own_with_equal_values_asks_the_same_questions_under_its_
     assert ids[0] == ids[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["analyze", "run"])
 def test_a_run_that_was_stored_under_its_kind_is_found_by_its_questions(tmp_path: Path, action: str) -> None:
     asking = (*NEEDLES, "task=niah_static", "task.haystacks=1")

@@ -36,6 +36,7 @@ def at_a_terminal(folder: Path, answer: bytes, *overrides: str) -> tuple[int, st
     return process.wait(timeout=60), shown.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "runs"), [(b"y\n", True), (b"yes\n", True), (b"n\n", False), (b"\n", False)])
 def test_the_answer_decides(tmp_path: Path, answer: bytes, runs: bool) -> None:
     code, shown = at_a_terminal(tmp_path, answer)
@@ -46,6 +47,7 @@ def test_the_answer_decides(tmp_path: Path, answer: bytes, runs: bool) -> None:
     assert (tmp_path / "outputs").exists() is runs
 
 
+@pytest.mark.slow
 def test_a_budget_is_the_answer(tmp_path: Path) -> None:
     code, shown = at_a_terminal(tmp_path, b"", "budget.usd=1")
     assert code == 0

@@ -45,6 +45,7 @@ def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
     assert [found["samples"] for found in planned["bins"]] == [40, 40, 40]
 
 
+@pytest.mark.slow
 def test_a_plan_counts_only_what_is_not_stored(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
     contextcliff(*SIMULATED, "task.trials=2", "action=plan", cwd=tmp_path)
@@ -53,6 +54,7 @@ def test_a_plan_counts_only_what_is_not_stored(tmp_path: Path) -> None:
     assert planned["wall_s"] > 0
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, *PRICED, "action=plan", cwd=tmp_path)
     planned = plan(tmp_path)
@@ -61,12 +63,14 @@ def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> Non
     assert planned["usd"] == pytest.approx(dollars)
 
 
+@pytest.mark.slow
 def test_the_time_of_a_plan_comes_from_a_rate_that_is_given(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, "action=plan", "action.prefill_tokens_per_s=100", cwd=tmp_path)
     planned = plan(tmp_path)
     assert planned["wall_s"] == pytest.approx((planned["prompt_tokens"] - planned["cached_prompt_tokens"]) / 100)
 
 
+@pytest.mark.slow
 def test_a_plan_is_shown_as_a_table(tmp_path: Path) -> None:
     done = contextcliff("engine=simulated", "tracking=none", "action=plan", cwd=tmp_path, env={"COLUMNS": "120"})
     assert done.stdout.startswith("PLAN (nothing was sent)")
@@ -132,6 +136,7 @@ def test_a_run_beyond_its_dollars_is_refused(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: budget.usd=0.1: this run can cost 0.344 USD; nothing was sent")
 
 
+@pytest.mark.slow
 def test_a_small_sum_is_never_shown_as_nothing(tmp_path: Path) -> None:
     one = ("task.trials=1", "task.lengths=[512]", "task.depths=[0.5]", "model.price.input=1", "model.price.output=1")
     done = contextcliff(*SIMULATED, *one, "budget.usd=0.0001", cwd=tmp_path)
@@ -140,6 +145,7 @@ def test_a_small_sum_is_never_shown_as_nothing(tmp_path: Path) -> None:
     assert "at most 0.000557 USD, with a prefix cache" in shown.stdout
 
 
+@pytest.mark.slow
 def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
     assert contextcliff(*SIMULATED, cwd=tmp_path).returncode == 0
     assert contextcliff(*SIMULATED, "budget.tokens=1", cwd=tmp_path).returncode == 0

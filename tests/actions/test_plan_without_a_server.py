@@ -67,6 +67,7 @@ def test_a_server_that_is_not_there_and_has_to_tell_its_model_is_an_error(tmp_pa
     assert done.stderr.startswith("error: engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
 
 
+@pytest.mark.slow
 def test_a_server_that_is_there_is_asked(tmp_path: Path) -> None:
     with serving(FakeServer(counts="/tokenize")) as server:
         done, plan = planned(tmp_path, "engine=vllm", "model=served", f"engine.base_url={server.address}",

@@ -124,6 +124,7 @@ def test_what_is_called_enough_is_enough_and_one_less_is_not(overrides: tuple[st
         assert warned(*overrides, f"{key}={one_less}") is not None
 
 
+@pytest.mark.slow
 def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "task=niah_multikey", "action=plan", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -196,6 +197,7 @@ def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_plan_counts_a_repeated_question_once_where_it_says_what_it_detects(tmp_path: Path) -> None:
     drops = []
     for repeats in (1, 3):

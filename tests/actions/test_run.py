@@ -78,6 +78,7 @@ def test_every_file_is_there(finished: Path) -> None:
     assert {line["sample_id"] for line in samples(finished)} == {item["sample_id"] for item in manifest["samples"]}
 
 
+@pytest.mark.slow
 def test_the_same_command_again_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
     first, second = (
         (contextcliff(*SIMULATED, cwd=tmp_path), reports(tmp_path)[0], samples(tmp_path))[1:] for _ in range(2)
@@ -88,6 +89,7 @@ def test_the_same_command_again_asks_nothing_and_says_the_same(tmp_path: Path) -
     assert first[0]["run_id"] == second[0]["run_id"]
 
 
+@pytest.mark.slow
 def test_more_trials_ask_only_what_is_new(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
     contextcliff(*SIMULATED, "task.trials=2", cwd=tmp_path)
@@ -95,6 +97,7 @@ def test_more_trials_ask_only_what_is_new(tmp_path: Path) -> None:
     assert reused == {30: 0, 60: 30}
 
 
+@pytest.mark.slow
 def test_policies_are_asked_the_same_prompts(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "kv_policy=none,q8_0,q4_0", "task.trials=1", cwd=tmp_path)
     assert done.returncode == 0
@@ -106,6 +109,7 @@ def test_policies_are_asked_the_same_prompts(tmp_path: Path) -> None:
     assert {report["kv_policy"] for report in reports(tmp_path)} == {"none", "q8_0", "q4_0"}
 
 
+@pytest.mark.slow
 def test_a_label_with_another_configuration_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     assert contextcliff(*SIMULATED, "label=tuned", cwd=tmp_path).returncode == 0
     assert contextcliff(*SIMULATED, "label=tuned", cwd=tmp_path).returncode == 0
@@ -122,6 +126,7 @@ def test_a_label_with_another_configuration_is_refused_before_anything_is_sent(t
         assert store.execute("SELECT count(*) FROM generations").fetchone() == before
 
 
+@pytest.mark.slow
 def test_analyze_judges_again_without_a_model(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, "engine.law=flat", "engine.ceiling=0.93", cwd=tmp_path)
     (before,) = reports(tmp_path)

@@ -93,6 +93,7 @@ def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_s
     assert whole["usage"]["wall_s"] > spent
 
 
+@pytest.mark.slow
 def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) -> None:
     judged = ("task/judge=llm", "engine@task.judge.engine=vllm")
     with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server, serving(slow_judge()) as judge:
@@ -108,6 +109,7 @@ def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) 
     assert 0 < unjudged <= 37
 
 
+@pytest.mark.slow
 def test_a_signal_while_sentences_are_embedded_leaves_a_partial_report(tmp_path: Path) -> None:
     def slowly(text: str) -> list[float]:
         time.sleep(0.2)
@@ -142,6 +144,7 @@ def test_a_signal_before_anything_is_sent_is_one_line_and_leaves_nothing(tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_signal_while_another_process_has_the_turn_is_one_line(tmp_path: Path) -> None:
     with serving(slow_server()) as server:
         first = started(tmp_path, *asking(server))
@@ -157,6 +160,7 @@ def test_a_signal_while_another_process_has_the_turn_is_one_line(tmp_path: Path)
     assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_terminated_is_one_line(tmp_path: Path) -> None:
     process = started(tmp_path, *SIMULATED, "dataset=synthetic", "model=qwen", "task.lengths=[30000]",
                       "task.trials=20000", "action=plan")  # fmt: skip
@@ -167,6 +171,7 @@ def test_a_plan_that_is_terminated_is_one_line(tmp_path: Path) -> None:
     assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_jobs_that_are_left_of_a_sweep_are_not_begun(tmp_path: Path, number: signal.Signals) -> None:
     with serving(slow_server()) as server:
@@ -177,6 +182,7 @@ def test_the_jobs_that_are_left_of_a_sweep_are_not_begun(tmp_path: Path, number:
     assert [(report["label"], report["partial"]) for report in reports(tmp_path)] == [("a", True)]
 
 
+@pytest.mark.slow
 def test_jobs_in_other_processes_end_in_order_and_the_others_are_not_begun(tmp_path: Path) -> None:
     with serving(slow_server()) as server:
         process = started(

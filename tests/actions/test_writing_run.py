@@ -118,6 +118,7 @@ def test_a_model_that_keeps_writing_well_is_capped_at_its_longest_context(finish
     assert "shown to be no worse than the shortest within the margin" in report["writing"]["verdict"]
 
 
+@pytest.mark.slow
 def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "task.rounds=3")
     assert report["caps"]["writing"] is None
@@ -126,6 +127,7 @@ def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
     assert any("3 rounds against 3 can reach p = 0.05 at best" in line for line in report["writing"]["warnings"])
 
 
+@pytest.mark.slow
 def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
     report = run(tmp_path, *WRITING, "engine.cliff_tokens=5000", "task.max_tokens=200")
     assert report["caps"]["writing"] == report["bins"][1]["max_tokens"]
@@ -135,6 +137,7 @@ def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
     assert report["writing"]["tiers"][-1]["outcomes"].get("repetition", 0) >= 5
 
 
+@pytest.mark.slow
 def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "sampling=greedy", "task.rounds=4")
     assert report["counts"]["planned"] == report["counts"]["completed"] == 12
@@ -145,6 +148,7 @@ def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     assert any("9 of 12 samples have the prompt and the draw of another one" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     plans = []
     for sampling, samples_sent in (("creative", 30), ("greedy", 3)):
@@ -173,6 +177,7 @@ def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Pat
     assert cloze(after) < cloze(before) - 20
 
 
+@pytest.mark.slow
 def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) -> None:
     ended = contextcliff(*FLAT, "task.rounds=1", "task.max_context=2048", "reporting.live=true", cwd=tmp_path)
     assert ended.returncode == 0
@@ -183,6 +188,7 @@ def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) ->
     assert "complete · Cloze" in shown
 
 
+@pytest.mark.slow
 def test_an_absolute_threshold_gives_no_cap_against_the_shortest_length(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "task.rounds=3", "analysis.relative_to_baseline=false")
     assert report["caps"]["writing"] is None
@@ -190,6 +196,7 @@ def test_an_absolute_threshold_gives_no_cap_against_the_shortest_length(tmp_path
     assert report["writing"]["settling_rounds"] is None
 
 
+@pytest.mark.slow
 def test_lengths_may_be_given_and_the_window_bounds_them(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "task.rounds=1", "task.lengths=[1000,1500]")
     assert [found["asked_tokens"] for found in report["bins"]] == [1000, 1500]
@@ -203,6 +210,7 @@ def hashed(text: str) -> list[float]:
     return [byte / 255 for byte in sha256(text.encode()).digest()[:8]]
 
 
+@pytest.mark.slow
 def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     with serving(FakeServer(embeds=hashed)) as server:
         embedding = (
@@ -242,6 +250,7 @@ def test_an_embedder_that_is_not_there_is_refused_before_anything_is_asked(tmp_p
     assert not list(tmp_path.rglob("state.db"))
 
 
+@pytest.mark.slow
 def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp_path: Path) -> None:
     def failing(text: str) -> list[float]:
         return [1.0] if "tide" in text.lower() else [1.0, 2.0]
@@ -304,6 +313,7 @@ def test_three_divisions_are_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_nothing_is_scored_and_said(tmp_path: Path) -> None:
     class Silent(FakeServer):
         def answer(self, prompt: str) -> str:

@@ -87,6 +87,7 @@ def tier(
     return DrawnTier(context_tokens=length, draws=draws)
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_a_degradation_is_called_in_at_most_one_run_of_twenty() -> None:
     rng = np.random.default_rng(20_261)
     alarms, single = 0, []

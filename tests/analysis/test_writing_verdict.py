@@ -197,6 +197,7 @@ def test_a_degradation_with_length_and_one_against_the_author_are_both_told() ->
     )
 
 
+@pytest.mark.slow
 def test_where_the_threshold_is_a_score_there_is_no_margin_to_speak_of() -> None:
     scored = steady([1_024, 2_048], 6)
     found = writing(scored, share=None)

@@ -198,6 +198,7 @@ def test_an_embedder_is_sent_the_login_of_its_address_and_keeps_none_of_it() -> 
     assert embedder.identity()["base_url"] == f"{server.address}/v1"
 
 
+@pytest.mark.slow
 def test_a_judge_is_sent_the_login_of_its_address_and_keeps_none_of_it(tmp_path: Path) -> None:
     with serving(FakeServer(login=LOGIN)) as server:
         url = server.address.replace("http://", f"http://{IN_ADDRESS}@")

@@ -113,6 +113,7 @@ def test_the_token_counters_of_vllm_and_koboldcpp_are_found() -> None:
         assert detected(server) == ("only-model", 8192, "koboldcpp")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "server"),
     [
@@ -155,6 +156,7 @@ def test_an_empty_list_asks_for_a_name() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_run_on_a_server_detects_and_records_it(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "only-model", "max_model_len": 1024}])) as server:
         done = run(server, tmp_path, tokenizer)
@@ -286,6 +288,7 @@ def test_a_refusal_that_no_retry_mends_stops_the_run_at_the_first(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
         done = contextcliff(

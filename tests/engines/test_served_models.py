@@ -44,6 +44,7 @@ def serve(server: FakeServer, name: str) -> None:
     server.models = [{"id": name, "max_model_len": 1024}]
 
 
+@pytest.mark.slow
 def test_the_run_of_another_model_leaves_the_first_ones_alone(
     server: FakeServer, tmp_path: Path, tokenizer: str
 ) -> None:
@@ -64,6 +65,7 @@ def test_the_run_of_another_model_leaves_the_first_ones_alone(
     assert names == [("a",), ("b",)]
 
 
+@pytest.mark.slow
 def test_the_model_that_a_server_tells_is_the_run_of_that_name(
     server: FakeServer, tmp_path: Path, tokenizer: str
 ) -> None:
@@ -86,6 +88,7 @@ def test_analyze_finds_the_one_run_without_the_server(server: FakeServer, tmp_pa
     assert judged == {("a", 0.8), ("a", 0.5)}
 
 
+@pytest.mark.slow
 def test_analyze_asks_which_model_is_meant_where_several_were_served(
     server: FakeServer, tmp_path: Path, tokenizer: str
 ) -> None:
@@ -112,6 +115,7 @@ def test_analyze_without_a_run_says_so(server: FakeServer, tmp_path: Path, token
     assert "holds no run of this configuration (niah-served-none-" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_label_belongs_to_one_model(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
     with serving(server):
         assert run(server, tmp_path, tokenizer, "label=tuned").returncode == 0
@@ -131,6 +135,7 @@ def test_a_path_makes_a_run_id_that_is_one_folder(server: FakeServer, tmp_path: 
     assert len(report["run_id"]) < 160
 
 
+@pytest.mark.slow
 def test_a_run_of_before_goes_on_under_its_name(
     server: FakeServer, tmp_path: Path, tokenizer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

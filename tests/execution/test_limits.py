@@ -30,6 +30,7 @@ def test_ten_thousand_samples_of_32k_tokens_need_less_than_a_gibibyte(tmp_path: 
     assert int(done.stdout) * 1024 < 1024 * MIB
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     # A limit on the size of files is what a full disk is to SQLite: a write that fails.
     def little_room() -> None:

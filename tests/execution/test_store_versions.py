@@ -80,6 +80,7 @@ def test_a_new_database_has_todays_version(tmp_path: Path) -> None:
     assert version(tmp_path / "state.db") == schema.VERSION == 1
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_the_answers_of_a_database_without_a_version(tmp_path: Path) -> None:
     assert contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path).returncode == 0
     (before,) = reports(tmp_path)

@@ -44,6 +44,7 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
     return Comparison(name="c", runs=tuple(runs), contests=contests, notes=("a note",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3, 6])
 @pytest.mark.parametrize("coherence", [False, True])
 def test_the_figures_name_every_run_and_no_text_covers_another(count: int, coherence: bool) -> None:
@@ -64,6 +65,7 @@ def test_the_core_figure_says_what_stands_for_coherence() -> None:
     assert any("MTLD stands in its place" in text for text in words(core_figure(compared(["a", "b"]).runs)))
 
 
+@pytest.mark.slow
 def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     write_comparison(compared(["a", "b"], silent="c"), folder=tmp_path, dpi=50)
     assert {path.name for path in tmp_path.iterdir()} == {

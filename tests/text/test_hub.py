@@ -36,6 +36,7 @@ def run(server: FakeServer, hub: str, folder: Path, *overrides: str, **env: str)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [(), (f"model.name={NAME}",)], ids=["detected", "given"])
 def test_a_model_that_is_served_under_its_repositorys_name_finds_its_tokenizer(
     given: tuple[str, ...], tmp_path: Path, tokenizer: str
@@ -54,6 +55,7 @@ def test_a_model_that_is_served_under_its_repositorys_name_finds_its_tokenizer(
     assert {report["tokenizer"] for report in reports(tmp_path)} == {f"huggingface:{NAME}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["no hub", "a hub that is out of order"])
 def test_a_hub_that_is_not_to_be_had_is_one_line_within_seconds(kind: str, tmp_path: Path) -> None:
     server = FakeServer(models=[{"id": "m", "max_model_len": 1024}])
@@ -71,6 +73,7 @@ def test_a_hub_that_is_not_to_be_had_is_one_line_within_seconds(kind: str, tmp_p
     assert took < 20
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
     server = FakeServer(models=[{"id": "m", "max_model_len": 1024}])
     with serving(server), hub_of(MadeHub()) as hub:

@@ -392,6 +392,7 @@ def test_nothing_of_the_process_is_changed(
     assert mlflow.active_run() is None
 
 
+@pytest.mark.slow
 def test_a_fresh_database_puts_nothing_on_the_terminal_and_starts_no_telemetry(tmp_path: Path) -> None:
     script = """
 import sys, threading

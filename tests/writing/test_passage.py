@@ -80,6 +80,7 @@ def _pages(novel: str) -> list[str]:
     return list(author_windows(novel, language="en", characters=PAGE, most=24))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("collapse", "least"),
     [("loop of a paragraph", 40.0), ("loop of a sentence", 60.0), ("copy of a page", 38.0), ("flat list", 55.0)],
