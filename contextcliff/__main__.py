@@ -67,7 +67,7 @@ def _outcome_of(config: DictConfig) -> _Ended:
     from hydra.types import RunMode
     from omegaconf import OmegaConf
 
-    from contextcliff.command_line.keys import without_absent
+    from contextcliff.command_line.job_keys import without_absent
     from contextcliff.command_line.paths import refused_path
     from contextcliff.config import build_invocation
 
@@ -99,7 +99,7 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.flags import asks_for_version, read, version
-    from contextcliff.command_line.keys import refuse_forced_nowhere, refuse_swept_list
+    from contextcliff.command_line.job_keys import refuse_forced_nowhere, refuse_swept_list
     from contextcliff.command_line.overrides import check_overrides, parsed, with_home
 
     if asks_for_version(arguments):

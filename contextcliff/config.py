@@ -15,21 +15,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Action, Invocation
 from contextcliff.addresses import shown_value
-from contextcliff.analysis.settings import AnalysisSettings
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.engines.embedding import Embedder
 from contextcliff.engines.engine import Engine
+from contextcliff.engines.openai.openai_embedding import Embedder
 from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.judging import Judge
+from contextcliff.execution.judge import Judge
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
-from contextcliff.reporting.settings import ReportingSettings
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
-from contextcliff.text.choice import TokenizerChoice
+from contextcliff.text.tokenizer_choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")

@@ -28,13 +28,13 @@ for _module in (
     "scipy.stats",
     "sentencex",
     "contextcliff.analysis.analyse",
-    "contextcliff.analysis.writing",
+    "contextcliff.writing.analysis.writing_analysis",
     "contextcliff.config",
     "contextcliff.engines.llamacpp",
     "contextcliff.engines.simulated",
     "contextcliff.reporting.console",
     "contextcliff.reporting.files",
-    "contextcliff.tasks.continuation",
+    "contextcliff.writing.task.continuation",
     "contextcliff.tracking.mlflow",
 ):
     importlib.import_module(_module)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.engines.llamacpp import LlamaCpp
-from contextcliff.gguf_header import header_text
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Gguf, Model
+from contextcliff.models.gguf_header import header_text
+from contextcliff.models.model import Gguf, Model
 
 TEMPLATE = "tokenizer.chat_template"
 FULL = KVPolicy(name="none")

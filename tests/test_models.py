@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models import Gguf, Model, Price, Rope, dollars
+from contextcliff.models.model import Gguf, Model, Price, Rope, dollars
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"

@@ -69,18 +69,18 @@ def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_one
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_every_experiment_builds(experiment: str) -> None:
     invocation = built(f"experiment={experiment}")
-    room = invocation.room()
-    assert room is not None
-    assert invocation.task.longest_context(room) > 0
+    context_budget = invocation.context_budget()
+    assert context_budget is not None
+    assert invocation.task.longest_context(context_budget) > 0
 
 
 @pytest.mark.parametrize("model", [option for group, option in OPTIONS if group == "model"])
 @pytest.mark.parametrize("task", [option for group, option in OPTIONS if group == "task"])
 def test_every_task_fits_every_model_without_an_override(model: str, task: str) -> None:
     invocation = built(f"model={model}", f"task={task}", "engine=simulated")
-    room = invocation.room(detected=8192)
-    assert room is not None
-    assert invocation.task.longest_context(room) < room.context_window
+    context_budget = invocation.context_budget(detected=8192)
+    assert context_budget is not None
+    assert invocation.task.longest_context(context_budget) < context_budget.context_window
 
 
 @pytest.mark.parametrize("key", PINNED)

@@ -7,22 +7,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from contextcliff.analysis.settings import AnalysisSettings
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.engines.embedding import Embedder
 from contextcliff.engines.engine import Engine
+from contextcliff.engines.openai.openai_embedding import Embedder
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.judging import Judge
-from contextcliff.execution.keys import Respondent
+from contextcliff.execution.judge import Judge
+from contextcliff.execution.store_keys import Respondent
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
-from contextcliff.reporting.settings import ReportingSettings
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
-from contextcliff.tasks.task import Room, Task
-from contextcliff.text.choice import TokenizerChoice
+from contextcliff.tasks.task import ContextBudget, Task
+from contextcliff.text.tokenizer_choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _FINGERPRINT_SHOWN = 8
@@ -68,7 +68,7 @@ class Invocation:
     options: Mapping[str, str] = field(default_factory=dict)
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
 
-    def room(self, *, detected: int | None = None) -> Room | None:
+    def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
         """The window, and what of it the answer takes; None while nobody has told the window.
 
         Where both are known, the smaller of the model's window and the server's holds.
@@ -76,7 +76,7 @@ class Invocation:
         windows = [window for window in (self.model.context_window, detected) if window is not None]
         if not windows:
             return None
-        return Room(
+        return ContextBudget(
             context_window=min(windows),
             answer_tokens=self.sampling.generated_tokens,
             thinking_tokens=self.sampling.thinking_tokens,

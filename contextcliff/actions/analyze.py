@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.conclude import conclude
+from contextcliff.actions.finish_run import finish_run
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store
@@ -28,5 +28,5 @@ class Analyze:
                     "run it first, with the same overrides and output_dir"
                 )
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
-            conclude(invocation, replace(identity, run_id=run.run_id), store)
+            finish_run(invocation, replace(identity, run_id=run.run_id), store)
         return ExitCode.DONE

@@ -10,7 +10,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_rules import LEAST_LENGTH, WORD_LIST, refuse_mixed_rules, task_rules
 from contextcliff.actions.compared_runs import FoundRun, Remeasuring, find_runs, latest_runs
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.reporting.comparison import ComparedRun, Comparison
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.file_names import file_name
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
 from contextcliff.tasks.task import ProseTask
@@ -58,7 +58,7 @@ class Compare:
         Raises `ConfigError` for fewer than two runs, for runs that are judged by different rules, and for a name that
         is another comparison's.
         """
-        from contextcliff.reporting.comparison_files import write_comparison
+        from contextcliff.reporting.comparison.comparison_files import write_comparison
 
         experiment = invocation.output_dir / invocation.tracking.experiment
         left_out: tuple[str, ...] = ()
@@ -85,13 +85,13 @@ class Compare:
         if invocation.reporting.console:
             from rich.console import Console
 
-            from contextcliff.reporting.comparison_console import render_comparison
+            from contextcliff.reporting.comparison.comparison_console import render_comparison
 
             render_comparison(comparison, console=Console(), folder=folder)
         return ExitCode.DONE
 
     def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
-        from contextcliff.reporting.comparison_files import place_of, runs_of
+        from contextcliff.reporting.comparison.comparison_files import place_of, runs_of
 
         if self.name is None:
             return place_of(runs, comparisons=comparisons)
@@ -107,9 +107,9 @@ class Compare:
     def _comparison(
         self, found: Sequence[FoundRun], invocation: Invocation, *, name: str, left_out: Sequence[str]
     ) -> Comparison:
-        from contextcliff.analysis.writing_comparison import compare_writing
-        from contextcliff.analysis.writing_rules import WritingSide
         from contextcliff.reporting.run_names import unique_names, without_common_model
+        from contextcliff.writing.analysis.contest import compare_writing
+        from contextcliff.writing.analysis.measuring_rules import WritingSide
 
         names = without_common_model(unique_names([run.facts for run in found]), model=found[0].facts.model)
         runs = tuple(replace(one.run, name=name) for one, name in zip(found, names, strict=True))
@@ -134,7 +134,7 @@ class Compare:
 def _remeasuring(invocation: Invocation) -> Remeasuring:
     if isinstance(invocation.task, ProseTask):
         return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
-    from contextcliff.writing.familiar import dale_chall
+    from contextcliff.writing.measures.familiar import dale_chall
 
     return Remeasuring(word_list=dale_chall(), setting=_UNSET)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
-from contextcliff.records import Report
-from contextcliff.reporting.comparison import ComparedRun
+from contextcliff.records.report import Report
+from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.reporting.stored_reports import StoredReport
 
 WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.compared_rules import WORD_LIST, by_one_rule, by_others
-from contextcliff.datasets.context_tester import is_context_tester, kept_texts, read_context_tester
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
-from contextcliff.imported_records import ImportedRun
-from contextcliff.records import Report
-from contextcliff.reporting.comparison import ComparedRun
+from contextcliff.records.report import Report
+from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.reporting.run_names import RunFacts, facts_of
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,
@@ -22,10 +20,12 @@ from contextcliff.reporting.stored_reports import (
     stored_reports,
     told_passed_over,
 )
-from contextcliff.reporting.writing_runs import read_parameters, run_parameters
+from contextcliff.writing.context_tester.imported_run import ImportedRun
+from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
+from contextcliff.writing.sections.writing_runs import read_parameters, run_parameters
 
 if TYPE_CHECKING:
-    from contextcliff.writing.familiar import WordList
+    from contextcliff.writing.measures.familiar import WordList
 
 _MANIFEST = "manifest.json"
 _KEY = "action.runs"
@@ -129,7 +129,7 @@ def _of_report(report: Report, file: Path) -> FoundRun:
 
 
 def _imported(path: Path, *, remeasuring: Remeasuring | None, confidence: float) -> FoundRun:
-    from contextcliff.analysis.imported_writing import imported_writing, remeasured
+    from contextcliff.writing.context_tester.imported_writing import imported_writing, remeasured
 
     stored = read_context_tester(path, key=_KEY)
     kept = kept_texts(stored)

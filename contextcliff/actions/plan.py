@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.judging import check_judge, requests_ahead
-from contextcliff.actions.manifest import manifest_of
+from contextcliff.actions.asking_judge import check_judge, requests_ahead
+from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
-from contextcliff.actions.possible import impossible_cap
 from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
+from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import price_left_out
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
@@ -20,10 +20,12 @@ from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
-from contextcliff.records import JudgePlan, LengthAudit, Plan, PlanBin, Sample
+from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin
+from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.tasks.task import ProseTask
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 
 
 @settings
@@ -35,7 +37,7 @@ class MakePlan:
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
-        from contextcliff.reporting.plan import render_plan, write_plan
+        from contextcliff.reporting.plan_report import render_plan, write_plan
 
         invocation.identify()
         download = invocation.engine.download(invocation.model)
@@ -104,8 +106,8 @@ async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
     """The manifest of what would be asked, and the picture of how long the documents are."""
-    from contextcliff.reporting.audit import audit_figure
-    from contextcliff.reporting.figures import write_figure
+    from contextcliff.reporting.figures.length_audit import audit_figure
+    from contextcliff.reporting.figures.report_figures import write_figure
     from contextcliff.reporting.files import write_manifest
 
     write_manifest(
@@ -124,7 +126,7 @@ def _plan(
     download: Download | None,
     judge: JudgePlan | None,
 ) -> Plan:
-    from contextcliff.analysis.power import detectable_drop
+    from contextcliff.statistics.power import detectable_drop
 
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)

@@ -8,15 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.judged_by import BINNING, BINS
+from contextcliff.actions.judging_rule import BINNING, BINS
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
-from contextcliff.execution.keys import Respondent
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.records import Corpus, Document, LengthAudit, Sample, render
-from contextcliff.tasks.task import Built, Materials
-from contextcliff.text.choice import Offer
+from contextcliff.execution.store_keys import Respondent
+from contextcliff.records.corpus import Corpus, Document, LengthAudit
+from contextcliff.records.prompt import render
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import Materials, TaskPlan
+from contextcliff.text.tokenizer_choice import Offer
 from contextcliff.text.tokens import Tokenizer
 
 _TEMPLATE_SLACK_TOKENS = 64
@@ -40,12 +42,15 @@ class Prepared:
 
 def deployment(invocation: Invocation) -> Deployment:
     """What the engine has to make ready. Raises `ConfigError` for lengths that don't fit the model's window."""
-    room = invocation.room()
+    context_budget = invocation.context_budget()
     context_tokens = None
-    if room is not None:
-        longest, answer = invocation.task.longest_context(room), invocation.task.longest_answer(room)
+    if context_budget is not None:
+        longest, answer = (
+            invocation.task.longest_context(context_budget),
+            invocation.task.longest_answer(context_budget),
+        )
         # An answer's own length stands beside the thinking; `room.answer_tokens` has both.
-        answer = max(answer + room.thinking_tokens, room.answer_tokens)
+        answer = max(answer + context_budget.thinking_tokens, context_budget.answer_tokens)
         context_tokens = longest + answer + _TEMPLATE_SLACK_TOKENS
     return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
 
@@ -63,11 +68,11 @@ def prepare(
     Raises `ConfigError`, `RunError`.
     """
     missed: list[str] = []
-    room = invocation.room(detected=served.window)
-    if room is None:
+    context_budget = invocation.context_budget(detected=served.window)
+    if context_budget is None:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
     corpus = invocation.dataset.corpus(
-        tokens=invocation.task.longest_context(room), seed=invocation.seed, count=invocation.task.texts
+        tokens=invocation.task.longest_context(context_budget), seed=invocation.seed, count=invocation.task.texts
     )
     tokenizer = invocation.tokenizer.choose(
         Offer(
@@ -83,7 +88,7 @@ def prepare(
     materials = Materials(
         corpus=corpus,
         tokenizer=tokenizer,
-        room=room,
+        context_budget=context_budget,
         seed=invocation.seed,
         text_identity=identity.text_identity,
         binning=invocation.analysis.binning,
@@ -97,7 +102,7 @@ def prepare(
         facts={
             "model": invocation.model.name or served.model or invocation.model_name,
             "engine": invocation.engine.name,
-            "window": str(room.context_window),
+            "window": str(context_budget.context_window),
             "tokenizer": tokenizer.name,
             "dataset": _named(invocation.dataset_name, corpus, built.samples),
             "texts": _texts(corpus, built.samples),
@@ -121,7 +126,7 @@ def prepare(
 
 
 def planned_samples(
-    built: Built, corpus: Corpus, respondent: Respondent, *, served: str | None
+    built: TaskPlan, corpus: Corpus, respondent: Respondent, *, served: str | None
 ) -> tuple[PlannedSample, ...]:
     """What a task built, in the order of sending and under the keys of the store."""
     documents = _by_id(corpus)
@@ -163,7 +168,7 @@ def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
     return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
 
 
-def _draw(invocation: Invocation, built: Built) -> Mapping[str, str]:
+def _draw(invocation: Invocation, built: TaskPlan) -> Mapping[str, str]:
     """The bins that documents were drawn for, where they were: another analysis draws none again."""
     if all(sample.bin is None for sample in built.samples):
         return {}

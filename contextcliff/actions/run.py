@@ -11,26 +11,27 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.conclude import conclude, require_an_answer
-from contextcliff.actions.judging import ask_judge, check_judge, worst_of_judge
-from contextcliff.actions.live import watched
+from contextcliff.actions.asking_judge import ask_judge, check_judge, worst_of_judge
+from contextcliff.actions.embedding_stage import check_embedder, embed
+from contextcliff.actions.finish_run import finish_run, require_an_answer
+from contextcliff.actions.impossible_cap import impossible_cap
+from contextcliff.actions.live_run import watched
 from contextcliff.actions.naming import require_the_same, settled
-from contextcliff.actions.pilot import after_pilot, first_stage, has_pilot
-from contextcliff.actions.possible import impossible_cap
+from contextcliff.actions.pilot_stage import after_pilot, first_stage, has_pilot
 from contextcliff.actions.preparation import deployment, prepare, stored_before
 from contextcliff.actions.sending import send_all
-from contextcliff.actions.writing import check_embedder, embed
 from contextcliff.engines.engine import Deployment, ServerEngine
 from contextcliff.errors import ExitCode, RunError
 from contextcliff.execution.budget import Budget, Cost, Meter
-from contextcliff.execution.judging import Judge
+from contextcliff.execution.judge import Judge
 from contextcliff.execution.outcomes import outcome_of
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.stopping import heard
 from contextcliff.execution.store import Fault, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
-from contextcliff.models import dollars
-from contextcliff.records import Document, Outcome
+from contextcliff.models.model import dollars
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Outcome
 from contextcliff.settings import settings
 
 Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
@@ -102,7 +103,7 @@ class Run:
                     return _STOPS[sent.stop].code
             elif not begun:
                 require_an_answer(sent.outcomes)
-            conclude(
+            finish_run(
                 invocation,
                 identity,
                 store,

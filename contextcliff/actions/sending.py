@@ -9,7 +9,7 @@ from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample
-from contextcliff.records import Outcome
+from contextcliff.records.generation import Outcome
 from contextcliff.reporting.progress import progress_bar
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from contextcliff.execution.judging import Ratings
-from contextcliff.models import Price
-from contextcliff.records import Generation, JudgeUsage, Usage
+from contextcliff.execution.judge import Ratings
+from contextcliff.models.model import Price
+from contextcliff.records.generation import Generation
+from contextcliff.records.report import JudgeUsage, Usage
 
 
 def usage_of(

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.analysis import rules
-from contextcliff.analysis.bar import Bar, make_bar
-from contextcliff.analysis.bins import Group, Level, group, mean_of, summarise
-from contextcliff.analysis.caps import Walk, crossing_ceiling, walk_up
+from contextcliff.analysis import other_rules as rules
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.bins import Group, LengthResult, group, mean_of, summarise
 from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
 from contextcliff.analysis.dispersion import design_effect
 from contextcliff.analysis.facets import facet_rows
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
 from contextcliff.analysis.guide import operating_guide
 from contextcliff.analysis.half_life import half_life, half_life_lsq
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.profile import depth_profile
 from contextcliff.analysis.reasons import reason_of
-from contextcliff.analysis.settings import AnalysisSettings
+from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
-from contextcliff.records import Analysis, Guide, HalfLife, PositionPattern, SafeCap, ScoredSample
+from contextcliff.records.analysis import Analysis, Guide, HalfLife, PositionPattern, SafeCap
+from contextcliff.records.generation import ScoredSample
 
 _NO_SAMPLES = "there are no samples to analyse"
 
@@ -47,24 +48,24 @@ def analyse(
     scores = sorted(item.score for item in scored if item.score is not None)
     if not groups:
         return _nothing(settings, relative=relative)
-    walk, bar = walk_of(groups, settings, relative=relative)
-    levels = walk.levels
-    halving = half_life(levels, settings.confidence, dispersion=design_effect(levels))
+    sequence, threshold = sequence_of(groups, settings, relative=relative)
+    results = sequence.results
+    halving = half_life(results, settings.confidence, dispersion=design_effect(results))
     book = control_book(controls)
-    controlled = control_levels(groups, book, threshold=bar.score, confidence=settings.confidence)
-    cells = depth_cells(groups, book, controlled, threshold=bar.score, confidence=settings.confidence)
+    controlled = control_levels(groups, book, threshold=threshold.score, confidence=settings.confidence)
+    cells = depth_cells(groups, book, controlled, threshold=threshold.score, confidence=settings.confidence)
     return Analysis(
-        bins=tuple(level.bin for level in levels),
+        bins=tuple(result.bin for result in results),
         cells=cells,
-        zones=zones_of(walk),
-        safe_cap=_safe_cap(walk, bar, settings, relative=relative, max_context_tokens=max_context_tokens),
-        caps=_caps(walk.cap_tokens, levels, settings.threshold, halving),
+        zones=zones_of(sequence),
+        safe_cap=_safe_cap(sequence, threshold, settings, relative=relative, max_context_tokens=max_context_tokens),
+        caps=_caps(sequence.cap_tokens, results, settings.threshold, halving),
         half_life=halving,
-        half_life_lsq=half_life_lsq(levels),
-        profile=depth_profile(groups, settings.confidence, binary=levels[0].binary),
+        half_life_lsq=half_life_lsq(results),
+        profile=depth_profile(groups, settings.confidence, binary=results[0].binary),
         position=position_pattern(groups, settings.confidence),
         # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
-        guide=operating_guide(levels, halving)
+        guide=operating_guide(results, halving)
         if designed_lengths and not relative_by_default
         else Guide(rows=(), advice=()),
         facets=facet_rows(
@@ -72,30 +73,32 @@ def analyse(
             threshold=settings.threshold,
             relative=relative,
             confidence=settings.confidence,
-            binary=levels[0].binary,
+            binary=results[0].binary,
         ),
         controls=controlled,
         judgement=None,
         mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
-        notes=notes_of(groups, walk, bar, controlled, cells),
+        notes=notes_of(groups, sequence, threshold, controlled, cells),
     )
 
 
-def walk_of(groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool) -> tuple[Walk, Bar]:
+def sequence_of(
+    groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool
+) -> tuple[FixedSequenceTest, Threshold]:
     """The walk over at least one length, and what each had to clear."""
-    levels = summarise(groups, settings.confidence)
-    bar = make_bar(
-        levels,
+    results = summarise(groups, settings.confidence)
+    threshold = make_threshold(
+        results,
         threshold=settings.threshold,
         relative=relative,
         confidence=settings.confidence,
-        baseline=_baseline(groups, settings, binary=levels[0].binary),
+        baseline=_baseline(groups, settings, binary=results[0].binary),
     )
-    return walk_up(levels, bar, settings.confidence), bar
+    return fixed_sequence_test(results, threshold, settings.confidence), threshold
 
 
-def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> Level | None:
+def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> LengthResult | None:
     """The lengths up to `baseline_tokens` as one; None where that is the shortest alone."""
     if settings.baseline_tokens is None:
         return None
@@ -106,29 +109,36 @@ def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bo
     return summarise([together], settings.confidence, binary=binary)[0]
 
 
-def _safe_cap(walk: Walk, bar: Bar, settings: AnalysisSettings, *, relative: bool, max_context_tokens: int) -> SafeCap:
-    tokens = walk.cap_tokens
+def _safe_cap(
+    sequence: FixedSequenceTest,
+    threshold: Threshold,
+    settings: AnalysisSettings,
+    *,
+    relative: bool,
+    max_context_tokens: int,
+) -> SafeCap:
+    tokens = sequence.cap_tokens
     return SafeCap(
         tokens=tokens,
         ci_low=tokens,
-        ci_high=crossing_ceiling(walk, bar),
-        censored=walk.stop is None,
+        ci_high=crossing_ceiling(sequence, threshold),
+        censored=sequence.stop is None,
         fraction_of_max=None if tokens is None else tokens / max_context_tokens,
         rule="walk_up",
         threshold=settings.threshold,
-        threshold_score=bar.score,
+        threshold_score=threshold.score,
         relative_to_baseline=relative,
         confidence=settings.confidence,
-        verdict=walk.verdict,
-        reason=reason_of(walk, bar, threshold=settings.threshold, confidence=settings.confidence),
+        verdict=sequence.verdict,
+        reason=reason_of(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
     )
 
 
 def _caps(
-    walk_up_tokens: int | None, levels: Sequence[Level], threshold: float, halving: HalfLife
+    walk_up_tokens: int | None, results: Sequence[LengthResult], threshold: float, halving: HalfLife
 ) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is measured by something else than scores."""
-    bins = [level.bin for level in levels]
+    bins = [result.bin for result in results]
     found: dict[str, int | None] = dict.fromkeys(rules.RULES)
     found["walk_up"] = walk_up_tokens
     found["blueprint"] = rules.blueprint(bins)

@@ -14,13 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from contextcliff.analysis.clusters import Cluster, clusters_of
-from contextcliff.analysis.evidence import Evidence
 from contextcliff.analysis.items import Item, instability_of, items_of
-from contextcliff.analysis.shape import bimodality, rolling_variances
-from contextcliff.quantiles import quantile_classes
-from contextcliff.records import Bin, ScoredSample
-from contextcliff.writing.measures import COMPOSITE
+from contextcliff.records.analysis import Bin
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.bimodality import bimodality, rolling_variances
+from contextcliff.statistics.clusters import Cluster, clusters_of
+from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.quantiles import quantile_classes
+from contextcliff.writing.measures.measure import COMPOSITE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +36,7 @@ _NOUNS = ("questions", "distinct samples", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Level:
+class LengthResult:
     """A bin with the items behind it, which the tests need, as `items.py` has them.
 
     `binary` is whether every item is right or wrong, of the whole run and not of the bin: a bin of fractional scores
@@ -157,22 +158,22 @@ def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ..
     return tuple(Group(asked_tokens=_median_tokens(group), samples=tuple(group)) for group in groups)
 
 
-def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[Level, ...]:
+def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:
     """What the analysis says of each group, with intervals at `confidence`.
 
     `binary` is whether the whole run's items are right or wrong; None: these groups are the whole run.
     """
     if binary is None:
         binary = all(item.is_right_or_wrong for g in groups for item in items_of(g.samples))
-    levels = [_level(g, binary=binary, confidence=confidence) for g in groups]
-    rolling = rolling_variances([level.scores for level in levels])
+    results = [_level(g, binary=binary, confidence=confidence) for g in groups]
+    rolling = rolling_variances([result.scores for result in results])
     return tuple(
-        replace(level, bin=replace(level.bin, rolling_variance=variance))
-        for level, variance in zip(levels, rolling, strict=True)
+        replace(result, bin=replace(result.bin, rolling_variance=variance))
+        for result, variance in zip(results, rolling, strict=True)
     )
 
 
-def _level(found: Group, *, binary: bool, confidence: float) -> Level:
+def _level(found: Group, *, binary: bool, confidence: float) -> LengthResult:
     lengths = [s.measured_tokens for s in found.samples]
     n_scored = sum(s.score is not None for s in found.samples)
     items = items_of(found.samples)
@@ -202,14 +203,14 @@ def _level(found: Group, *, binary: bool, confidence: float) -> Level:
         latency_ms_std=standard_deviation([s.generation.latency_ms for s in found.samples if s.generation is not None]),
         bimodality=bimodality(scores),
     )
-    level = Level(bin=summary, items=items, binary=binary)
-    return _with_bounds(level, confidence) if scores else level
+    result = LengthResult(bin=summary, items=items, binary=binary)
+    return _with_bounds(result, confidence) if scores else result
 
 
-def _with_bounds(level: Level, confidence: float) -> Level:
-    low, high = level.evidence.shown(confidence)
-    tested = level.if_unscored_wrong.lower(confidence)
-    return replace(level, bin=replace(level.bin, ci_low=low, ci_high=high, tested_low=tested))
+def _with_bounds(result: LengthResult, confidence: float) -> LengthResult:
+    low, high = result.evidence.shown(confidence)
+    tested = result.if_unscored_wrong.lower(confidence)
+    return replace(result, bin=replace(result.bin, ci_low=low, ci_high=high, tested_low=tested))
 
 
 def _is_failure(item: ScoredSample) -> bool:

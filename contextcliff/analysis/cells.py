@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from contextcliff.analysis.bins import Group, mean_of
 from contextcliff.analysis.controls import ControlBook, mean
-from contextcliff.records import ControlLevel, DepthCell, ScoredSample
+from contextcliff.records.analysis import ControlLevel, DepthCell
+from contextcliff.records.generation import ScoredSample
 
 
 def depth_cells(

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group, mean_of
-from contextcliff.analysis.evidence import Evidence
-from contextcliff.analysis.intervals import is_binary
-from contextcliff.records import ControlLevel, ScoredSample
+from contextcliff.records.analysis import ControlLevel
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.intervals import is_binary
 
 _FLOOR_SHARE = 0.5
 """A floor above this share of the threshold is too high: guessing then gets half of the way."""
@@ -68,7 +69,7 @@ def control_levels(
 ) -> tuple[ControlLevel, ...]:
     """The controls of each length, shortest first; none where the run has no controls.
 
-    `threshold` is the bar as a score (None: there is none). Intervals are two-sided at `confidence`.
+    `threshold` is the threshold as a score (None: there is none). Intervals are two-sided at `confidence`.
     """
     if not book.by_id:
         return ()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from contextcliff.analysis.bins import Level
-from contextcliff.analysis.clusters import assumed_design_effect, mean_of_clusters, variance_of_mean
+from contextcliff.analysis.bins import LengthResult
+from contextcliff.statistics.clusters import assumed_design_effect, mean_of_clusters, variance_of_mean
 
 
-def design_effect(levels: Sequence[Level]) -> float:
+def design_effect(results: Sequence[LengthResult]) -> float:
     """How much larger the variance of a score is for shared texts; at least 1, and 1 where none are shared.
 
     The variance between texts over the independent one, each summed over the lengths whose samples are clustered
     (the dispersion of a quasi-likelihood fit: P. McCullagh and J. A. Nelder, "Generalized Linear Models", 1989,
     chapter 4), and never below the correlation that is always allowed for (`clusters.ASSUMED_CORRELATION`).
     """
-    found = [level.evidence.clusters for level in levels if level.evidence.clusters]
+    found = [result.evidence.clusters for result in results if result.evidence.clusters]
     if not found:
         return 1.0
     sizes = [sum(cluster.scored for cluster in clusters) for clusters in found]

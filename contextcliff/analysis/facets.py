@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.bar import make_bar
 from contextcliff.analysis.bins import Group, mean_of, summarise
-from contextcliff.analysis.caps import walk_up
+from contextcliff.analysis.fixed_sequence import fixed_sequence_test
 from contextcliff.analysis.pooling import pooled
-from contextcliff.quantiles import quantile_classes
-from contextcliff.records import FacetRow
+from contextcliff.analysis.threshold import make_threshold
+from contextcliff.records.analysis import FacetRow
+from contextcliff.statistics.quantiles import quantile_classes
 
 Value = str | int | float
 
@@ -44,7 +44,7 @@ def facet_rows(
             if evidence is None:
                 continue
             levels = summarise(own, confidence, binary=binary)
-            bar = make_bar(levels, threshold=threshold, relative=relative, confidence=confidence)
+            clears = make_threshold(levels, threshold=threshold, relative=relative, confidence=confidence)
             low, high = evidence.shown(confidence)
             found.append(
                 FacetRow(
@@ -54,7 +54,7 @@ def facet_rows(
                     mean=mean_of(evidence.scores),
                     ci_low=low,
                     ci_high=high,
-                    cap_tokens=walk_up(levels, bar, confidence).cap_tokens,
+                    cap_tokens=fixed_sequence_test(levels, clears, confidence).cap_tokens,
                 )
             )
     return tuple(found)

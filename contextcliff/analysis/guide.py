@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.bins import Level
-from contextcliff.records import Guide, GuideRow, HalfLife
+from contextcliff.analysis.bins import LengthResult
+from contextcliff.records.analysis import Guide, GuideRow, HalfLife
 
 SAFE_ABOVE = 0.9
 DANGER_BELOW = 0.5
@@ -22,22 +22,22 @@ _DO = {
 }
 
 
-def operating_guide(levels: Sequence[Level], half_life: HalfLife) -> Guide:
+def operating_guide(results: Sequence[LengthResult], half_life: HalfLife) -> Guide:
     """A row for each length with scores, and advice for the ranges that were tested.
 
     `safe` is a mean score above 0.9, `danger` one below 0.5, `caution` what is between, both ends included. These are
     rules of thumb about means: the safe cap is the claim that was tested. Nothing is said of lengths between two
     tested ones of different advice, nor beyond the longest.
     """
-    rated = [(level, row) for level in levels if (row := _row(level)) is not None]
+    rated = [(result, row) for result in results if (row := _row(result)) is not None]
     return Guide(
         rows=tuple(row for _, row in rated),
         advice=(*_by_range(rated), *_by_half_life(half_life)),
     )
 
 
-def _row(level: Level) -> GuideRow | None:
-    found = level.bin
+def _row(result: LengthResult) -> GuideRow | None:
+    found = result.bin
     if found.mean is None or found.ci_low is None or found.ci_high is None:
         return None
     name = _rate(found.mean)
@@ -58,15 +58,15 @@ def _rate(score: float) -> str:
     return "danger" if score < DANGER_BELOW else "caution"
 
 
-def _by_range(rated: Sequence[tuple[Level, GuideRow]]) -> Iterator[str]:
+def _by_range(rated: Sequence[tuple[LengthResult, GuideRow]]) -> Iterator[str]:
     """A sentence for each run of neighbouring lengths with the same advice."""
     for name, run in itertools.groupby(rated, key=lambda pair: pair[1].level):
         pairs = list(run)
         n = sum(row.n_samples for _, row in pairs)
-        unsure = [_tokens(level) for level, row in pairs if not row.sure]
+        unsure = [_tokens(result) for result, row in pairs if not row.sure]
         doubt = f"; at {_listed(unsure)} the interval reaches into another range" if unsure else ""
         yield (
-            f"{name} {_range([level for level, _ in pairs])} (mean score {_means(pairs)}, n = {n:,}): "
+            f"{name} {_range([result for result, _ in pairs])} (mean score {_means(pairs)}, n = {n:,}): "
             f"{_DO[name]}{doubt}"
         )
 
@@ -85,19 +85,19 @@ def _by_half_life(half_life: HalfLife) -> Iterator[str]:
         )
 
 
-def _range(levels: Sequence[Level]) -> str:
-    if len(levels) == 1:
-        return f"at {_tokens(levels[0])} tokens"
-    return f"from {_tokens(levels[0])} to {_tokens(levels[-1])} tokens"
+def _range(results: Sequence[LengthResult]) -> str:
+    if len(results) == 1:
+        return f"at {_tokens(results[0])} tokens"
+    return f"from {_tokens(results[0])} to {_tokens(results[-1])} tokens"
 
 
-def _means(pairs: Sequence[tuple[Level, GuideRow]]) -> str:
+def _means(pairs: Sequence[tuple[LengthResult, GuideRow]]) -> str:
     low, high = min(row.mean for _, row in pairs), max(row.mean for _, row in pairs)
     return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f}–{high:.2f}"
 
 
-def _tokens(level: Level) -> str:
-    return f"{level.bin.median_tokens:,}"
+def _tokens(result: LengthResult) -> str:
+    return f"{result.bin.median_tokens:,}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from contextcliff.analysis.bins import Level, mean_of
-from contextcliff.analysis.decay import FLAT, DecayFit, fit_decay
-from contextcliff.records import HalfLife
+from contextcliff.analysis.bins import LengthResult, mean_of
+from contextcliff.records.analysis import HalfLife
+from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
 FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
 
 
-def half_life(levels: Sequence[Level], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
+def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
     """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `decay.py`.
 
     Lengths are the bins' median measured prompts. `dispersion` (1 or more) is how many times the variance of
@@ -37,36 +37,36 @@ def half_life(levels: Sequence[Level], confidence: float, *, dispersion: float =
     """
     if dispersion < 1.0:
         raise ValueError(f"dispersion is {dispersion}: a factor of 1 or more is needed")
-    scored = _scored(levels)
+    scored = _scored(results)
     lengths = _lengths(scored)
     distinct = len(set(lengths.tolist()))
     if distinct < FEWEST_LENGTHS:
         return _none(f"a decay takes scores at {FEWEST_LENGTHS} lengths or more, and there are {distinct}")
     # Either side is summed by itself, and rounded: where all are right, nothing may be left over as wrong.
-    right = np.array([round(math.fsum(level.scores), 9) for level in scored])
-    wrong = np.array([round(math.fsum(1.0 - score for score in level.scores), 9) for level in scored])
-    basis = f"{distinct} lengths, {sum(len(level.scores) for level in scored):,} samples"
+    right = np.array([round(math.fsum(result.scores), 9) for result in scored])
+    wrong = np.array([round(math.fsum(1.0 - score for score in result.scores), 9) for result in scored])
+    basis = f"{distinct} lengths, {sum(len(result.scores) for result in scored):,} samples"
     if not right.any():
         return _none(f"no sample scored above 0 ({basis}): there is nothing to halve")
     z = float(stats.norm.ppf(0.5 * (1.0 + confidence))) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
-    longest = max(level.bin.max_tokens for level in scored)
+    longest = max(result.bin.max_tokens for result in scored)
     if fit.rate == 0.0:
         why = "the score does not fall with length" if wrong.any() else "every sample has the full score"
         return _without_fall(fit, f"{why} ({basis})", confidence, longest)
     return _found(fit, basis, confidence, longest)
 
 
-def half_life_lsq(levels: Sequence[Level]) -> int | None:
+def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     """Half-life in tokens by least squares on the mean score of each length, every length counting alike.
 
     The fit of r₀·e^(−λL/1000) from r₀ = 1, λ = 0.1, for comparison with figures made that way: it knows neither how
     many samples stand behind a mean nor that r₀ is at most 1. None below three lengths, where the means are all
     alike, where the fit does not converge and where it does not fall.
     """
-    scored = _scored(levels)
+    scored = _scored(results)
     lengths = _lengths(scored)
-    means = np.array([mean_of(level.scores) for level in scored])
+    means = np.array([mean_of(result.scores) for result in scored])
     if len(set(lengths.tolist())) < FEWEST_LENGTHS or means.min() == means.max():
         return None
     try:
@@ -80,13 +80,13 @@ def half_life_lsq(levels: Sequence[Level]) -> int | None:
     return round(1_000.0 * math.log(2.0) / float(rate))
 
 
-def _scored(levels: Sequence[Level]) -> list[Level]:
+def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
     """The levels with scores, but for one whose prompts a server counted at no tokens at all."""
-    return [level for level in levels if level.scores and level.bin.median_tokens > 0]
+    return [result for result in results if result.scores and result.bin.median_tokens > 0]
 
 
-def _lengths(levels: Sequence[Level]) -> NDArray[np.float64]:
-    return np.array([level.bin.median_tokens for level in levels], dtype=float)
+def _lengths(results: Sequence[LengthResult]) -> NDArray[np.float64]:
+    return np.array([result.bin.median_tokens for result in results], dtype=float)
 
 
 def _decay(lengths: NDArray[np.float64], initial: float, rate: float) -> NDArray[np.float64]:

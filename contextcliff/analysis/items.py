@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

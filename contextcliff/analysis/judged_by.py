@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from statistics import fmean
 
 from contextcliff.analysis.bins import mean_of
-from contextcliff.analysis.clusters import clusters_of
-from contextcliff.analysis.evidence import Evidence
 from contextcliff.analysis.items import items_of
-from contextcliff.records import Judgement, ScoredSample
+from contextcliff.records.analysis import Judgement
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import clusters_of
+from contextcliff.statistics.evidence import Evidence
 
 _EXACT_RIGHT_FROM = 0.5
 

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from contextcliff.analysis.amounts import are, portion
-from contextcliff.analysis.bar import Bar, RelativeBar, is_degraded
-from contextcliff.analysis.bins import Group, Level
-from contextcliff.analysis.caps import Walk
-from contextcliff.analysis.clusters import design_effect_of
+from contextcliff.analysis.bins import Group, LengthResult
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.reasons import recovered_beyond
-from contextcliff.records import ControlLevel, DepthCell, ScoredSample
+from contextcliff.analysis.threshold import RelativeThreshold, Threshold, is_degraded
+from contextcliff.records.analysis import ControlLevel, DepthCell
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import design_effect_of
 
 LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one."""
@@ -23,7 +24,11 @@ FEW_TEXTS = 8
 
 
 def notes_of(
-    groups: Sequence[Group], walk: Walk, bar: Bar, controls: Sequence[ControlLevel], cells: Sequence[DepthCell]
+    groups: Sequence[Group],
+    sequence: FixedSequenceTest,
+    threshold: Threshold,
+    controls: Sequence[ControlLevel],
+    cells: Sequence[DepthCell],
 ) -> tuple[str, ...]:
     """A sentence for everything that limits or qualifies the analysis, most important first.
 
@@ -31,19 +36,19 @@ def notes_of(
     """
     scored = [item for group in groups for item in group.samples]
     return (
-        *_unscored(scored, walk),
-        *_low_baseline(bar),
-        *_not_monotone(walk, bar),
+        *_unscored(scored, sequence),
+        *_low_baseline(threshold),
+        *_not_monotone(sequence, threshold),
         *_uninformative(controls, cells),
-        *_shared_texts(scored, groups, walk.levels),
-        *_clusters(walk.levels),
+        *_shared_texts(scored, groups, sequence.results),
+        *_clusters(sequence.results),
         *_repeats(scored),
         *_lengths(scored),
-        *_blueprint(walk.levels),
+        *_blueprint(sequence.results),
     )
 
 
-def _unscored(scored: Sequence[ScoredSample], walk: Walk) -> Iterator[str]:
+def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[str]:
     missing = [item for item in scored if item.score is None]
     if not missing:
         return
@@ -51,18 +56,18 @@ def _unscored(scored: Sequence[ScoredSample], walk: Walk) -> Iterator[str]:
     kinds = ", ".join(f"{k} {n}" for k, n in sorted(counts.items(), key=lambda kind: (-kind[1], kind[0])))
     n = len(missing)
     wrong = "it was" if n == 1 else "all of them were"
-    after = "" if walk.cap_tokens is None else f"; the cap holds even if {wrong} wrong"
+    after = "" if sequence.cap_tokens is None else f"; the cap holds even if {wrong} wrong"
     yield f"{portion(n, len(scored), 'samples')} {are(n)} unscored ({kinds}){after}"
 
 
-def _not_monotone(walk: Walk, bar: Bar) -> Iterator[str]:
-    higher = recovered_beyond(walk, bar)
-    stop = walk.stop
+def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[str]:
+    higher = recovered_beyond(sequence, threshold)
+    stop = sequence.stop
     if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
         return
     if higher.bin.mean <= stop.bin.mean:
         return
-    chance = "" if is_degraded(stop, bar) else ", which with so few samples can be chance"
+    chance = "" if is_degraded(stop, threshold) else ", which with so few samples can be chance"
     yield (
         f"the observed curve is not monotone: at {higher.bin.median_tokens:,} tokens the score "
         f"({higher.bin.mean:.2f}) clears the threshold, though at {stop.bin.median_tokens:,} "
@@ -71,10 +76,10 @@ def _not_monotone(walk: Walk, bar: Bar) -> Iterator[str]:
 
 
 def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[str]:
-    void = [level for level in controls if not level.informative]
-    lengths = {level.asked_tokens for level in void}
+    void = [result for result in controls if not result.informative]
+    lengths = {result.asked_tokens for result in void}
     if void:
-        at = ", ".join(f"{level.asked_tokens:,} tokens ({_control_figures(level)})" for level in void)
+        at = ", ".join(f"{result.asked_tokens:,} tokens ({_control_figures(result)})" for result in void)
         yield f"by the controls no cliff can show at {at}: a score there says nothing about the length"
     more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)
     if more:
@@ -83,54 +88,56 @@ def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell])
         yield ("at other lengths " if void else "") + (one if more == 1 else several)
 
 
-def _control_figures(level: ControlLevel) -> str:
-    figures = ((level.ceiling, "with the evidence alone"), (level.floor, "without it"))
+def _control_figures(result: ControlLevel) -> str:
+    figures = ((result.ceiling, "with the evidence alone"), (result.floor, "without it"))
     return ", ".join(f"{mean:.2f} {how}" for mean, how in figures if mean is not None)
 
 
-def _shared_texts(scored: Sequence[ScoredSample], groups: Sequence[Group], levels: Sequence[Level]) -> Iterator[str]:
+def _shared_texts(
+    scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult]
+) -> Iterator[str]:
     texts = sorted({item.sample.document_id for item in scored})
-    single = sum(_share_one(level) for level in levels)
-    one = "context" if any(level.texts == "contexts" for level in levels) else "text"
+    single = sum(_share_one(result) for result in results)
+    one = "context" if any(result.texts == "contexts" for result in results) else "text"
     if len(texts) == 1 and len(scored) > 1:
         yield f"all samples are cut from one text, “{texts[0]}”: the claim is about that text"
         if one == "text":
             return
-    elif len(texts) < len(scored) and _texts_recur(groups, levels):
+    elif len(texts) < len(scored) and _texts_recur(groups, results):
         yield (
             f"the samples are cut from {len(texts)} texts, and those of one text are treated as independent: "
             "where texts differ in difficulty, the intervals are too narrow"
         )
     if single:
-        at = portion(single, len(levels), "lengths")
+        at = portion(single, len(results), "lengths")
         yield f"at {at} all samples share one {one}: the claim there is about that {one}"
 
 
-def _texts_recur(groups: Sequence[Group], levels: Sequence[Level]) -> bool:
+def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
     """Whether some length has more than one item of the same text, beyond what the intervals allow for."""
     units = {
         (
             repeats[0].sample.document_id,
             repeats[0].sample.context_tokens,
-            repeats[0].sample.cluster if level.sharing and repeats[0].sample.cluster else (place, number),
+            repeats[0].sample.cluster if result.sharing and repeats[0].sample.cluster else (place, number),
         )
-        for place, (group, level) in enumerate(zip(groups, levels, strict=True))
+        for place, (group, result) in enumerate(zip(groups, results, strict=True))
         for number, repeats in enumerate(by_item(group.samples))
     }
     return len({unit[:2] for unit in units}) < len(units)
 
 
-def _share_one(level: Level) -> bool:
-    named = {item.cluster for item in level.items}
-    return len(level.items) > 1 and len(named) == 1 and "" not in named
+def _share_one(result: LengthResult) -> bool:
+    named = {item.cluster for item in result.items}
+    return len(result.items) > 1 and len(named) == 1 and "" not in named
 
 
-def _clusters(levels: Sequence[Level]) -> Iterator[str]:
-    clustered = [level for level in levels if level.clusters]
+def _clusters(results: Sequence[LengthResult]) -> Iterator[str]:
+    clustered = [result for result in results if result.clusters]
     if not clustered:
         return
-    counts, shared = [len(level.clusters) for level in clustered], clustered[0].texts
-    effects = [design_effect_of(level.evidence.clusters or level.if_unscored_wrong.clusters) for level in clustered]
+    counts, shared = [len(result.clusters) for result in clustered], clustered[0].texts
+    effects = [design_effect_of(result.evidence.clusters or result.if_unscored_wrong.clusters) for result in clustered]
     yield (
         f"samples of one length share {shared} ({_span(counts, 'd')} a length): the intervals and the cap allow for "
         f"it, with a design effect of {_span(effects, '.1f')}"
@@ -138,7 +145,7 @@ def _clusters(levels: Sequence[Level]) -> Iterator[str]:
     few = [count for count in counts if count < FEW_TEXTS]
     if few:
         yield (
-            f"with fewer than {FEW_TEXTS} {shared} at {portion(len(few), len(levels), 'lengths')}, how much {shared} "
+            f"with fewer than {FEW_TEXTS} {shared} at {portion(len(few), len(results), 'lengths')}, how much {shared} "
             f"differ is hardly known, and the intervals there are wide and rough: more {shared} help more than more "
             "samples of each"
         )
@@ -149,12 +156,16 @@ def _span(values: Sequence[float], style: str) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _low_baseline(bar: Bar) -> Iterator[str]:
+def _low_baseline(threshold: Threshold) -> Iterator[str]:
     """A share of next to nothing is easily kept."""
-    if isinstance(bar, RelativeBar) and bar.baseline.bin.mean is not None and bar.baseline.bin.mean < LOW_BASELINE:
+    if (
+        isinstance(threshold, RelativeThreshold)
+        and threshold.baseline.bin.mean is not None
+        and threshold.baseline.bin.mean < LOW_BASELINE
+    ):
         yield (
-            f"the baseline is a score of {bar.baseline.bin.mean:.2f}: this model hardly does the task even with short "
-            "prompts, so that a cap relative to it says little; take an easier task or a larger model"
+            f"the baseline is a score of {threshold.baseline.bin.mean:.2f}: this model hardly does the task even with "
+            "short prompts, so that a cap relative to it says little; take an easier task or a larger model"
         )
 
 
@@ -189,8 +200,8 @@ def _lengths(scored: Sequence[ScoredSample]) -> Iterator[str]:
         )
 
 
-def _blueprint(levels: Sequence[Level]) -> Iterator[str]:
-    if any(level.scores for level in levels) and all(level.binary for level in levels):
+def _blueprint(results: Sequence[LengthResult]) -> Iterator[str]:
+    if any(result.scores for result in results) and all(result.binary for result in results):
         yield (
             "scores are 0 or 1, so their spread follows from their mean: the variance part of the "
             "blueprint's rule restates the mean"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.items import items_of
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 
 
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
@@ -28,8 +28,8 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     if not order:
         return ()
     means = [_mean(by_bin[position]) for position in order]
-    bar = threshold * (means[0] or 0.0) if relative else threshold
-    bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < bar), len(order))
+    limit = threshold * (means[0] or 0.0) if relative else threshold
+    bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < limit), len(order))
     wanted = {rank for rank in (bad - 1, bad, bad + 1) if 0 <= rank < len(order)}
     if bad == len(order):
         wanted.add(max(0, bad - 2))

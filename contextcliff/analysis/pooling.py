@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from contextcliff.analysis.bins import mean_of
-from contextcliff.analysis.clusters import Cluster, are_clustered
-from contextcliff.analysis.evidence import Evidence
 from contextcliff.analysis.items import Item, items_of
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import Cluster, are_clustered
+from contextcliff.statistics.evidence import Evidence
 
 
 def pooled(lengths: Sequence[Sequence[ScoredSample]], *, binary: bool) -> Evidence | None:

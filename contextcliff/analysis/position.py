@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.bins import Group, mean_of
 from contextcliff.analysis.items import by_item, items_of
-from contextcliff.records import PositionPattern
+from contextcliff.records.analysis import PositionPattern
 
 FEWEST_DEPTHS = 3
 """With two depths there is no middle."""

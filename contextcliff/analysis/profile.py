@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from contextcliff.analysis.bins import Group, mean_of
-from contextcliff.analysis.intervals import shown_interval
 from contextcliff.analysis.items import items_of
-from contextcliff.records import DepthPoint, ScoredSample
+from contextcliff.records.analysis import DepthPoint
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import shown_interval
 
 
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.caps import Walk
-from contextcliff.records import Zone
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.records.analysis import Zone
 
 
-def zones_of(walk: Walk) -> tuple[Zone, ...]:
+def zones_of(sequence: FixedSequenceTest) -> tuple[Zone, ...]:
     """Tile the tested range, from 0 (no cap: from the shortest prompt) to the longest prompt.
 
     Stable reaches up to the cap. Degraded starts with the shortest prompt of the first length after it
-    whose shown interval lies below the bar. Transition is what is left between, and after a cliff that is
+    whose shown interval lies below the threshold. Transition is what is left between, and after a cliff that is
     the untested gap between the two. A zone without a token in it is left out.
     """
-    if not walk.levels:
+    if not sequence.results:
         return ()
-    longest = max(level.bin.max_tokens for level in walk.levels)
-    cap = walk.cap_tokens
-    start = min(level.bin.min_tokens for level in walk.levels) if cap is None else cap + 1
+    longest = max(result.bin.max_tokens for result in sequence.results)
+    cap = sequence.cap_tokens
+    start = min(result.bin.min_tokens for result in sequence.results) if cap is None else cap + 1
     fall = longest + 1
-    if walk.degraded:
+    if sequence.degraded:
         # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
-        fall = max(start, walk.levels[walk.degraded[0]].bin.min_tokens)
+        fall = max(start, sequence.results[sequence.degraded[0]].bin.min_tokens)
     found = [] if cap is None else [Zone(name="stable", min_tokens=0, max_tokens=cap)]
     found.append(Zone(name="transition", min_tokens=start, max_tokens=min(fall - 1, longest)))
     found.append(Zone(name="degraded", min_tokens=fall, max_tokens=longest))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import NoReturn
 
-from contextcliff.command_line.keys import keys_of_jobs
+from contextcliff.command_line.job_keys import keys_of_jobs
 from contextcliff.errors import ConfigError
 
 _MODES = ("run", "multirun")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.command_line.keys import keys_of_jobs, options_with
+from contextcliff.command_line.job_keys import keys_of_jobs, options_with
 from contextcliff.command_line.overrides import options_of
 from contextcliff.composing import hint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from contextcliff.records import Corpus
+from contextcliff.records.corpus import Corpus
 
 
 class Dataset(Protocol):

@@ -13,12 +13,12 @@ from contextcliff.datasets.entries import Entry, assemble
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.datasets.own_schema import entry_of, json_rows
 from contextcliff.datasets.rows import Row
+from contextcliff.documents.reading import SUFFIXES, read_document
+from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import GivenPath, PositiveInt, settings
-from contextcliff.text.reading import SUFFIXES, read_document
-from contextcliff.text.unreadable import UnreadableError
 
 _QUESTIONS = (".jsonl",)
 _MOST_NAMED = 20

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document, Question, Span
+from contextcliff.records.corpus import Corpus, Document, Question, Span
 
 MOST_CHOICES = 26
 """Choices are told apart by the letters A to Z."""

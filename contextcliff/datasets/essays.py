@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
+from contextcliff.documents.cleaning import clean_text
+from contextcliff.documents.reading import SUFFIXES, read_document
+from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings
-from contextcliff.text.cleaning import clean_text
-from contextcliff.text.reading import SUFFIXES, read_document
 from contextcliff.text.sentences import nearest_start, sentence_starts
-from contextcliff.text.unreadable import UnreadableError
 
 _PARAGRAPH_BREAK = "\n\n"
 _LOOKED_AT = 4_000

@@ -9,7 +9,7 @@ from contextcliff.datasets.entries import Entry
 from contextcliff.datasets.hub_questions import HubQuestions
 from contextcliff.datasets.hub_rows import Columns
 from contextcliff.datasets.rows import Row
-from contextcliff.records import Span
+from contextcliff.records.corpus import Span
 from contextcliff.settings import settings
 
 _BREAK = "\n\n"

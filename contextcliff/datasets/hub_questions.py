@@ -11,7 +11,7 @@ from contextcliff.datasets.entries import Entry, assemble
 from contextcliff.datasets.hub_rows import LOCAL_SUFFIXES, Columns, hub_rows, local_rows
 from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.datasets.rows import Row
-from contextcliff.records import Corpus
+from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
 
 EQUAL_CHOICES = "questions have two equal choices, so that no letter is the right one, and are left out"

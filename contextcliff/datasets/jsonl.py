@@ -12,7 +12,7 @@ from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.datasets.own_schema import QUESTION_COLUMNS, entry_of, json_rows
 from contextcliff.datasets.rows import Row
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus
+from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
 
 _PARQUET = ".parquet"

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document, Question
+from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import GivenPath, settings
 
 _MOST_BYTES = 2 << 30

@@ -12,7 +12,7 @@ from pydantic import PlainValidator
 
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.records import Corpus, Document, Question
+from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import settings
 
 _NAME = re.compile(r"\w[\w-]{0,39}", re.ASCII)

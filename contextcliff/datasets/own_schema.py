@@ -14,7 +14,7 @@ from pathlib import Path
 from contextcliff.datasets.entries import Entry, checked_choice
 from contextcliff.datasets.rows import Row
 from contextcliff.errors import ConfigError
-from contextcliff.records import Span
+from contextcliff.records.corpus import Span
 
 QUESTION_COLUMNS = ("id", "answers", "choices", "answer_index", "evidence", "level", "metadata")
 """Those that may be missing, beside `question`."""

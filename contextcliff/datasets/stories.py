@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 
 from contextcliff.datasets.entries import Entry, assemble
 from contextcliff.datasets.own_schema import entry_of, rows_of_lines
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import seed_of
 from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.text.prose import prose

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
-from contextcliff.records import Generation, Prompt, Sample
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
 from contextcliff.text.tokens import Tokenizer
 
-Hear = Callable[[str], None]
+OnToken = Callable[[str], None]
 """Takes the words of an answer as they come, piece by piece."""
 
 
@@ -62,12 +64,12 @@ class Session(Protocol):
         ...
 
     async def generate(
-        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
 
-        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone. `hear` is called with
-        the answer's words as they stream in; what it was told of an answer that then broke off is void.
+        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone. `on_token` is called
+        with the answer's words as they stream in; those of an answer that then breaks off are void.
         """
         ...
 

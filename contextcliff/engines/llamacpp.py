@@ -14,16 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from contextcliff.engines.engine import Deployment, Download, Hear, Served
-from contextcliff.engines.exchange import Api, Request, exchange
-from contextcliff.engines.http import async_client, client
-from contextcliff.engines.keys import ApiKey
-from contextcliff.engines.server_tokens import LlamaServerTokenizer, TokenServer
+from contextcliff.engines.engine import Deployment, Download, OnToken, Served
+from contextcliff.engines.openai.api_keys import ApiKey
+from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.engines.openai.http import async_client, client
+from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model, Rope
-from contextcliff.records import Generation, Prompt, Sample
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model, Rope
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 if TYPE_CHECKING:
@@ -190,7 +192,7 @@ class LlamaCppSession:
         return Served(told=(told,), plain=self.api == "completions")
 
     async def generate(
-        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send the prompt; every sampler is named, since a server's defaults are its own."""
         template = {"chat_template_kwargs": dict(self.model.template_arguments)} if self.api == "chat" else {}
@@ -214,7 +216,7 @@ class LlamaCppSession:
                 api=self.api,
             ),
             timeout_s=self.timeout_s,
-            hear=hear,
+            on_token=on_token,
         )
 
 

@@ -15,15 +15,17 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Literal
 
-from contextcliff.engines.engine import Deployment, Hear, Served
+from contextcliff.engines.engine import Deployment, OnToken, Served
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
-from contextcliff.records import Generation, Prompt, Sample
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
 from contextcliff.seeding import seed_of
 from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.prose import sentences
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 
 _FULL_BITS = 16.0
 _WORDS_A_TOKEN = 0.75
@@ -101,7 +103,7 @@ class SimulatedSession:
         sample: Sample,
         prompt: Prompt,  # noqa: ARG002 - the sample is all that the law asks
         sampling: Sampling,
-        hear: Hear | None = None,
+        on_token: OnToken | None = None,
     ) -> Generation:
         """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # by this very tokenizer: counting again would cost more than all the rest
@@ -113,8 +115,8 @@ class SimulatedSession:
             text = sample.reply or f"{'; '.join(sample.answers)}."
         else:
             text = _wrong(sample, rng)
-        if hear is not None:
-            hear(text)
+        if on_token is not None:
+            on_token(text)
         completion = len(self.tokenizer.starts(text))
         return Generation(
             text=text,

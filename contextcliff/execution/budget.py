@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
-from contextcliff.models import Price, dollars
-from contextcliff.records import Generation, Sample
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Price, dollars
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.engines.content_filter import CONTENT_FILTER
+from contextcliff.engines.openai.content_filter import CONTENT_FILTER
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.remedies import way_out
 

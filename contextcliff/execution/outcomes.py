@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from contextcliff.engines.content_filter import CONTENT_FILTER, is_filtered
+from contextcliff.engines.openai.content_filter import CONTENT_FILTER, is_filtered
 from contextcliff.execution.store import Fault, PlannedSample, Store
-from contextcliff.records import Generation, Outcome
+from contextcliff.records.generation import Generation, Outcome
 
 NOT_SENT = "not_sent"
 TRUNCATED = "truncated"

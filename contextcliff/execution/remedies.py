@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.engines.content_filter import CONTENT_FILTER
+from contextcliff.engines.openai.content_filter import CONTENT_FILTER
 
 _REMEDIES: Mapping[str, str] = {
     "timeout": "raise engine.timeout_s, or ask for shorter prompts",

@@ -13,10 +13,13 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.health import REFUSALS, Health
-from contextcliff.execution.leading import Leading
+from contextcliff.execution.prefix_gate import PrefixGate
 from contextcliff.execution.store import Fault, PlannedSample, Store
-from contextcliff.records import Document, Generation, Outcome, Sample, render
-from contextcliff.sampling import Sampling
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation, Outcome
+from contextcliff.records.prompt import render
+from contextcliff.records.sample import Sample
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -51,7 +54,7 @@ class Runner:
     async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
 
-        Samples with one prompt wait for the first of them, as `leading.py` has it.
+        Samples with one prompt wait for the first of them, as `prefix_gate.py` has it.
 
         A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
         unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
@@ -59,12 +62,12 @@ class Runner:
         """
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
-        leading = Leading(planned)
+        gate = PrefixGate(planned)
         under_way: set[asyncio.Task[Outcome]] = set()
         ended: set[asyncio.Task[Outcome]] = set()
         try:
             while True:
-                while len(under_way) < health.limit and (item := leading.next()) is not None:
+                while len(under_way) < health.limit and (item := gate.next()) is not None:
                     under_way.add(
                         asyncio.create_task(self._send(item, health, refused_before=item.sample.sample_id in earlier))
                     )
@@ -73,7 +76,7 @@ class Runner:
                 ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 outcomes = [task.result() for task in ended]
                 for outcome in outcomes:
-                    leading.ended(outcome.prompt_sha256)
+                    gate.ended(outcome.prompt_sha256)
                 for outcome in outcomes:
                     yield outcome
         finally:

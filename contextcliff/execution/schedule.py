@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from contextcliff.records import Passage, Sample, Words
+from contextcliff.records.prompt import Passage, Words
+from contextcliff.records.sample import Sample
 
 
 def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:

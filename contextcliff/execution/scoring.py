@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from contextcliff.records import Document, Generation, Outcome, ScoredSample
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation, Outcome, ScoredSample
 from contextcliff.tasks.task import Task
 
 _OUT_OF_THOUGHT = "thinking_budget"

@@ -25,7 +25,9 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.schema import VERSION, check, migrate
 from contextcliff.execution.store_faults import explained
-from contextcliff.records import Document, Generation, Sample
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation
+from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"
 _BUSY_MS = 30_000

@@ -9,11 +9,13 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from contextcliff.records import Bin, Report
-from contextcliff.reporting import findings, phrases, writing_text
+from contextcliff.records.analysis import Bin
+from contextcliff.records.report import Report
+from contextcliff.reporting import findings, phrases
 from contextcliff.reporting.console_table import Column, fitted
 from contextcliff.reporting.shown import shown
-from contextcliff.writing_records import Writing
+from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.sections import writing_text
 
 _ZONE_STYLES = {"stable": "green", "transition": "yellow", "degraded": "red"}
 _LEVEL_STYLES = {"safe": "green", "caution": "yellow", "danger": "red"}

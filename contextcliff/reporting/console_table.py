@@ -35,11 +35,11 @@ class Column:
 def fitted(columns: Sequence[Column], *, console: Console) -> Table:
     """The table of those columns for which there is room."""
     kept = list(columns)
-    room = console.width
-    while _total(kept) > room:
+    available = console.width
+    while _total(kept) > available:
         tags = next((column for column in kept if column.left), None)
-        if tags is not None and _total(kept) - tags.width + _NARROWEST_TAG <= room:
-            kept = _shorten(kept, by=_total(kept) - room)
+        if tags is not None and _total(kept) - tags.width + _NARROWEST_TAG <= available:
+            kept = _shorten(kept, by=_total(kept) - available)
             continue
         spare = max(kept, key=lambda column: column.spare)
         if not spare.spare:

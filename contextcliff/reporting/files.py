@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from contextcliff.records import Report, ScoredSample
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
-from contextcliff.reporting.figures import draw_figures
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.stored_reports import StoredReport
-from contextcliff.reporting.writing_figures import draw_writing_figures
-from contextcliff.reporting.writing_files import write_writing_files
-from contextcliff.reporting.writing_runs import write_writing_page
+from contextcliff.writing.sections.writing_figures import draw_writing_figures
+from contextcliff.writing.sections.writing_files import write_writing_files
+from contextcliff.writing.sections.writing_runs import write_writing_page
 
 CONTROLS_NAME = "controls.jsonl"
 

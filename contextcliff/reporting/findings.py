@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from contextcliff.records import ControlLevel, Guide, GuideRow, HalfLife, Judgement, PositionPattern, Report
+from contextcliff.records.analysis import ControlLevel, Guide, GuideRow, HalfLife, Judgement, PositionPattern
+from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 
 LEVEL_MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextcliff.analysis.judged_by import rule_of, worded
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.markdown_findings import findings
 from contextcliff.reporting.markup import bullets, code, escape, image, inline, pairs, table

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 
-from contextcliff.records import Judgement, Report
+from contextcliff.records.analysis import Judgement
+from contextcliff.records.report import Report
 from contextcliff.reporting import findings as words
 from contextcliff.reporting import phrases
-from contextcliff.reporting.markdown_writing import writing_blocks
 from contextcliff.reporting.markup import bullets, escape, inline, pairs, table
+from contextcliff.writing.sections.markdown_writing import writing_blocks
 
 
 def findings(report: Report, *, images: Mapping[str, str]) -> list[str]:

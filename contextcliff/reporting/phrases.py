@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from contextcliff.models import dollars
-from contextcliff.records import Bin, JudgeUsage, Report, SafeCap, Zone
+from contextcliff.models.model import dollars
+from contextcliff.records.analysis import Bin, SafeCap, Zone
+from contextcliff.records.report import JudgeUsage, Report
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 
 _BETWEEN = " · "
 

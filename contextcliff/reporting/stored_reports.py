@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
-from contextcliff.records import SCHEMA_VERSION, Report
+from contextcliff.records.report import SCHEMA_VERSION, Report
 
 REPORT_NAME = "report.json"
 _report = TypeAdapter(Report)

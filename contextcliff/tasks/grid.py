@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import Lever, Raised, Room, configured
+from contextcliff.tasks.task import ContextBudget, Lever, Raised, configured
 
 NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
 """Keys that change no sample: what is kept of a run, and what is checked of a needle."""
@@ -114,9 +114,9 @@ class DesignedLengths:
         """More trials."""
         return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
 
-    def shortened(self, room: Room) -> Self:
+    def shortened(self, context_budget: ContextBudget) -> Self:
         """At the two shortest lengths."""
-        return replace(self, lengths=self.lengths_in(room)[:2], length_grid=LengthGrid(), length_fractions=())
+        return replace(self, lengths=self.lengths_in(context_budget)[:2], length_grid=LengthGrid(), length_fractions=())
 
     def _with(self, **changes: Any) -> Any:  # what is no task yet is the base of one
         return replace(self, **changes)
@@ -129,41 +129,43 @@ class DesignedLengths:
         """Tokens that an answer at this length may take; None: what the sampling says."""
         return None
 
-    def longest_answer(self, room: Room) -> int:
+    def longest_answer(self, context_budget: ContextBudget) -> int:
         """That of the longest prompt."""
-        return self.answer_tokens(max(self.lengths_in(room))) or room.answer_tokens
+        return self.answer_tokens(max(self.lengths_in(context_budget))) or context_budget.answer_tokens
 
-    def longest_context(self, room: Room) -> int:
+    def longest_context(self, context_budget: ContextBudget) -> int:
         """The longest length asked for."""
-        longest = max(self.lengths_in(room))
-        reserve = self._reserve(room, longest)
-        if longest > room.context_window - reserve:
+        longest = max(self.lengths_in(context_budget))
+        reserve = self._reserve(context_budget, longest)
+        if longest > context_budget.context_window - reserve:
+            fits = self._longest_that_fits(context_budget)
             raise ConfigError(
-                f"task.lengths: {longest:,} tokens do not fit into model.context_window={room.context_window:,} with "
-                f"{reserve:,} kept free for the answer; the longest that fits is {self._longest_that_fits(room):,}"
+                f"task.lengths: {longest:,} tokens do not fit into "
+                f"model.context_window={context_budget.context_window:,} with {reserve:,} kept free for the answer; "
+                f"the longest that fits is {fits:,}"
             )
         return longest
 
-    def lengths_in(self, room: Room) -> tuple[int, ...]:
+    def lengths_in(self, context_budget: ContextBudget) -> tuple[int, ...]:
         """The lengths to build in this window, ascending."""
         if self.length_fractions:
-            most = self._longest_that_fits(room)
-            asked = {min(most, round(share * room.context_window)) for share in self.length_fractions}
+            most = self._longest_that_fits(context_budget)
+            asked = {min(most, round(share * context_budget.context_window)) for share in self.length_fractions}
             return tuple(sorted(length for length in asked if length > 0))
         return tuple(sorted(self.length_grid.values() or self.lengths))
 
-    def _reserve(self, room: Room, length: int) -> int:
-        return max(self.reserve_tokens, self.answer_tokens(length) or room.answer_tokens)
+    def _reserve(self, context_budget: ContextBudget, length: int) -> int:
+        return max(self.reserve_tokens, self.answer_tokens(length) or context_budget.answer_tokens)
 
-    def _longest_that_fits(self, room: Room) -> int:
-        low, high = 0, room.context_window
+    def _longest_that_fits(self, context_budget: ContextBudget) -> int:
+        low, high = 0, context_budget.context_window
         while low < high:
             middle = (low + high + 1) // 2
-            fits = middle + self._reserve(room, middle) <= room.context_window
+            fits = middle + self._reserve(context_budget, middle) <= context_budget.context_window
             low, high = (middle, high) if fits else (low, middle - 1)
         if low == 0:
             raise ConfigError(
-                f"model.context_window={room.context_window:,}: no prompt fits beside the answer; lower "
+                f"model.context_window={context_budget.context_window:,}: no prompt fits beside the answer; lower "
                 "sampling.max_tokens or task.reserve_tokens"
             )
         return low

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 
 _MOST_NAMED = 8
 

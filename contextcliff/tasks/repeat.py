@@ -14,12 +14,14 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Generation, Prompt, Recipe, Sample, Score, Words
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.prompt import Prompt, Recipe, Words
+from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.task import Built, Materials
-from contextcliff.tasks.values import tag_without_value
+from contextcliff.tasks.needles.values import tag_without_value
+from contextcliff.tasks.task import Materials, TaskPlan
 from contextcliff.text.tokens import Tokenizer, tokenise
 
 _LINE = re.compile(r"^\W*(\d+)[.):]\s*(.*?)\W*$", re.MULTILINE)
@@ -62,17 +64,17 @@ class Repeat(Depths):
         """As many as the list takes, and a margin."""
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
 
-    def build(self, materials: Materials) -> Built:
+    def build(self, materials: Materials) -> TaskPlan:
         """One list for each length, depth and trial, and their controls."""
         samples: list[Sample] = []
         controls: dict[str, Sample] = {}
-        for length in self.lengths_in(materials.room):
+        for length in self.lengths_in(materials.context_budget):
             for depth in self.places:
                 for trial in range(self.trials):
                     sample, own = self._ask(materials, length, depth, trial)
                     samples.append(sample)
                     controls |= {control.sample_id: control for control in own}
-        return Built(samples=tuple(samples), controls=tuple(controls.values()))
+        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
 
     def score(self, sample: Sample, generation: Generation) -> Score:
         """The share of lines copied in their place, where the odd one is among them and is named."""

@@ -6,16 +6,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from contextcliff.records import Corpus, Generation, LengthAudit, Sample, Score
+from contextcliff.records.corpus import Corpus, LengthAudit
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Sample
 from contextcliff.text.tokens import Tokenizer
-from contextcliff.writing.familiar import WordList
+from contextcliff.writing.measures.familiar import WordList
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Room:
+class ContextBudget:
     """The window of the model, and the part of it that the answer takes."""
 
     context_window: int
@@ -30,7 +32,7 @@ class Materials:
 
     corpus: Corpus
     tokenizer: Tokenizer
-    room: Room
+    context_budget: ContextBudget
     seed: int
     text_identity: str
     bins: int = 1
@@ -39,7 +41,7 @@ class Materials:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Built:
+class TaskPlan:
     """What a run asks: its samples, their controls, and what a reader has to know of how they were made."""
 
     samples: tuple[Sample, ...]
@@ -116,7 +118,7 @@ class Task(Protocol):
         """What gives more evidence at each length, the cheapest first."""
         ...
 
-    def shortened(self, room: Room) -> Task:
+    def shortened(self, context_budget: ContextBudget) -> Task:
         """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
         ...
 
@@ -124,15 +126,15 @@ class Task(Protocol):
         """What determines the samples, for the run's fingerprint."""
         ...
 
-    def longest_context(self, room: Room) -> int:
+    def longest_context(self, context_budget: ContextBudget) -> int:
         """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
         ...
 
-    def longest_answer(self, room: Room) -> int:
+    def longest_answer(self, context_budget: ContextBudget) -> int:
         """Most tokens that an answer may take."""
         ...
 
-    def build(self, materials: Materials) -> Built:
+    def build(self, materials: Materials) -> TaskPlan:
         """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
         ...
 

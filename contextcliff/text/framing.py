@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from contextcliff.records import Prompt
+from contextcliff.records.prompt import Prompt
 
 TOKENS_A_MESSAGE = 4
 """Role and separators of a message in the common templates, and the same again for the answer's opening."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from unicodedata import category, east_asian_width
 
-from contextcliff.records import Prompt
+from contextcliff.records.prompt import Prompt
 
 _LONGEST_WORD = 40
 _CLOSING = frozenset({"Pe", "Pf", "Po"})

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.records import Bin, ControlLevel, Report
-from contextcliff.writing_records import WritingTier
+from contextcliff.records.analysis import Bin, ControlLevel
+from contextcliff.records.report import Report
+from contextcliff.writing.prose_findings import WritingTier
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000

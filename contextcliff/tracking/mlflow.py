@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.address import Address
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import REACHING, SENDING, environment, quiet_mlflow
 from contextcliff.tracking.tracker import Tracked, TrackingError
+from contextcliff.tracking.tracking_uri import Address
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 
 
 class TrackingError(Exception):

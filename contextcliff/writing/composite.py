@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import get_args
 
-from contextcliff.writing.measures import BY_NAME, Family
+from contextcliff.writing.measures.measure import BY_NAME, Family
 
 _FREE = 1.0
 """Standard deviations toward worse that cost nothing: the author strays so far too."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from contextcliff.writing.coherence import Vectors, coherence, reference_similarity
+from contextcliff.writing.author_norms import Norms, norms_for, norms_of, z_scores
 from contextcliff.writing.composite import author_distance, calibrated, classic, with_shortfall
-from contextcliff.writing.familiar import WordList
-from contextcliff.writing.measured import SIZES, measure_prose
-from contextcliff.writing.measures import (
+from contextcliff.writing.measures.coherence import Vectors, coherence, reference_similarity
+from contextcliff.writing.measures.familiar import WordList
+from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
     AUTHOR_STD,
@@ -19,7 +19,7 @@ from contextcliff.writing.measures import (
     ORIGINAL_Z,
     Z,
 )
-from contextcliff.writing.norms import Norms, norms_for, norms_of, z_scores
+from contextcliff.writing.measures.measured import SIZES, measure_prose
 
 _SHORTFALL = "shortfall"
 _WORST = 100.0

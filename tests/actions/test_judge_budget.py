@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contextcliff.engines.simulated import Simulated
-from contextcliff.execution.judging import Judge
-from contextcliff.models import Model
-from contextcliff.sampling import Sampling
+from contextcliff.execution.judge import Judge
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
 from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import Rating
 from tests.commands import SIMULATED, contextcliff, reports
@@ -160,7 +160,7 @@ def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> No
     (sample,) = build(niah(lengths=[300], depths=[0.5], trials=1))
     sampling = Sampling(max_tokens=48)
     (longest,) = judge.longest_requests([sample], sampling)
-    from contextcliff.records import ScoredSample
+    from contextcliff.records.generation import ScoredSample
 
     for text in ("", "7", "It is 1234567.\n" * 4, "word " * 48):
         scored = ScoredSample(

@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.judged_by import rule_of_invocation
+from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.execution.store import StoredRun

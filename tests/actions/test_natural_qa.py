@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.records import Corpus
+from contextcliff.records.corpus import Corpus
 from tests.commands import SIMULATED, contextcliff, reports, samples
 
 QA = ("task=qa", *SIMULATED)

@@ -13,13 +13,15 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.possible import impossible_cap
+from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.preparation import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.execution.scoring import score_outcomes
-from contextcliff.records import Analysis, Outcome, render
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.generation import Outcome
+from contextcliff.records.prompt import render
 from contextcliff.tasks.task import ProseTask
 from tests.commands import SIMULATED, contextcliff, reports
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from contextcliff.writing.familiar import dale_chall
-from contextcliff.writing.measures import MEASURES
-from contextcliff.writing.norms import norms_for
+from contextcliff.writing.author_norms import norms_for
+from contextcliff.writing.measures.familiar import dale_chall
+from contextcliff.writing.measures.measure import MEASURES
 from tests.commands import SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 

@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.analyse import analyse
-from contextcliff.analysis.settings import AnalysisSettings
-from contextcliff.records import Analysis, Generation, Recipe, Sample, ScoredSample
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.prompt import Recipe
+from contextcliff.records.sample import Sample
 
 _RECIPE = Recipe(user=())
 _number = itertools.count()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from contextcliff.analysis.clusters import Cluster
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import Cluster
 from tests.analysis.analysis_samples import right_of, scored_sample
 
 

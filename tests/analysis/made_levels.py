@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from contextcliff.analysis.bins import Level, mean_of
-from contextcliff.analysis.intervals import is_binary, shown_interval
+from contextcliff.analysis.bins import LengthResult, mean_of
 from contextcliff.analysis.items import Item
-from contextcliff.records import Bin
+from contextcliff.records.analysis import Bin
+from contextcliff.statistics.intervals import is_binary, shown_interval
 
 
-def counted(results: Mapping[int, tuple[int, int]]) -> list[Level]:
+def counted(results: Mapping[int, tuple[int, int]]) -> list[LengthResult]:
     """`{length: (right, scored)}`."""
     return [_level(length, (0.0,) * (n - right) + (1.0,) * right) for length, (right, n) in results.items()]
 
 
-def scoring(results: Mapping[int, Sequence[float]]) -> list[Level]:
+def scoring(results: Mapping[int, Sequence[float]]) -> list[LengthResult]:
     """`{length: scores}`."""
     return [_level(length, tuple(sorted(scores))) for length, scores in results.items()]
 
 
 @lru_cache(maxsize=4096)
-def _level(length: int, scores: tuple[float, ...]) -> Level:
+def _level(length: int, scores: tuple[float, ...]) -> LengthResult:
     binary = is_binary(scores)
     low, high = shown_interval(scores, 0.95, binary=binary) if scores else (None, None)
     found = Bin(
@@ -43,4 +43,4 @@ def _level(length: int, scores: tuple[float, ...]) -> Level:
         latency_ms_median=None,
     )
     items = (Item(cluster="", document="moby-dick", score=score, repeats=(score,)) for score in scores)
-    return Level(bin=found, items=tuple(items), binary=binary)
+    return LengthResult(bin=found, items=tuple(items), binary=binary)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import scored_sample
 
 

@@ -62,5 +62,5 @@ def test_any_samples_have_an_analysis(
 
 @pytest.mark.parametrize("heavy", ["scipy", "statsmodels", "numpy"])
 def test_the_settings_import_no_numerics(heavy: str) -> None:
-    code = f"import sys, contextcliff.analysis.settings; sys.exit({heavy!r} in sys.modules)"
+    code = f"import sys, contextcliff.analysis.analysis_settings; sys.exit({heavy!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 
 ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from contextcliff.analysis.bounded import mean_lower_bound
-from contextcliff.analysis.intervals import shown_interval, wilson
-from contextcliff.analysis.melding import p_at_most_share
-from contextcliff.records import SafeCap
+from contextcliff.records.analysis import SafeCap
+from contextcliff.statistics.gaffke import mean_lower_bound
+from contextcliff.statistics.intervals import shown_interval, wilson
+from contextcliff.statistics.melding import p_at_most_share
 from tests.analysis.analysis_samples import analysed, curve, fractional
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,9 @@
 
 import pytest
 
-from contextcliff.analysis import rules
-from contextcliff.records import Bin, ScoredSample
+from contextcliff.analysis import other_rules as rules
+from contextcliff.records.analysis import Bin
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, fractional
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
 from tests.analysis.clustered_samples import of, texts
 

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.clusters import (
+from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.items import items_of
+from contextcliff.analysis.pooling import pooled
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import (
     ASSUMED_CORRELATION,
     Cluster,
     assumed_design_effect,
@@ -18,13 +22,9 @@ from contextcliff.analysis.clusters import (
     samples_worth,
     variance_of_mean,
 )
-from contextcliff.analysis.dispersion import design_effect
-from contextcliff.analysis.evidence import Evidence, p_at_least_share, p_at_most_share
-from contextcliff.analysis.intervals import clopper_pearson_low, wilson, wilson_of_share
-from contextcliff.analysis.items import items_of
-from contextcliff.analysis.melding import binary_p_at_least_share, binary_p_at_most_share
-from contextcliff.analysis.pooling import pooled
-from contextcliff.records import ScoredSample
+from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.intervals import clopper_pearson_low, wilson, wilson_of_share
+from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 from tests.analysis.clustered_samples import clusters, of, texts, without_clusters
 

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import analyse
-from contextcliff.analysis.intervals import clopper_pearson_low, wilson
-from contextcliff.analysis.settings import AnalysisSettings
-from contextcliff.records import Analysis, ScoredSample
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import clopper_pearson_low, wilson
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 from tests.analysis.clustered_samples import control, controlled
 

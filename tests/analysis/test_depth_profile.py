@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.intervals import shown_interval, wilson
 from contextcliff.analysis.profile import depth_profile
-from contextcliff.records import DepthPoint, ScoredSample
+from contextcliff.records.analysis import DepthPoint
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import shown_interval, wilson
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
 
 

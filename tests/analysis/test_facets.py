@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.intervals import wilson
-from contextcliff.records import FacetRow, ScoredSample
+from contextcliff.records.analysis import FacetRow
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import wilson
 from tests.analysis.analysis_samples import analysed, curve, fractional, right_of, scored_sample
 from tests.analysis.clustered_samples import having, texts, without_clusters
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.guide import operating_guide
-from contextcliff.records import Guide, HalfLife
+from contextcliff.records.analysis import Guide, HalfLife
 from tests.analysis.analysis_samples import analysed, curve, scored_sample
 from tests.analysis.made_levels import counted, scoring
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from contextcliff.analysis.decay import fit_decay
 from contextcliff.analysis.half_life import half_life, half_life_lsq
-from contextcliff.records import HalfLife
+from contextcliff.records.analysis import HalfLife
+from contextcliff.statistics.exponential_decay import fit_decay
 from tests.analysis.analysis_samples import analysed, curve, right_of
 from tests.analysis.made_levels import counted, scoring
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.half_life import half_life
-from contextcliff.records import HalfLife
+from contextcliff.records.analysis import HalfLife
 from tests.analysis.made_levels import counted, scoring
 
 pytestmark = pytest.mark.slow

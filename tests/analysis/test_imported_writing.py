@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from contextcliff.analysis.imported_writing import imported_writing, remeasured
-from contextcliff.imported_records import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
-from contextcliff.writing.familiar import word_list_of
-from contextcliff.writing.measured import measure_prose
-from contextcliff.writing_records import MeasureLevel, Writing
+from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
+from contextcliff.writing.context_tester.imported_writing import imported_writing, remeasured
+from contextcliff.writing.measures.familiar import word_list_of
+from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.prose_findings import MeasureLevel, Writing
 
 WORDS = word_list_of("the\ncat\nsat\n", "few")
 

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.analysis.intervals import (
+from contextcliff.statistics.intervals import (
     clopper_pearson_low,
     is_binary,
     lower_bound,

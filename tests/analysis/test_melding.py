@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import test_proportions_2indep as score_test
 
-from contextcliff.analysis.melding import binary_p_at_most_share, p_at_least_share, p_at_most_share
+from contextcliff.statistics.melding import binary_p_at_most_share, p_at_least_share, p_at_most_share
 
 counts = st.integers(min_value=1, max_value=40).flatmap(
     lambda n: st.tuples(st.integers(min_value=0, max_value=n), st.just(n))

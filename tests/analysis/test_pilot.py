@@ -9,7 +9,7 @@ from tests.tasks.test_qa import built, corpus, qa
 
 
 def chosen(*means: float | None, relative: bool) -> tuple[int, ...]:
-    from contextcliff.records import ScoredSample
+    from contextcliff.records.generation import ScoredSample
 
     samples = built(qa(repeats=1), corpus(*range(50, 50 + 50 * len(means), 50), questions=1), bins=len(means)).samples
     pilot = [

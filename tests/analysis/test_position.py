@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
 from contextcliff.analysis.position import position_pattern
-from contextcliff.records import PositionPattern, ScoredSample
+from contextcliff.records.analysis import PositionPattern
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

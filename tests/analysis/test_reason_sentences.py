@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.amounts import amount, portion
 from contextcliff.analysis.analyse import analyse
-from contextcliff.analysis.settings import AnalysisSettings
-from contextcliff.records import Analysis, ScoredSample
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 from tests.analysis.clustered_samples import texts
 from tests.analysis.repeated_samples import repeated

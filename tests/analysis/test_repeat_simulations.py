@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.bar import AbsoluteBar, is_degraded
-from contextcliff.analysis.bins import Level, group, summarise
+from contextcliff.analysis.bins import LengthResult, group, summarise
+from contextcliff.analysis.threshold import AbsoluteThreshold, is_degraded
 from tests.analysis.repeated_samples import drawn_items, repeated
 
 pytestmark = pytest.mark.slow
 
 RUNS = 400
-BAR = AbsoluteBar(threshold=0.8, confidence=0.95)
+BAR = AbsoluteThreshold(threshold=0.8, confidence=0.95)
 
 
-def simulated(rate: float, n: int, within: float, a_document: int) -> list[Level]:
+def simulated(rate: float, n: int, within: float, a_document: int) -> list[LengthResult]:
     """Levels of `n` questions; where some share a document, those correlate too."""
     rng = np.random.default_rng([n, a_document, round(10 * within)])
     between = 0.0 if a_document == 1 else 0.15
-    found: list[Level] = []
+    found: list[LengthResult] = []
     for _ in range(RUNS):
         items = drawn_items(rng, rate, n=n, within=within, between=between, a_document=a_document)
         samples = repeated(500, items, a_document=a_document)
@@ -38,15 +38,15 @@ def allowed(rate: float) -> int:
 def test_a_constant_score_at_the_threshold_is_given_a_cap_no_more_often_than_the_confidence_allows(
     within: float, a_document: int
 ) -> None:
-    assert sum(BAR.clears(level) for level in simulated(0.8, 20, within, a_document)) <= allowed(0.05)
+    assert sum(BAR.is_shown_above(result) for result in simulated(0.8, 20, within, a_document)) <= allowed(0.05)
 
 
 @pytest.mark.parametrize("a_document", [1, 2, 5])
 @pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
 def test_a_planted_090_is_hardly_ever_called_below_080_and_its_interval_covers(within: float, a_document: int) -> None:
-    levels = simulated(0.9, 20, within, a_document)
-    assert sum(is_degraded(level, BAR) for level in levels) <= allowed(0.05)
-    bins = [level.bin for level in levels]
+    results = simulated(0.9, 20, within, a_document)
+    assert sum(is_degraded(result, BAR) for result in results) <= allowed(0.05)
+    bins = [result.bin for result in results]
     assert all(b.ci_low is not None and b.ci_high is not None and b.mean is not None for b in bins)
     assert all(b.ci_low <= b.mean <= b.ci_high for b in bins)  # type: ignore[operator]
     missed = sum(not b.ci_low <= 0.9 <= b.ci_high for b in bins)  # type: ignore[operator]

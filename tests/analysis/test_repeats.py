@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bar import AbsoluteBar
-from contextcliff.analysis.bins import Level, group, summarise
-from contextcliff.analysis.intervals import lower_bound, shown_interval, wilson
+from contextcliff.analysis.bins import LengthResult, group, summarise
 from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.position import position_pattern
-from contextcliff.records import ScoredSample
+from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import lower_bound, shown_interval, wilson
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
 from tests.analysis.repeated_samples import repeated
 
@@ -21,9 +21,9 @@ outcomes = st.sampled_from([0.0, 1.0, 0.25, None])
 questions = st.lists(st.lists(outcomes, min_size=1, max_size=3), min_size=1, max_size=30)
 
 
-def level_of(samples: list[ScoredSample]) -> Level:
-    (level,) = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
-    return level
+def level_of(samples: list[ScoredSample]) -> LengthResult:
+    (result,) = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
+    return result
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,8 +57,8 @@ def test_repeats_that_all_agree_leave_right_and_wrong_questions() -> None:
 
 def test_questions_that_differ_at_one_length_make_the_whole_run_one_of_fractions() -> None:
     samples = repeated(500, [[1.0] * 3] * 20) + repeated(1_000, [[1.0, 1.0, 0.0]] * 20)
-    levels = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
-    assert [level.binary for level in levels] == [False, False]
+    results = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
+    assert [result.binary for result in results] == [False, False]
 
 
 def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tested() -> None:
@@ -68,7 +68,7 @@ def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tes
     assert found.if_unscored_wrong.scores == (1 / 3,) * 20
     assert found.if_unscored_right.scores == (1.0,) * 20
     assert found.bin.tested_low == lower_bound((1 / 3,) * 20, 0.95)
-    assert not AbsoluteBar(threshold=0.8, confidence=0.95).clears(found)
+    assert not AbsoluteThreshold(threshold=0.8, confidence=0.95).is_shown_above(found)
 
 
 def test_unscored_repeats_of_clustered_questions_count_against_their_cluster() -> None:
@@ -118,9 +118,9 @@ def test_a_judge_of_single_answers_is_judged_as_before() -> None:
 
 def test_how_many_questions_would_settle_it_follows_from_their_own_spread() -> None:
     """Questions whose repeats differ vary less than right and wrong ones with the same mean."""
-    bar = AbsoluteBar(threshold=0.8, confidence=0.95)
-    mixed = bar.samples_to_clear(level_of(repeated(500, [[1.0, 1.0, 1.0]] * 12 + [[1.0, 1.0, 0.0]] * 8)))
-    agreeing = bar.samples_to_clear(level_of(repeated(500, [[1.0] * 3] * 13 + [[0.0] * 3] * 2)))
+    threshold = AbsoluteThreshold(threshold=0.8, confidence=0.95)
+    mixed = threshold.samples_to_show_above(level_of(repeated(500, [[1.0, 1.0, 1.0]] * 12 + [[1.0, 1.0, 0.0]] * 8)))
+    agreeing = threshold.samples_to_show_above(level_of(repeated(500, [[1.0] * 3] * 13 + [[0.0] * 3] * 2)))
     assert mixed is not None
     assert agreeing is not None
     assert mixed < agreeing / 2

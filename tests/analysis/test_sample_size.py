@@ -3,14 +3,8 @@
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.intervals import clopper_pearson_low, wilson
-from contextcliff.analysis.sample_size import (
-    cautious_rate,
-    fewest_to_clear,
-    to_clear,
-    to_clear_share,
-    to_fall,
-)
+from contextcliff.statistics.intervals import clopper_pearson_low, wilson
+from contextcliff.statistics.sample_size import cautious_rate, fewest_to_clear, to_clear, to_clear_share, to_fall
 
 
 def power_to_clear(n: int, rate: float, threshold: float) -> float:

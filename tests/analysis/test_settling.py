@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contextcliff.analysis import melding, sample_size
-from contextcliff.analysis.bar import BASELINE_SAMPLES, make_bar
-from contextcliff.analysis.melding import p_at_most_share
-from contextcliff.analysis.settling import MOST_ROUNDS, fewest_like, settling_rounds_of_all
+from contextcliff.analysis.threshold import BASELINE_SAMPLES, make_threshold
+from contextcliff.statistics import melding, sample_size
+from contextcliff.statistics.melding import p_at_most_share
+from contextcliff.statistics.settling import MOST_ROUNDS, fewest_like, settling_rounds_of_all
 from tests.analysis.made_levels import counted, scoring
 
 HERE = (0.55, 0.58, 0.61, 0.62, 0.64, 0.66, 0.69, 0.72)
@@ -131,8 +131,8 @@ def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_relative_bar_plans_fractional_scores_with_their_own_spread() -> None:
     levels = scoring({1_024: BASELINE, 2_048: HERE})
-    bar = make_bar(levels, threshold=0.8, relative=True, confidence=0.95)
-    planned = bar.samples_to_clear(levels[1])
+    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
+    planned = threshold.samples_to_show_above(levels[1])
     assert planned == fewest_like(HERE, BASELINE, 0.8, 0.95, most=sample_size.MOST, least=BASELINE_SAMPLES)
     assert planned is not None
     mean = levels[0].bin.mean
@@ -146,15 +146,15 @@ def test_a_relative_bar_plans_fractional_scores_with_their_own_spread() -> None:
 
 def test_a_relative_bar_plans_right_and_wrong_as_before() -> None:
     levels = counted({1_024: (19, 20), 2_048: (18, 20)})
-    bar = make_bar(levels, threshold=0.8, relative=True, confidence=0.95)
+    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
     rate = sample_size.cautious_rate(levels[1].scores, 0.8 * 0.95)
-    assert bar.samples_to_clear(levels[1]) == sample_size.to_clear_share(rate, 0.95, 0.8, 0.95)
+    assert threshold.samples_to_show_above(levels[1]) == sample_size.to_clear_share(rate, 0.95, 0.8, 0.95)
 
 
 def test_a_single_fractional_score_is_planned_as_before() -> None:
     levels = scoring({1_024: BASELINE, 2_048: (0.65,)})
-    bar = make_bar(levels, threshold=0.8, relative=True, confidence=0.95)
+    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
     mean = levels[0].bin.mean
     assert mean is not None
     rate = sample_size.cautious_rate((0.65,), 0.8 * mean)
-    assert bar.samples_to_clear(levels[1]) == sample_size.to_clear_share(rate, mean, 0.8, 0.95)
+    assert threshold.samples_to_show_above(levels[1]) == sample_size.to_clear_share(rate, mean, 0.8, 0.95)

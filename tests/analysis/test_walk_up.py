@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records import SafeCap
+from contextcliff.records.analysis import SafeCap
 from tests.analysis.analysis_samples import analysed, curve, fractional, right_of, scored_sample
 
 LENGTHS = (500, 1_000, 2_000, 4_000)

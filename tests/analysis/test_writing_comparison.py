@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.writing_comparison import WritingContest, compare_writing
-from contextcliff.analysis.writing_rules import WritingSide
-from contextcliff.writing_records import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.analysis.contest import WritingContest, compare_writing
+from contextcliff.writing.analysis.measuring_rules import WritingSide
+from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""

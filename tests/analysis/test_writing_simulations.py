@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtr
 
-from contextcliff.analysis.bar import make_bar
-from contextcliff.analysis.caps import walk_up
-from contextcliff.analysis.draws import Draw, DrawnTier
-from contextcliff.analysis.writing_tests import against_author, against_shortest
-from contextcliff.analysis.writing_trends import writing_trends
-from contextcliff.writing.measures import BY_NAME, MEASURES, ORIGINAL_Z, Z
+from contextcliff.analysis.fixed_sequence import fixed_sequence_test
+from contextcliff.analysis.threshold import make_threshold
+from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest
+from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.trends import writing_trends
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
 from tests.analysis.made_levels import scoring
 
 RUNS = 1_000
@@ -174,8 +174,8 @@ def test_fewer_rounds_never_give_a_higher_cap_on_average() -> None:
                 for length, mean in means.items()
             }
             levels = scoring(drawn)
-            bar = make_bar(levels, threshold=0.7, relative=True, confidence=CONFIDENCE)
-            found.append(walk_up(levels, bar, CONFIDENCE).cap_tokens or 0)
+            bar = make_threshold(levels, threshold=0.7, relative=True, confidence=CONFIDENCE)
+            found.append(fixed_sequence_test(levels, bar, CONFIDENCE).cap_tokens or 0)
         caps.append(float(np.mean(found)))
         assert sum(cap > 4_096 for cap in found) <= allowed(1.0 - CONFIDENCE, runs)
     # Five rounds make a baseline and no more, of ten some clear the next length, and of twenty all clear 4,096.

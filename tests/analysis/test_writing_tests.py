@@ -3,9 +3,9 @@
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.writing_tests import against_author, against_shortest, size_of
-from contextcliff.analysis.writing_trends import neighbour_steps, writing_trends
-from contextcliff.writing.measures import MEASURES
+from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest, size_of
+from contextcliff.writing.analysis.trends import neighbour_steps, writing_trends
+from contextcliff.writing.measures.measure import MEASURES
 from tests.analysis.written_rounds import drawn
 
 LOW = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.bootstrap import mean_intervals
-from contextcliff.records import ScoredSample
-from contextcliff.writing.measures import BY_NAME, MEASURES
-from contextcliff.writing_records import MeasureLevel, WritingTier
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.bootstrap import mean_intervals
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
+from contextcliff.writing.prose_findings import MeasureLevel, WritingTier
 from tests.analysis.written_rounds import rounds_of, writing, written
 
 

@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from contextcliff.analysis.settling import settling_rounds_of_all
-from contextcliff.analysis.writing_verdict import title_of
-from contextcliff.records import ScoredSample
-from contextcliff.writing.familiar import dale_chall
-from contextcliff.writing.measures import BY_NAME
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.settling import settling_rounds_of_all
+from contextcliff.writing.analysis.verdict import title_of
+from contextcliff.writing.measures.familiar import dale_chall
+from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.passage import judge_prose
 from tests.analysis.written_rounds import rounds_of, writing, written
 

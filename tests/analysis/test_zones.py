@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records import ScoredSample
+from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, scored_sample
 
 counts = st.tuples(

@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contextcliff.analysis.draws import Draw, DrawnTier
-from contextcliff.analysis.writing import writing_of
-from contextcliff.records import Generation, Recipe, Sample, ScoredSample
-from contextcliff.writing_records import Writing
+from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.prompt import Recipe
+from contextcliff.records.sample import Sample
+from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.writing_analysis import writing_of
+from contextcliff.writing.prose_findings import Writing
 
 _RECIPE = Recipe(user=())
 _number = itertools.count()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from contextcliff.datasets import local_files
-from contextcliff.datasets.context_tester import is_context_tester, kept_texts, read_context_tester
 from contextcliff.errors import ConfigError
-from contextcliff.imported_records import ImportedRun
+from contextcliff.writing.context_tester.imported_run import ImportedRun
+from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
 from tests.datasets.made_context_tester import (
     FIRST,
     drawn_rounds,

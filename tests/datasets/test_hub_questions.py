@@ -17,7 +17,7 @@ from contextcliff.datasets.qasper import Qasper
 from contextcliff.datasets.quality import Quality
 from contextcliff.datasets.squad import Squad
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.records import Corpus
+from contextcliff.records.corpus import Corpus
 from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines
 
 shared = pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)

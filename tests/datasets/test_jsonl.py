@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.datasets.jsonl import Jsonl
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Span
+from contextcliff.records.corpus import Corpus, Span
 from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines
 
 shared = pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)

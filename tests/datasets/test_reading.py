@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.documents import archives, rtf_text, unreadable
+from contextcliff.documents.charsets import decoded
+from contextcliff.documents.html_text import html_text
+from contextcliff.documents.pdf_text import pdf_text
+from contextcliff.documents.reading import read_document
+from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
-from contextcliff.text import archives, rtf_text, unreadable
-from contextcliff.text.charsets import decoded
-from contextcliff.text.html_text import html_text
-from contextcliff.text.pdf_text import pdf_text
-from contextcliff.text.reading import read_document
-from contextcliff.text.unreadable import UnreadableError
 from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
 
 pytest.importorskip("docx", reason="the extra docs-in is not installed")

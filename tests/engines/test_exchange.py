@@ -15,10 +15,11 @@ from typing import Any
 import openai
 import pytest
 
-from contextcliff.engines.exchange import Request, exchange
-from contextcliff.engines.http import async_client
+from contextcliff.engines.openai.exchange import Request, exchange
+from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
-from contextcliff.records import Generation, Prompt
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Prompt
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 REQUEST = Request(
@@ -362,6 +363,6 @@ def test_a_redirect_is_told_and_not_followed() -> None:
 
 
 def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextcliff.engines.http.MOST_BYTES", 10_000)
+    monkeypatch.setattr("contextcliff.engines.openai.http.MOST_BYTES", 10_000)
     found = fault(stream(*[chunk("x" * 1000)] * 50))
     assert (found.kind, found.retryable, found.fatal) == ("too_large", False, False)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.address import Address, address_of
-from contextcliff.engines.embedding import OpenAIEmbedding
-from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
-from contextcliff.engines.providers import PROVIDERS
+from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
+from contextcliff.engines.openai.openai_embedding import OpenAIEmbedding
+from contextcliff.engines.openai.providers import PROVIDERS
+from contextcliff.engines.openai.server_address import Address, address_of
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff
 from tests.engines.fake_server import FakeServer, serving

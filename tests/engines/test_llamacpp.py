@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
-from contextcliff.engines.server_tokens import piece_starts
+from contextcliff.engines.openai.server_tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Gguf, Model
-from contextcliff.records import Prompt, render
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Gguf, Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.prompt import Prompt, render
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped

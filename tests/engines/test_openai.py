@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.detection import detect, normalised
-from contextcliff.engines.dialect import Dialect
-from contextcliff.engines.http import client
-from contextcliff.engines.keys import KNOWN_VARIABLES, ApiKey, api_key
-from contextcliff.engines.openai import OpenAICompatible
-from contextcliff.engines.pacing import Pace
-from contextcliff.engines.reasoning import split_reasoning
+from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key
+from contextcliff.engines.openai.detection import detect, normalised
+from contextcliff.engines.openai.dialect import Dialect
+from contextcliff.engines.openai.http import client
+from contextcliff.engines.openai.openai_compatible import OpenAICompatible
+from contextcliff.engines.openai.pacing import Pace
+from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving

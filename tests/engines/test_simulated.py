@@ -11,9 +11,11 @@ import pytest
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.simulated import Simulated
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models import Model
-from contextcliff.records import Generation, Recipe, Sample, Words, render
-from contextcliff.sampling import Sampling
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Recipe, Words, render
+from contextcliff.records.sample import Sample
 from tests.commands import SIMULATED, contextcliff, reports
 
 FULL = KVPolicy(name="none")

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.execution.leading import Leading
+from contextcliff.execution.prefix_gate import PrefixGate
 from contextcliff.execution.store import PlannedSample
 from tests.tasks.needles import build, niah
 
@@ -25,7 +25,7 @@ def planned(prompts: str) -> list[PlannedSample]:
     ]
 
 
-def handed_out(leading: Leading) -> str:
+def handed_out(leading: PrefixGate) -> str:
     names = []
     while (item := leading.next()) is not None:
         names.append(item.sample.sample_id)
@@ -33,7 +33,7 @@ def handed_out(leading: Leading) -> str:
 
 
 def test_followers_wait_for_their_leader_while_other_prompts_go() -> None:
-    leading = Leading(planned("aaabbc"))
+    leading = PrefixGate(planned("aaabbc"))
     assert handed_out(leading) == "a0 b3 c5"
     leading.ended("a")
     assert handed_out(leading) == "a1 a2"
@@ -42,7 +42,7 @@ def test_followers_wait_for_their_leader_while_other_prompts_go() -> None:
 
 
 def test_a_prompt_that_was_computed_needs_no_leader_any_more() -> None:
-    leading = Leading(planned("ab" + "a"))
+    leading = PrefixGate(planned("ab" + "a"))
     assert handed_out(leading) == "a0 b1"
     leading.ended("a")
     assert handed_out(leading) == "a2"
@@ -52,7 +52,7 @@ def test_a_prompt_that_was_computed_needs_no_leader_any_more() -> None:
 
 @given(st.text(alphabet="abc", max_size=12), st.integers(1, 4), st.randoms())
 def test_every_sample_goes_once_and_never_beside_its_leader(prompts: str, most: int, draws: Random) -> None:
-    leading = Leading(planned(prompts))
+    leading = PrefixGate(planned(prompts))
     under_way: list[PlannedSample] = []
     done: list[PlannedSample] = []
     while True:

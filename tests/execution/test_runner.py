@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.engine import Hear, Served
+from contextcliff.engines.engine import OnToken, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import PlannedSample, Store
-from contextcliff.records import Generation, Outcome, Prompt, Sample
-from contextcliff.sampling import Sampling
-from contextcliff.text.words import WordTokenizer
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation, Outcome
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
+from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, said
 
 TASK = niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=4)
@@ -40,7 +42,7 @@ class Scripted:
     most_under_way: int = 0
 
     async def generate(
-        self, sample: Sample, prompt: Prompt, sampling: Sampling, hear: Hear | None = None
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         assert sample.answers[0] in prompt.user
         self.attempts[sample.sample_id] += 1

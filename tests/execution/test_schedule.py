@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.execution.schedule import in_prefix_order
-from contextcliff.records import Sample
+from contextcliff.records.sample import Sample
 from tests.tasks.needles import build, niah, prompt
 
 SAMPLES = build(niah(lengths=[300, 900], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=3))

@@ -11,9 +11,9 @@ import pytest
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import store as store_module
-from contextcliff.execution.keys import Respondent
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
-from contextcliff.sampling import Sampling
+from contextcliff.execution.store_keys import Respondent
+from contextcliff.models.sampling import Sampling
 from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))

@@ -9,29 +9,24 @@ from types import MappingProxyType
 
 import pytest
 
-from contextcliff.records import (
-    SCHEMA_VERSION,
+from contextcliff.records.analysis import (
     Bin,
     ControlLevel,
-    Counts,
     DepthCell,
     DepthPoint,
     FacetRow,
-    Generation,
     Guide,
     GuideRow,
     HalfLife,
     Judgement,
     PositionPattern,
-    Recipe,
-    Report,
     SafeCap,
-    Sample,
-    ScoredSample,
-    Usage,
-    Words,
     Zone,
 )
+from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.prompt import Recipe, Words
+from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, Usage
+from contextcliff.records.sample import Sample
 
 MakeReport = Callable[..., Report]
 

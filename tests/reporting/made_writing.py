@@ -8,8 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from contextcliff.records import Document, Generation, Recipe, Report, Sample, ScoredSample, Words
-from contextcliff.writing.measures import (
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.prompt import Recipe, Words
+from contextcliff.records.report import Report
+from contextcliff.records.sample import Sample
+from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
     AUTHOR_STD,
@@ -20,7 +24,7 @@ from contextcliff.writing.measures import (
     ORIGINAL,
     Z,
 )
-from contextcliff.writing_records import (
+from contextcliff.writing.prose_findings import (
     CompositeLevel,
     MeasureLevel,
     NeighbourStep,

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.analysis.writing_comparison import compare_writing
-from contextcliff.analysis.writing_rules import WritingSide
-from contextcliff.reporting.comparison import ComparedRun, Comparison
-from contextcliff.reporting.comparison_console import render_comparison
-from contextcliff.reporting.comparison_figures import core_figure, measures_figure
-from contextcliff.reporting.comparison_files import write_comparison
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
+from contextcliff.reporting.comparison.comparison_console import render_comparison
+from contextcliff.reporting.comparison.comparison_files import write_comparison
+from contextcliff.writing.analysis.contest import compare_writing
+from contextcliff.writing.analysis.measuring_rules import WritingSide
+from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from tests.reporting.conftest import make_report
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_writing import make_rounds, make_writing, with_writing

@@ -8,8 +8,8 @@ import random
 import pytest
 from rich.console import Console
 
-from contextcliff.records import Sample
-from contextcliff.reporting.live import LiveWriting
+from contextcliff.records.sample import Sample
+from contextcliff.reporting.live_text import LiveWriting
 from tests.reporting.made_writing import make_round
 
 FIGURES = {"cloze_score": 14.66, "vocabulary_diversity": 0.564}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 
 FOLDER = Path("outputs") / "default" / "a-rather-long-run-identity-that-goes-on-and-on-and-on-and-on-and-on-and-on"

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from contextcliff.records import DepthCell, Report
-from contextcliff.reporting.canvas import legible
-from contextcliff.reporting.figures import draw_figures
-from contextcliff.reporting.heatmap_figure import depth_labels, heatmap_figure
-from contextcliff.reporting.latency_figure import latency_figure
-from contextcliff.reporting.score_figure import score_figure
+from contextcliff.records.analysis import DepthCell
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.canvas import legible
+from contextcliff.reporting.figures.heatmap_figure import depth_labels, heatmap_figure
+from contextcliff.reporting.figures.latency_figure import latency_figure
+from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures.score_figure import score_figure
 from tests.reporting.figure_texts import overlaps, words
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -162,7 +163,7 @@ def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -
     program = (
         "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "from contextcliff.reporting.canvas import blank\n"
+        "from contextcliff.reporting.figures.canvas import blank\n"
         "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records import Report, ScoredSample
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.files import samples_table, write_report_files
 

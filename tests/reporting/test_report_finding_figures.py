@@ -11,10 +11,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from contextcliff.records import DepthPoint, FacetRow, Report
-from contextcliff.reporting.decay_figure import decay_figure, has_decay
-from contextcliff.reporting.facets_figure import facets_figure
-from contextcliff.reporting.profile_figure import profile_figure
+from contextcliff.records.analysis import DepthPoint, FacetRow
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.decay_figure import decay_figure, has_decay
+from contextcliff.reporting.figures.facets_figure import facets_figure
+from contextcliff.reporting.figures.profile_figure import profile_figure
 from tests.reporting.figure_texts import overlaps, words
 
 MakeReport = Callable[..., Report]

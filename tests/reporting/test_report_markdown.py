@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.markup import escape
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])

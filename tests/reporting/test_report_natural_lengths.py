@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from contextcliff.records import AuditBin, LengthAudit, Report
-from contextcliff.reporting.audit import audit_figure, length_classes, render_audit
-from contextcliff.reporting.curves_figure import comparable_runs
-from contextcliff.reporting.failures_figure import failures_figure
-from contextcliff.reporting.figures import draw_curves
+from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.curves_figure import comparable_runs
+from contextcliff.reporting.figures.failures_figure import failures_figure
+from contextcliff.reporting.figures.length_audit import audit_figure, length_classes, render_audit
+from contextcliff.reporting.figures.report_figures import draw_curves
 from contextcliff.reporting.markdown import render_markdown
 
 AUDIT = LengthAudit(

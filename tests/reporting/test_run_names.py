@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records import Report
-from contextcliff.reporting.curves_figure import comparable_runs
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.curves_figure import comparable_runs
 from contextcliff.reporting.run_names import RunFacts, telling_names, unique_names, without_common_model
 from tests.reporting.conftest import make_report
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records import Report
-from contextcliff.reporting.curves_figure import comparable_runs
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.curves_figure import comparable_runs
 from contextcliff.reporting.stored_reports import (
     NewerReport,
     UnreadableReport,

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from contextcliff.records import Report, ScoredSample
-from contextcliff.reporting.convergence_figure import convergence_figure, difference
-from contextcliff.reporting.writing_core_figure import core_figure, rounds_figure
-from contextcliff.reporting.writing_dashboard_figure import dashboard_figure
-from contextcliff.reporting.writing_figures import draw_writing_figures
-from contextcliff.reporting.writing_panels import core_measures
-from contextcliff.writing.measures import MEASURES
-from contextcliff.writing_records import MeasureLevel, Writing
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.prose_findings import MeasureLevel, Writing
+from contextcliff.writing.sections.convergence_figure import convergence_figure, difference
+from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
+from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.panels import core_measures
+from contextcliff.writing.sections.writing_figures import draw_writing_figures
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_writing import TIERS, make_round, make_rounds, make_writing, with_writing
 

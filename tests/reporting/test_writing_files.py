@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from contextcliff.records import Report, ScoredSample
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.plain_text import tame, tame_cell
-from contextcliff.reporting.writing_files import results_name, write_writing_files
-from contextcliff.writing.measures import MEASURES
-from contextcliff.writing_records import Writing
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.sections.writing_files import results_name, write_writing_files
 from tests.reporting.made_writing import (
     NEXT_WORDS,
     PROSE,

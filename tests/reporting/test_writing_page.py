@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
-from contextcliff.reporting.hover import hover_parameters, mark_up
-from contextcliff.reporting.writing_page import WritingRun, page_data, page_of
-from contextcliff.reporting.writing_runs import comparable_writing, named_runs
-from contextcliff.writing.measures import MEASURES
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.sections.hover import hover_parameters, mark_up
+from contextcliff.writing.sections.writing_page import WritingRun, page_data, page_of
+from contextcliff.writing.sections.writing_runs import comparable_writing, named_runs
 from tests.reporting.made_writing import make_rounds, make_writing, with_writing
 
 HOSTILE = "</script><b onmouseover=alert(1)>&lt; ]]> <!-- %{y} $x$ /*DATA*/ <!--PARAMETERS-->"

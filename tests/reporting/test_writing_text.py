@@ -12,12 +12,12 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from contextcliff.records import Report
+from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.writing_text import degraded_in_short, degraded_lines, trend_lines
-from contextcliff.reporting.writing_words import round_figures, value
-from contextcliff.writing_records import Scale, Writing, WritingTrend
+from contextcliff.writing.prose_findings import Scale, Writing, WritingTrend
+from contextcliff.writing.sections.writing_phrases import round_figures, value
+from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
 from tests.reporting.made_writing import TIERS, make_round, make_rounds, with_writing
 
 LONG = (2048, 131_072, 1_048_576)

@@ -9,19 +9,22 @@ from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.records import Corpus, Document, Generation, Passage, Prompt, Sample, render
-from contextcliff.tasks.aggregation import Aggregation
-from contextcliff.tasks.niah import Niah
-from contextcliff.tasks.niah_multi import NiahMulti
-from contextcliff.tasks.niah_multikey import NiahMultikey
-from contextcliff.tasks.niah_semantic import NiahSemantic
+from contextcliff.records.corpus import Corpus, Document
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Passage, Prompt, render
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.needles.aggregation import Aggregation
+from contextcliff.tasks.needles.niah import Niah
+from contextcliff.tasks.needles.niah_multi import NiahMulti
+from contextcliff.tasks.needles.niah_multikey import NiahMultikey
+from contextcliff.tasks.needles.niah_semantic import NiahSemantic
+from contextcliff.tasks.needles.tracing import Tracing
 from contextcliff.tasks.repeat import Repeat
-from contextcliff.tasks.task import Built, Materials, Room, Task
-from contextcliff.tasks.tracing import Tracing
+from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
 from contextcliff.text.tokens import Tokenizer
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 
-ROOM = Room(context_window=8192, answer_tokens=48)
+ROOM = ContextBudget(context_window=8192, answer_tokens=48)
 TEXTS = Synthetic().corpus(tokens=3_000, seed=1, count=8).documents
 TEXT = TEXTS[0]
 FAMILY: dict[str, type] = {
@@ -61,12 +64,16 @@ def passages(sample: Sample) -> tuple[Passage, Passage]:
 
 
 def built(
-    task: Task, *documents: Document, seed: int = 0, room: Room = ROOM, tokenizer: Tokenizer | None = None
-) -> Built:
+    task: Task,
+    *documents: Document,
+    seed: int = 0,
+    context_budget: ContextBudget = ROOM,
+    tokenizer: Tokenizer | None = None,
+) -> TaskPlan:
     materials = Materials(
         corpus=Corpus(documents=documents or TEXTS),
         tokenizer=tokenizer or WordTokenizer(),
-        room=room,
+        context_budget=context_budget,
         seed=seed,
         text_identity="text",
     )

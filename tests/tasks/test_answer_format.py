@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.tasks.answer_format import MAX_REPLY_CHARACTERS, chosen_letter, parse_answer
+from contextcliff.tasks.questions.answer_format import MAX_REPLY_CHARACTERS, chosen_letter, parse_answer
 
 CITIES = ("Paris", "New York", "York", "Rome")
 

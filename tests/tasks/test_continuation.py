@@ -18,12 +18,15 @@ from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document, Passage, Prompt, Sample, Score, render
-from contextcliff.tasks.continuation import Continuation
-from contextcliff.tasks.continuation_scoring import prompt_text
-from contextcliff.tasks.task import Built, Materials, ProseTask, Room
+from contextcliff.records.corpus import Corpus, Document
+from contextcliff.records.generation import Score
+from contextcliff.records.prompt import Passage, Prompt, render
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import ContextBudget, Materials, ProseTask, TaskPlan
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.writing.task.continuation import Continuation
+from contextcliff.writing.task.continuation_scoring import prompt_text
 from tests.tasks.needles import said
 
 STORY = Document(
@@ -31,7 +34,7 @@ STORY = Document(
     title="The Tide Clerk",
     text=files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8"),
 )
-ROOM = Room(context_window=8192, answer_tokens=1024)
+ROOM = ContextBudget(context_window=8192, answer_tokens=1024)
 TOKENIZER = WordTokenizer()
 
 
@@ -41,9 +44,13 @@ def continuation(**changes: Any) -> Continuation:
     return TypeAdapter(Continuation).validate_python({**values, "max_tokens": 256, "rounds": 2, **changes})
 
 
-def built(task: Continuation, document: Document = STORY, *, room: Room = ROOM, seed: int = 0) -> Built:
+def built(
+    task: Continuation, document: Document = STORY, *, context_budget: ContextBudget = ROOM, seed: int = 0
+) -> TaskPlan:
     corpus = Corpus(documents=(document,))
-    return task.build(Materials(corpus=corpus, tokenizer=TOKENIZER, room=room, seed=seed, text_identity="story"))
+    return task.build(
+        Materials(corpus=corpus, tokenizer=TOKENIZER, context_budget=context_budget, seed=seed, text_identity="story")
+    )
 
 
 @cache
@@ -198,9 +205,9 @@ def test_the_point_is_the_end_of_a_sentence_and_contexts_start_with_one_or_are_n
 
 def test_another_instruction_or_room_for_thinking_leaves_the_point_where_it_is() -> None:
     point = passage(samples()[0]).end
-    thinking = Room(context_window=8192, answer_tokens=1280, thinking_tokens=1024)
+    thinking = ContextBudget(context_window=8192, answer_tokens=1280, thinking_tokens=1024)
     longer = built(continuation(instruction="Go on with this story, as the one who wrote it would have. " * 3))
-    for found in (longer, built(continuation(), room=thinking)):
+    for found in (longer, built(continuation(), context_budget=thinking)):
         assert {passage(sample).end for sample in found.samples} == {point}
 
 
@@ -227,14 +234,14 @@ def test_tiers_are_powers_of_two_from_twice_the_answer_to_the_window() -> None:
 
 
 def test_an_answer_takes_at_most_a_quarter_of_the_window() -> None:
-    small = built(continuation(max_tokens=1024), room=Room(context_window=2048, answer_tokens=1024))
+    small = built(continuation(max_tokens=1024), context_budget=ContextBudget(context_window=2048, answer_tokens=1024))
     assert {sample.answer_tokens for sample in small.samples} == {512}
     assert any("a quarter of the window, and not 1,024" in note for note in small.notes)
 
 
 def test_room_for_thinking_is_kept_out_of_the_text() -> None:
-    thinking = Room(context_window=8192, answer_tokens=1280, thinking_tokens=256)
-    longest = built(continuation(), room=thinking).samples[-1]
+    thinking = ContextBudget(context_window=8192, answer_tokens=1280, thinking_tokens=256)
+    longest = built(continuation(), context_budget=thinking).samples[-1]
     assert longest.built_tokens <= 8192 - 256 - 256
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records import Words
-from contextcliff.tasks.aggregation import score_count
-from contextcliff.tasks.niah_semantic import names, needle_set
+from contextcliff.records.prompt import Words
+from contextcliff.tasks.needles.aggregation import score_count
+from contextcliff.tasks.needles.niah_semantic import names, needle_set
 from contextcliff.tasks.repeat import score_copy
 from tests.tasks.needles import TEXTS, built, prompt, said, shipped
 

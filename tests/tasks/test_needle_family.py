@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from contextcliff.records import Document, Passage, Words
-from contextcliff.tasks.task import Room
+from contextcliff.records.corpus import Document
+from contextcliff.records.prompt import Passage, Words
+from contextcliff.tasks.task import ContextBudget
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, prompt, said, shipped
 
 LENGTHS = (400, 777, 1_500)
@@ -139,9 +140,9 @@ def test_several_haystacks_are_the_clusters_of_the_samples(option: str) -> None:
 @pytest.mark.parametrize("option", FAMILY)
 def test_every_task_fits_a_small_window_by_fractions(option: str) -> None:
     task = small(option, length_fractions=(0.25, 0.5, 1.0))
-    room = Room(context_window=4_096, answer_tokens=48)
-    lengths = task.lengths_in(room)
-    assert task.longest_context(room) == lengths[-1] <= 4_096 - 200
+    context_budget = ContextBudget(context_window=4_096, answer_tokens=48)
+    lengths = task.lengths_in(context_budget)
+    assert task.longest_context(context_budget) == lengths[-1] <= 4_096 - 200
     assert lengths[0] == 1_024
 
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records import Words
-from contextcliff.tasks.task import Room
-from contextcliff.tasks.values import NUMBER, score_value
+from contextcliff.records.prompt import Words
+from contextcliff.tasks.needles.values import NUMBER, score_value
+from contextcliff.tasks.task import ContextBudget
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
 
 lengths = st.integers(min_value=120, max_value=2_800)
@@ -85,9 +85,9 @@ def test_a_length_that_the_frame_fills_is_refused() -> None:
 
 def test_the_longest_length_leaves_room_for_the_answer() -> None:
     task = niah(lengths=[7_900], reserve_tokens=200)
-    assert task.longest_context(Room(context_window=8_192, answer_tokens=48)) == 7_900
+    assert task.longest_context(ContextBudget(context_window=8_192, answer_tokens=48)) == 7_900
     with pytest.raises(ConfigError, match="the longest that fits is 7,168"):
-        task.longest_context(Room(context_window=8_192, answer_tokens=1_024))
+        task.longest_context(ContextBudget(context_window=8_192, answer_tokens=1_024))
 
 
 FOUND = ["1234567", "The number is 1234567.", "**1234567**", "1,234,567", "Paris: 1234567, of course", "x=1234567;"]

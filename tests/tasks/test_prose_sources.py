@@ -11,7 +11,7 @@ from contextcliff.datasets.documents import Documents
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.tasks.needles import TEXT

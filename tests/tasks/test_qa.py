@@ -13,14 +13,15 @@ from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document, Passage, Question, Span, Words, render
-from contextcliff.tasks.length_bins import draw
-from contextcliff.tasks.qa import Qa
-from contextcliff.tasks.task import Built, Materials, Room
-from contextcliff.text.words import WordTokenizer
+from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.prompt import Passage, Words, render
+from contextcliff.tasks.questions.length_bins import draw
+from contextcliff.tasks.questions.qa import Qa
+from contextcliff.tasks.task import ContextBudget, Materials, TaskPlan
+from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import said
 
-ROOM = Room(context_window=4_096, answer_tokens=48)
+ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 
 
 def qa(**changes: Any) -> Qa:
@@ -54,12 +55,12 @@ def corpus(*sizes: int, questions: int = 2, **changes: Any) -> Corpus:
     )
 
 
-def built(task: Qa, texts: Corpus, *, bins: int = 3, binning: str = "quantile", seed: int = 0) -> Built:
+def built(task: Qa, texts: Corpus, *, bins: int = 3, binning: str = "quantile", seed: int = 0) -> TaskPlan:
     return task.build(
         Materials(
             corpus=texts,
             tokenizer=WordTokenizer(),
-            room=ROOM,
+            context_budget=ROOM,
             seed=seed,
             text_identity="x",
             bins=bins,

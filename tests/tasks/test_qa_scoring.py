@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.tasks.answer_format import Format
-from contextcliff.tasks.qa_scoring import CONSIDERED, METRICS, QaScore, refuse_metric, score_answer
-from contextcliff.tasks.taxonomy import context_words_of
+from contextcliff.tasks.questions.answer_format import Format
+from contextcliff.tasks.questions.qa_scoring import CONSIDERED, METRICS, QaScore, refuse_metric, score_answer
+from contextcliff.tasks.questions.taxonomy import context_words_of
 
 TEXT = "The stock exchange of Warsaw was established in 1817 by the governor. It closed in the autumn of 1939."
 

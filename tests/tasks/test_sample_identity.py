@@ -16,13 +16,14 @@ from contextcliff.composing import conf_dir
 from contextcliff.config import _class_at
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
-from contextcliff.records import Corpus, Document, Question, Span, render
+from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.prompt import render
 from contextcliff.seeding import digest_of
-from contextcliff.tasks.task import Materials, Room, Task
-from contextcliff.text.words import WordTokenizer
+from contextcliff.tasks.task import ContextBudget, Materials, Task
+from contextcliff.text.word_tokens import WordTokenizer
 
 OPTIONS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
-ROOM = Room(context_window=4_096, answer_tokens=48)
+ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 TEXTS = Synthetic().corpus(tokens=2_500, seed=1, count=9).documents
 SMALL: dict[str, dict[str, Any]] = {
     "qa": {"samples_per_bin": 4, "min_samples": 1},
@@ -73,7 +74,7 @@ def prompts(task: Task) -> dict[str, str]:
     """The digest of every prompt, controls included, by `sample_id`."""
     corpus = MATERIALS.get(task.name, PROSE)
     built = task.build(
-        Materials(corpus=corpus, tokenizer=WordTokenizer(), room=ROOM, seed=0, text_identity="text", bins=2)
+        Materials(corpus=corpus, tokenizer=WordTokenizer(), context_budget=ROOM, seed=0, text_identity="text", bins=2)
     )
     known = {document.document_id: document for document in corpus.documents}
     found: dict[str, str] = {}
@@ -158,8 +159,10 @@ def test_a_key_that_changes_a_prompt_changes_its_sample_id_and_the_fingerprint(o
 def test_the_room_for_thinking_shortens_a_continuation_and_renames_it() -> None:
     task, before = shipped("continuation")
     corpus = MATERIALS["continuation"]
-    room = Room(context_window=4_096, answer_tokens=48, thinking_tokens=100)
-    built = task.build(Materials(corpus=corpus, tokenizer=WordTokenizer(), room=room, seed=0, text_identity="text"))
+    context_budget = ContextBudget(context_window=4_096, answer_tokens=48, thinking_tokens=100)
+    built = task.build(
+        Materials(corpus=corpus, tokenizer=WordTokenizer(), context_budget=context_budget, seed=0, text_identity="text")
+    )
     assert not before.keys() & {sample.sample_id for sample in built.samples}
 
 

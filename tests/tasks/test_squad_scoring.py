@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.tasks.squad_scoring import best, exact_match, normalise, rouge_l, token_f1, words
+from contextcliff.tasks.questions.squad_scoring import best, exact_match, normalise, rouge_l, token_f1, words
 
 _SQUAD = Path(__file__).parents[2].parent / "shared" / "data" / "squad_dev_300.jsonl"
 _TOKENS = st.sampled_from(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.text.cleaning import clean_text
+from contextcliff.documents.cleaning import clean_text
 from tests.datasets.made_files import SHARED, WHY_SHARED
 
 BUILT_IN = [

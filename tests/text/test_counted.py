@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.text.counted import blocks, counted_starts
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 
 WORDS = WordTokenizer()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.text.cleaning import clean_text
+from contextcliff.documents.cleaning import clean_text
 
 BOOK = "CHAPTER I\n\nIt rained.\n\nTHE END"
 LICENCE = (

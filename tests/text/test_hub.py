@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.keys import KNOWN_VARIABLES
-from contextcliff.text.choice import Offer
+from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES
+from contextcliff.text.tokenizer_choice import Offer
 from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FakeServer, serving
 from tests.text.made_hub import MadeHub, hub_of

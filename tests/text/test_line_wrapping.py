@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.text.line_wrapping import unwrapped
+from contextcliff.documents.line_wrapping import unwrapped
 from tests.datasets.made_files import SHARED, WHY_SHARED
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")

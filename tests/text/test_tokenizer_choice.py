@@ -8,10 +8,10 @@ import pytest
 import tiktoken
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.records import Prompt
+from contextcliff.records.prompt import Prompt
 from contextcliff.text import tiktoken_tokens
-from contextcliff.text.choice import AutoTokenizer, HuggingFaceTokenizer, Offer, ServerTokenizer, Tiktoken
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.tokenizer_choice import AutoTokenizer, HuggingFaceTokenizer, Offer, ServerTokenizer, Tiktoken
+from contextcliff.text.word_tokens import WordTokenizer
 
 OWN = WordTokenizer()
 TEMPLATE = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records import Prompt
+from contextcliff.records.prompt import Prompt
 from contextcliff.text.tokens import tokenise
-from contextcliff.text.words import WordTokenizer
+from contextcliff.text.word_tokens import WordTokenizer
 
 WORDS = WordTokenizer()
 texts = st.text(alphabet="ab c.\né字", max_size=200)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from contextcliff.records import AuditBin, DepthCell, LengthAudit, Report
+from contextcliff.records.analysis import DepthCell
+from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import digest
 from tests.reporting.made_writing import make_writing
 from tests.tracking.tracking_runs import report

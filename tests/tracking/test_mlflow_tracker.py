@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import contextcliff.tracking.address as address_module
+import contextcliff.tracking.tracking_uri as address_module
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.none import NoTracker
 from contextcliff.tracking.tracker import Tracker, TrackingError

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.records import Report, Zone
+from contextcliff.records.analysis import Zone
+from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
 from tests.tracking.tracking_runs import LENGTHS, bin_at, report
 

@@ -7,10 +7,9 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from types import MappingProxyType
 
-from contextcliff.records import (
+from contextcliff.records.analysis import (
     Bin,
     ControlLevel,
-    Counts,
     DepthPoint,
     FacetRow,
     Guide,
@@ -18,11 +17,10 @@ from contextcliff.records import (
     HalfLife,
     Judgement,
     PositionPattern,
-    Report,
     SafeCap,
-    Usage,
     Zone,
 )
+from contextcliff.records.report import Counts, Report, Usage
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.tracker import Tracked
 

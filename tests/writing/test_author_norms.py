@@ -10,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.writing.familiar import dale_chall
-from contextcliff.writing.measures import BY_NAME
-from contextcliff.writing.norms import Norm, Norms, author_windows, author_z, norms_for, norms_of, windows, z_scores
+from contextcliff.writing.author_norms import (
+    Norm,
+    Norms,
+    author_windows,
+    author_z,
+    norms_for,
+    norms_of,
+    windows,
+    z_scores,
+)
+from contextcliff.writing.measures.familiar import dale_chall
+from contextcliff.writing.measures.measure import BY_NAME
 
 SENTENCE = "The clerk read it. "
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.writing import familiar
-from contextcliff.writing.familiar import dale_chall, is_familiar, unfamiliar_share, word_list_of
-from contextcliff.writing.words import words_of
+from contextcliff.writing.measures import familiar
+from contextcliff.writing.measures.familiar import dale_chall, is_familiar, unfamiliar_share, word_list_of
+from contextcliff.writing.measures.prose_words import words_of
 
 
 def test_the_default_list_is_dale_and_challs() -> None:
@@ -69,7 +69,7 @@ def test_a_missing_default_list_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 def test_reading_the_list_imports_neither_textstat_nor_nltk() -> None:
     code = (
-        "import sys; from contextcliff.writing.familiar import dale_chall; dale_chall(); "
+        "import sys; from contextcliff.writing.measures.familiar import dale_chall; dale_chall(); "
         "print({'textstat', 'nltk'} & set(sys.modules))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

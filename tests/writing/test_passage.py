@@ -9,9 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from contextcliff.writing.author_norms import author_windows
 from contextcliff.writing.composite import calibrated, classic
-from contextcliff.writing.familiar import dale_chall
-from contextcliff.writing.measures import (
+from contextcliff.writing.measures.familiar import dale_chall
+from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
     AUTHOR_STD,
@@ -22,7 +23,6 @@ from contextcliff.writing.measures import (
     ORIGINAL_Z,
     Z,
 )
-from contextcliff.writing.norms import author_windows
 from contextcliff.writing.passage import judge_prose, with_coherence
 
 POINT = 60_000

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.writing.familiar import dale_chall
-from contextcliff.writing.function_words import is_function_word
-from contextcliff.writing.readability import cloze_score, readability, reading_level, word_lengths
-from contextcliff.writing.syllables import syllables
-from contextcliff.writing.words import prose_of
+from contextcliff.writing.measures.familiar import dale_chall
+from contextcliff.writing.measures.function_words import is_function_word
+from contextcliff.writing.measures.prose_words import prose_of
+from contextcliff.writing.measures.readability import cloze_score, readability, reading_level, word_lengths
+from contextcliff.writing.measures.syllables import syllables
 
 
 def test_the_cloze_score_is_that_of_the_formula() -> None:

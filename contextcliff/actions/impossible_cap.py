@@ -1,0 +1,189 @@
+"""Said before anything is sent: that no answers, however good, could give a safe cap, and what would be enough.
+
+What would be enough is found by building the samples of a larger task and asking the same of them, so that it is true
+of the texts and the haystacks that the run would have. On the way there only the two shortest of designed lengths are
+built, in words, since how many samples there are does not depend on tokens; the number that is told is checked in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.preparation import Prepared, planned_samples
+from contextcliff.errors import ConfigError
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import Lever, Materials, Raised, Task
+from contextcliff.text.tokens import Tokenizer
+from contextcliff.text.word_tokens import WordTokenizer
+
+if TYPE_CHECKING:
+    from contextcliff.analysis.best_case import BestCase
+
+_TIMES_THE_FEWEST = 20
+"""A setting is raised up to so many times the samples that would do if they shared nothing."""
+
+
+def impossible_cap(invocation: Invocation, identity: Identity, prepared: Prepared) -> str | None:
+    """A sentence where even a perfect model would get no cap of the whole range; None where one would."""
+    best = _best_case(invocation, [item.sample for item in prepared.planned])
+    if best.is_enough:
+        return None
+    return f"{best.shortfall()}; {_way_out(best, _Search(invocation=invocation, identity=identity, prepared=prepared))}"
+
+
+def _best_case(invocation: Invocation, samples: Sequence[Sample]) -> BestCase:
+    from contextcliff.analysis.best_case import best_case
+
+    return best_case(
+        [sample for sample in samples if sample.is_ordinary],
+        invocation.analysis,
+        designed_lengths=invocation.task.designed_lengths,
+        relative_by_default=invocation.task.relative_by_default,
+        perfect_score=invocation.task.perfect_score,
+    )
+
+
+def _way_out(best: BestCase, search: _Search) -> str:
+    if best.fewest is None:
+        return "no number of samples could; lower analysis.threshold"
+    if best.is_baseline_alone:
+        return "ask for more lengths, or take analysis.relative_to_baseline=false"
+    found = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
+    if found is not None:
+        return f"{found.override} ({found.case.samples}) would be enough"
+    if best.has_shared_draws:
+        return (
+            "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
+            "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
+        )
+    return "no setting of this task would be enough with this dataset; lower analysis.threshold, or take more texts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Found:
+    override: str
+    case: BestCase
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """Larger versions of one invocation."""
+
+    invocation: Invocation
+    identity: Identity
+    prepared: Prepared
+
+    def enough(self, best: BestCase, *, most: int) -> _Found | None:
+        """The first setting, raised as little as will do, under which a perfect model gets the whole range."""
+        levers = self.invocation.task.levers
+        for lever in (*levers, *([_together(levers[0], rank=1)] if len(levers) > 1 else [])):
+            found = self._raised(lever, best, most)
+            if found is not None:
+                return found
+        return None if self.invocation.task.designed_lengths else self._in_fewer_bins()
+
+    def _raised(self, lever: Lever, best: BestCase, most: int) -> _Found | None:
+        low, before = lever.now, best.samples
+        high, case = 2 * low, self._sketched(lever, 2 * low)
+        while case is not None and not case.is_enough:
+            if case.samples == before or case.items > most:
+                return None
+            low, before = high, case.samples
+            high, case = 2 * high, self._sketched(lever, 2 * high)
+        if case is None:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            tried = self._sketched(lever, middle)
+            low, high = (low, middle) if tried is not None and tried.is_enough else (middle, high)
+        return self._checked(lever, high)
+
+    def _sketched(self, lever: Lever, value: int) -> BestCase | None:
+        """The best case at the two shortest lengths; of natural lengths, at all."""
+        task, materials = lever.at(value).task, self._materials
+        if not task.designed_lengths:
+            return self._of(self.invocation, task, materials)
+        return self._of(
+            self.invocation, task.shortened(materials.context_budget), replace(materials, tokenizer=WordTokenizer())
+        )
+
+    def _checked(self, lever: Lever, value: int) -> _Found | None:
+        """The whole task with this value, or a little more where longer lengths ask for it."""
+        for more in range(value, value + 4):
+            raised = lever.at(more)
+            case = self._of(self.invocation, raised.task, self._materials)
+            if case is not None and case.is_enough:
+                return _Found(override=raised.override, case=case)
+        return None
+
+    def _in_fewer_bins(self) -> _Found | None:
+        """Wider bins have more questions each."""
+        analysis = self.invocation.analysis
+        for bins in range(analysis.bins - 1, 0, -1):
+            wider = replace(self.invocation, analysis=replace(analysis, bins=bins))
+            case = self._of(wider, self.invocation.task, replace(self._materials, bins=bins))
+            if case is not None and case.is_enough:
+                return _Found(override=f"analysis.bins={bins}", case=case)
+        return None
+
+    @cached_property
+    def _materials(self) -> Materials:
+        materials = self.prepared.materials
+        return replace(materials, tokenizer=_Remembering(materials.tokenizer))
+
+    def _of(self, invocation: Invocation, task: Task, materials: Materials) -> BestCase | None:
+        """None where there is not text enough to build it."""
+        try:
+            if task.texts > len(materials.corpus.documents):
+                corpus = invocation.dataset.corpus(
+                    tokens=task.longest_context(materials.context_budget), seed=invocation.seed, count=task.texts
+                )
+                materials = replace(materials, corpus=corpus)
+            built = task.build(materials)
+        except ConfigError:
+            return None
+        planned = planned_samples(built, materials.corpus, self.identity.respondent, served=self.prepared.served)
+        return _best_case(invocation, [item.sample for item in planned])
+
+
+def _together(first: Lever, *, rank: int) -> Lever:
+    """A lever and the one of that rank, raised by the same factor: more haystacks take more samples to fill them."""
+
+    def at(factor: int) -> Raised:
+        raised = first.at(factor * first.now)
+        second = raised.task.levers[rank]
+        both = second.at(factor * second.now)
+        return Raised(override=f"{raised.override} {both.override}", task=both.task)
+
+    return Lever(now=1, at=at)
+
+
+class _Remembering:
+    """A tokenizer that does not cut the same text twice: documents are the same in every version of a task."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._starts: dict[str, Sequence[int]] = {}
+        self._counts: dict[Prompt, int] = {}
+
+    @property
+    def name(self) -> str:
+        """That of the tokenizer."""
+        return self._tokenizer.name
+
+    def starts(self, text: str) -> Sequence[int]:
+        """As the tokenizer says."""
+        if text not in self._starts:
+            self._starts[text] = self._tokenizer.starts(text)
+        return self._starts[text]
+
+    def count_prompt(self, prompt: Prompt) -> int:
+        """As the tokenizer says."""
+        if prompt not in self._counts:
+            self._counts[prompt] = self._tokenizer.count_prompt(prompt)
+        return self._counts[prompt]

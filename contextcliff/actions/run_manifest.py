@@ -1,0 +1,77 @@
+"""What was asked, in the order of sending: enough to see that two runs asked the same.
+
+Where documents are asked about whole, the manifest holds them and their questions too: `dataset=manifest` repeats the
+run from it when the source is gone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from contextcliff import __version__
+from contextcliff.actions.action import Invocation
+from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.records.corpus import Document
+from contextcliff.records.report import SCHEMA_VERSION
+from contextcliff.records.sample import Sample
+
+
+def manifest_of(
+    invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample], documents: Mapping[str, Document]
+) -> Mapping[str, object]:
+    """`documents` are those that were kept with the run; without any the manifest names samples alone."""
+    found: dict[str, object] = {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": run.run_id,
+        "fingerprint": run.fingerprint,
+        "contextcliff_version": __version__,
+        "facts": dict(run.facts),
+        "configuration": dict(invocation.parameters),
+        "samples": [_line(position, item) for position, item in enumerate(planned)],
+    }
+    if documents:
+        asked = [item.sample for item in planned if item.sample.control is None and item.sample.repeat == 0]
+        named = {sample.document_id for sample in asked}
+        bins: defaultdict[int, list[str]] = defaultdict(list)
+        for sample in asked:
+            bins[sample.bin or 0].append(sample.item)
+        found["corpus"] = {
+            "dataset": dict(invocation.dataset.identity()),
+            "documents": [asdict(document) for name, document in sorted(documents.items()) if name in named],
+            "questions": [_question(sample) for sample in asked],
+            "drawn": [bins[position] for position in sorted(bins)],
+        }
+    return found
+
+
+def _line(position: int, item: PlannedSample) -> Mapping[str, object]:
+    sample = item.sample
+    return {
+        "position": position,
+        "sample_id": sample.sample_id,
+        "context_tokens": sample.context_tokens,
+        "built_tokens": sample.built_tokens,
+        "depth": sample.depth,
+        "trial": sample.trial,
+        "control": sample.control,
+        "document_id": sample.document_id,
+        "seed": sample.seed,
+        "prompt_sha256": item.prompt_sha256,
+    }
+
+
+def _question(sample: Sample) -> Mapping[str, object]:
+    ours = ("evidence_depth", "evidence_distance_tokens", "level")
+    return {
+        "question_id": sample.item,
+        "document_id": sample.document_id,
+        "text": sample.question,
+        "answers": list(sample.answers),
+        "kind": sample.kind,
+        "choices": list(sample.choices),
+        "evidence": [asdict(span) for span in sample.evidence],
+        "level": sample.metadata.get("level", 1),
+        "metadata": {key: value for key, value in sample.metadata.items() if key not in ours},
+    }

@@ -1,0 +1,133 @@
+"""The safe cap: fixed-sequence testing from the shortest length up.
+
+At each length the hypothesis "the score here is below the threshold" is tested one-sided, and the walk stops
+at the first length where it can't be rejected. Since the order is fixed beforehand and nothing is tested
+after the first failure, "every tested length up to the cap clears the threshold" holds at the stated confidence
+with no correction for the number of lengths (W. Maurer, L. A. Hothorn and W. Lehmacher 1995; P. H. Westfall
+and A. Krishen, J. Statist. Plann. Inference 99 (2001) 25-40). Between tested lengths it leans on monotony.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.threshold import Threshold, is_degraded
+from contextcliff.statistics.evidence import p_at_least_share
+
+Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
+
+_CLIFF_SHARE = 2 / 3
+"""A cliff loses so much of its whole fall between two neighbouring lengths; a slope spreads it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FixedSequenceTest:
+    """How far the walk came: `cleared` lengths, and the degraded ones among those after them.
+
+    `degraded` are the positions in `levels`, from `cleared` on, of the lengths shown to be below the threshold.
+    """
+
+    results: tuple[LengthResult, ...]
+    cleared: int
+    degraded: tuple[int, ...]
+    verdict: Verdict
+
+    @property
+    def last_cleared(self) -> LengthResult | None:
+        return self.results[self.cleared - 1] if self.cleared else None
+
+    @property
+    def stop(self) -> LengthResult | None:
+        """The length that stopped the walk; None where it came to the end."""
+        return self.results[self.cleared] if self.cleared < len(self.results) else None
+
+    @property
+    def cap_tokens(self) -> int | None:
+        """The longest prompt of the last length that cleared the threshold."""
+        return None if self.last_cleared is None else self.last_cleared.bin.max_tokens
+
+
+def fixed_sequence_test(results: Sequence[LengthResult], threshold: Threshold, confidence: float) -> FixedSequenceTest:
+    """Walk from the shortest length up and judge what stopped it."""
+    results = tuple(results)
+    cleared = 0
+    while cleared < len(results) and threshold.is_shown_above(results[cleared]):
+        cleared += 1
+    degraded = tuple(i for i in range(cleared, len(results)) if is_degraded(results[i], threshold))
+    return FixedSequenceTest(
+        results=results,
+        cleared=cleared,
+        degraded=degraded,
+        verdict=_verdict(results, cleared, degraded, threshold, confidence),
+    )
+
+
+def _verdict(
+    results: Sequence[LengthResult], cleared: int, degraded: Sequence[int], threshold: Threshold, confidence: float
+) -> Verdict:
+    if cleared == len(results):
+        return "flat"
+    if not degraded:
+        return "insufficient_evidence"
+    if degraded[0] > cleared and not evidence_suffices(results[cleared], threshold):
+        # Something lies between the cap and the fall, and the data could not have shown it to be good.
+        return "insufficient_evidence"
+    if cleared:
+        return "cliff" if _steepest_share(results[cleared - 1 :]) >= _CLIFF_SHARE else "slope"
+    return "slope" if _longest_is_lower(results, confidence) else "flat"
+
+
+def _steepest_share(results: Sequence[LengthResult]) -> float:
+    """The largest fall of the mean between neighbouring lengths, as a share of the whole fall."""
+    means = [result.bin.mean for result in results if result.bin.mean is not None]
+    whole = means[0] - min(means)
+    return max(earlier - later for earlier, later in pairwise(means)) / whole if whole > 0 else 0.0
+
+
+def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
+    """Whether full scores for all scored samples here would have cleared the threshold."""
+    return threshold.could_be_shown_above(result, result.if_scored_right)
+
+
+def _longest_is_lower(results: Sequence[LengthResult], confidence: float) -> bool:
+    """One-sided Fisher test (0/1 scores) or Mann-Whitney test of the longest length against the shortest.
+
+    Where samples share texts, Fisher's on the effective counts.
+    """
+    scored = [result for result in results if result.scores]
+    first, last = scored[0].scores, scored[-1].scores
+    if len(scored) < 2 or {*first, *last} == {first[0]}:
+        return False
+    if scored[0].clusters or scored[-1].clusters:
+        p = p_at_least_share(scored[-1].evidence, scored[0].evidence, 1.0, confidence)
+    elif scored[0].binary:
+        right, right_first = int(sum(last)), int(sum(first))
+        table = np.array([[right, len(last) - right], [right_first, len(first) - right_first]])
+        p = stats.fisher_exact(table, alternative="less").pvalue
+    else:
+        p = stats.mannwhitneyu(last, first, alternative="less").pvalue
+    return bool(p <= 1.0 - confidence)
+
+
+def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
+    """Length by which the score is below the threshold: tested one-sided from the longest length down.
+
+    The tokens of the shortest prompt of the shortest length in that walk; None where the longest length
+    is not shown to be below.
+    """
+    ceiling = None
+    for result in reversed(sequence.results):
+        if not threshold.is_shown_below(result):
+            break
+        ceiling = result.bin.min_tokens
+    if ceiling is None or sequence.cap_tokens is None:
+        return ceiling
+    # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.
+    return max(ceiling, sequence.cap_tokens + 1)

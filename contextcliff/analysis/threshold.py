@@ -1,0 +1,218 @@
+"""What a length has to clear: a score, or a share of the score at the shortest length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from contextcliff.analysis.bins import LengthResult
+from contextcliff.statistics import sample_size
+from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.settling import fewest_like
+
+BASELINE_SAMPLES = 5
+"""Fewest scored samples that a baseline is built on."""
+
+
+class Threshold(Protocol):
+    """The threshold of an analysis, and the tests against it.
+
+    `score` is the threshold as a score: where a relative one has no baseline it is None.
+    """
+
+    @property
+    def score(self) -> float | None: ...
+
+    @property
+    def asked(self) -> str:
+        """The threshold as it is asked for, before anything is known of a baseline."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """The threshold as it is written in a sentence."""
+        ...
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        """Whether "the score is below the threshold" is rejected, with every unscored sample counted against."""
+        ...
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
+        ...
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
+        """Whether these scores, were they what this length gave, would clear the threshold."""
+        ...
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        """Whether the scored samples would clear the threshold if there were no unscored ones."""
+        ...
+
+    def samples_to_show_above(self, result: LengthResult) -> int | None:
+        """Samples at which a score like the one observed clears the threshold with 80% power.
+
+        Where they share texts, in texts of as many samples as now and as different.
+        """
+        ...
+
+
+def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
+    """Whether the whole of the interval that is shown lies below the threshold."""
+    return result.bin.ci_high is not None and threshold.score is not None and result.bin.ci_high < threshold.score
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbsoluteThreshold:
+    """A score that every length has to clear, tested by the bin's own one-sided bound."""
+
+    threshold: float
+    confidence: float
+
+    @property
+    def score(self) -> float | None:
+        return self.threshold
+
+    @property
+    def asked(self) -> str:
+        return figure(self.threshold)
+
+    @property
+    def words(self) -> str:
+        return self.asked
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        if not result.scores:
+            return False
+        return result.if_unscored_right.upper(self.confidence) < self.threshold
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
+        return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        return self.could_be_shown_above(result, result.evidence)
+
+    def samples_to_show_above(self, result: LengthResult) -> int | None:
+        if not (result.binary or result.clusters) and len(result.scores) >= 2:
+            # A baseline that is known to be 1 makes the share a fixed threshold.
+            return fewest_like(result.scores, (1.0, 1.0), self.threshold, self.confidence, most=sample_size.MOST)
+        rate = sample_size.cautious_rate(result.scores, self.threshold)
+        needed = sample_size.to_clear(rate, self.threshold, self.confidence)
+        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelativeThreshold:
+    """A share of the shortest length's score, tested jointly: the baseline is an estimate too.
+
+    The worst case of an unscored sample is a wrong answer at the length in question and a right one at
+    the baseline. The baseline itself passes where there is one: five scored samples and a mean
+    above zero. Where several lengths make it, `baseline` is all of them together and `members` each.
+    """
+
+    share: float
+    confidence: float
+    baseline: LengthResult
+    members: tuple[LengthResult, ...]
+
+    @property
+    def score(self) -> float | None:
+        return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
+
+    @property
+    def asked(self) -> str:
+        return f"{figure(self.share)} of the baseline"
+
+    @property
+    def words(self) -> str:
+        mean = self.baseline.bin.mean
+        of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
+        return f"{self.asked}{of}"
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        if not result.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(result.scores, of=result)
+        return self._exceeds(result.if_unscored_wrong)
+
+    def _is_member(self, result: LengthResult) -> bool:
+        return any(result is member for member in self.members)
+
+    def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
+        """Whether there is a baseline, had this one of its lengths these scores."""
+        return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
+
+    def _exceeds(self, evidence: Evidence) -> bool:
+        return self._exceeds_share_of(self.baseline.if_unscored_right, evidence)
+
+    def _exceeds_share_of(self, baseline: Evidence, evidence: Evidence) -> bool:
+        p = p_at_most_share(evidence, baseline, self.share, self.confidence)
+        return p <= 1.0 - self.confidence
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        if not result.scores or not self.baseline.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(result.scores, of=result)
+        return self._exceeds_share_of(self.baseline.evidence, result.evidence)
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        if self._is_member(result) or not result.scores or not self.baseline.scores:
+            return False
+        p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
+        return p <= 1.0 - self.confidence
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
+        if not evidence.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(evidence.scores, of=result)
+        return self._exceeds(evidence)
+
+    def samples_to_show_above(self, result: LengthResult) -> int | None:
+        """At both lengths alike, since more samples at one alone leave the other's error.
+
+        Fractional scores that share no texts are planned with the spread they have, 0/1 scores and single ones with
+        that of right and wrong answers.
+        """
+        if self.score is None or self.baseline.bin.mean is None:
+            return None
+        if not (result.binary or result.clusters or self.baseline.clusters):
+            here, baseline = result.scores, self.baseline.scores
+            if min(len(here), len(baseline)) >= 2:
+                return fewest_like(
+                    here, baseline, self.share, self.confidence, most=sample_size.MOST, least=BASELINE_SAMPLES
+                )
+        rate = sample_size.cautious_rate(result.scores, self.score)
+        needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
+        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+
+
+def make_threshold(
+    results: Sequence[LengthResult],
+    *,
+    threshold: float,
+    relative: bool,
+    confidence: float,
+    baseline: LengthResult | None = None,
+) -> Threshold:
+    """The bar of an analysis with at least one length.
+
+    `baseline` is the level of several short lengths together, whose prompts are no longer than its longest; None:
+    the shortest length.
+    """
+    if relative:
+        whole = results[0] if baseline is None else baseline
+        members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
+        return RelativeThreshold(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
+    return AbsoluteThreshold(threshold=threshold, confidence=confidence)
+
+
+def figure(value: float) -> str:
+    """A score as it is written: two decimals, three where two would round it to another number."""
+    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")

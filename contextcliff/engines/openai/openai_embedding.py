@@ -1,0 +1,123 @@
+"""Sentences as vectors: what an embedder is, and any OpenAI-compatible `/embeddings` endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from contextcliff.engines.openai.api_keys import ApiKey, api_key
+from contextcliff.engines.openai.http import client
+from contextcliff.engines.openai.server_address import Address, address_of
+from contextcliff.errors import RunError
+from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+Vector = tuple[float, ...]
+_NO_KEY = "none"
+
+
+class EmbeddingSession(Protocol):
+    """An embedder that is ready."""
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """A vector for each text, all of one length. Raises `RunError`."""
+        ...
+
+
+class Embedder(Protocol):
+    """A way to embed sentences; a dataclass in `conf/task/embedding/`."""
+
+    @property
+    def name(self) -> str:
+        """What embeds, for the report."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Sentences that are sent at once."""
+        ...
+
+    def identity(self) -> Mapping[str, object]:
+        """What determines the vectors. Raises `ConfigError` for weights that are absent."""
+        ...
+
+    def open(self) -> AbstractContextManager[EmbeddingSession]:
+        """Load the model, or connect to where it is served."""
+        ...
+
+
+@settings
+class OpenAIEmbedding:
+    """An endpoint that speaks the OpenAI protocol; the key is taken from the environment and never kept."""
+
+    base_url: str
+    model: str
+    api_key_env: str | None = None
+    """NAME of the key's variable; None: the first that is set of those that may go to this host."""
+    batch: PositiveInt = 64
+    timeout_s: PositiveFloat = 120.0
+    max_retries: NonNegativeInt = 5
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        return self.model
+
+    @property
+    def address(self) -> Address:
+        """`base_url` without what must not be shown. Raises `ConfigError`."""
+        return address_of(self.base_url, key="task.embedding.base_url")
+
+    def identity(self) -> Mapping[str, object]:
+        """Address and model."""
+        return {"embedder": "openai", "base_url": self.address.identity, "model": self.model}
+
+    @contextmanager
+    def open(self) -> Iterator[EndpointSession]:
+        """Connect; nothing is sent before the first sentence."""
+        import openai
+
+        key = api_key(self.api_key_env, self.address, key="task.embedding.api_key_env")
+        with (
+            client(timeout_s=self.timeout_s) as http,
+            openai.OpenAI(
+                base_url=self.address.url,
+                api_key=key.value or _NO_KEY,
+                default_headers=key.headers(),
+                default_query=key.parameters,
+                max_retries=self.max_retries,
+                timeout=self.timeout_s,
+                http_client=http,
+            ) as connection,
+        ):
+            yield EndpointSession(client=connection, model=self.model, key=key)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointSession:
+    """An endpoint, connected."""
+
+    client: OpenAI
+    model: str
+    key: ApiKey
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """One request. Retries are the client's own."""
+        import openai
+
+        where = f"{self.client.base_url.host}: embeddings of {self.model}"
+        try:
+            answer = self.client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
+        except openai.OpenAIError as error:
+            said = self.key.hide_in(" ".join(str(error).split()))[:300]
+            raise RunError(f"{where} failed ({said})") from error
+        # A page of HTML, or an answer without data, comes without an error.
+        found = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
+        vectors = tuple(tuple(map(float, item.embedding)) for item in found)
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
+            raise RunError(f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length")
+        return vectors

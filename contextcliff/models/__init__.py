@@ -1,0 +1,1 @@
+"""The model under test: weights, prices, positions, samplers."""

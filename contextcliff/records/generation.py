@@ -1,0 +1,88 @@
+"""What came back: a generation or the reason why there is none, its score, and both with their sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from contextcliff.records.sample import Sample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Generation:
+    """What the model said, and what the server says that it cost.
+
+    `prompt_tokens` is the server's own count; `cached_tokens` is the part that its prefix cache
+    saved. `ttft_ms` is the time to the first token of text, `latency_ms` to the end of the stream.
+    """
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int | None
+    ttft_ms: float
+    latency_ms: float
+    reasoning: str = ""
+    reasoning_tokens: int | None = None
+    """The part of `completion_tokens` that went before the answer, where the server tells it."""
+    served_model: str = ""
+    server_counted: bool = True
+    """False where the server tells no usage: `prompt_tokens` is then the built length."""
+    streamed: bool = True
+    """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How one sample ended: a generation, or the reason why there is none.
+
+    `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, `bad_request`, `content_filter`, a
+    transport kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
+    run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
+    paid for and answers another prompt than the one that was sent (`truncated`), or was stopped by the provider's
+    filter (`content_filter`).
+    """
+
+    sample: Sample
+    prompt_sha256: str
+    generation: Generation | None
+    unscored: str | None = None
+    detail: str = ""
+    retries: int = 0
+    """Failed attempts after which the sample was tried again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    """What a task makes of one generation. `failure` is the one tag of an imperfect answer."""
+
+    value: float
+    prediction: str
+    failure: str | None
+    details: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Further measures of the answer, as `em` and `f1`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoredSample:
+    """One line of `samples.jsonl`. `score` is None where the sample is unscored, `failure` then says why."""
+
+    sample: Sample
+    prompt_sha256: str
+    score: float | None
+    failure: str | None
+    prediction: str
+    generation: Generation | None
+    details: Mapping[str, float] = field(default_factory=dict, hash=False)
+    judge_rating: int | None = None
+    """A judge's 1-10, where one was asked."""
+    retries: int = 0
+    """Failed attempts after which it was tried again."""
+
+    @property
+    def measured_tokens(self) -> int:
+        """The prompt's length: the server's count of what it answered, else the built length."""
+        if self.generation is None or self.score is None:
+            return self.sample.built_tokens
+        return self.generation.prompt_tokens

@@ -1,0 +1,70 @@
+"""One question at one place and length, before any model has answered it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from contextcliff.records.corpus import Document, Span
+from contextcliff.records.prompt import Recipe
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One question at one place and length: everything but the model that will answer it.
+
+    `sample_id` and the prompt depend only on what is asked and how the tokenizer slices, so that
+    runs of other models and KV policies pair with this one. `seed` comes from the coordinates
+    (task, length, depth, trial, document): adding a length changes no other sample.
+    """
+
+    sample_id: str
+    task: str
+    context_tokens: int
+    """The length asked for: chat template, instruction, text and question."""
+    built_tokens: int
+    """The length built, by the run's tokenizer; never above `context_tokens`."""
+    depth: float | None
+    """Where the evidence lies: 0 the start of the text, 1 its end."""
+    trial: int
+    document_id: str
+    question: str
+    answers: tuple[str, ...]
+    """Accepted answers; empty where nothing is right or wrong (continuation)."""
+    recipe: Recipe
+    seed: int
+    cluster: str = ""
+    """What it shares with other samples of its length (a haystack, a packed context); empty: nothing."""
+    distractors: tuple[str, ...] = ()
+    """Values of the same form that stand in the same context and are wrong."""
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
+    """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
+    item: str = ""
+    """Names the question where several samples repeat it: repeats are no further evidence. Empty: the sample itself."""
+    repeat: int = 0
+    bin: int | None = None
+    """The length bin that it was drawn for, where documents have their natural length."""
+    kind: str = "short"
+    """How the answer is compared, as `Question.kind` says."""
+    choices: tuple[str, ...] = ()
+    evidence: tuple[Span, ...] = ()
+    """Where in the document the evidence stands."""
+    reply: str = ""
+    """A right answer in the form that is asked for; empty: any of `answers`."""
+    answer_tokens: int | None = None
+    """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
+    control: str | None = None
+    """`ceiling` (the evidence alone) or `floor` (the text without it); None: no control."""
+    controls: tuple[str, ...] = ()
+    """`sample_id`s of the controls of this sample."""
+    pilot: bool = False
+    """Whether it only says which other samples are worth sending."""
+    document: Document | None = field(default=None, compare=False, repr=False)
+    """The whole document, where scoring reads it."""
+    foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """Answers of the run's other samples: one of these in an answer is another sample's needle."""
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether its score counts: it is neither a control nor a pilot."""
+        return self.control is None and not self.pilot

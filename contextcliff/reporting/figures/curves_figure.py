@@ -1,0 +1,92 @@
+"""Several runs of one task in one picture: where one model's cliff lies, and where another's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contextcliff.analysis.judged_by import differing, rule_of, score_rule
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.canvas import blank, heading, legend_below, lengths_on_x
+from contextcliff.reporting.figures.marks import LINES, or_nan, scores_on_y
+from contextcliff.reporting.run_names import facts_of, telling_names
+from contextcliff.reporting.stored_reports import StoredReport, stored_reports
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 9.0, 4.2
+_MOST_RUNS = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """A run in the picture: what tells it from the others, and its report."""
+
+    name: str
+    report: Report
+
+
+def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredReport] | None = None) -> tuple[Curve, ...]:
+    """The runs below `folder` that asked the same task of the same texts, this one included; latest eight.
+
+    Only reports that are judged by the rule of this one: a run that was judged by several is drawn once.
+    A run's name in the picture is its model, and its KV policy, scaling of positions, text and label where the runs
+    differ in them. `beside` is what the folder holds; None: it is read, without what can't be.
+    """
+    rule = score_rule(rule_of(report))
+    found: dict[str, Report] = {}
+    for stored in stored_reports(folder).found if beside is None else beside:
+        other = stored.report
+        asked_alike = (other.task, other.dataset) == (report.task, report.dataset)
+        if asked_alike and other.bins and not differing(rule, rule_of(other)):
+            found[other.run_id] = other
+    found[report.run_id] = report
+    runs = sorted(found.values(), key=lambda run: run.created_at)[-_MOST_RUNS:]
+    # Of runs alike in all of these the latest.
+    named = dict(zip(telling_names([facts_of(run) for run in runs]), runs, strict=True))
+    return tuple(Curve(name=name, report=run) for name, run in named.items())
+
+
+def curves_figure(curves: Sequence[Curve]) -> Figure:
+    """Draw at least one run: mean scores with their intervals as bands, and each safe cap as a line."""
+    import matplotlib as mpl
+
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    lengths = sorted({b.median_tokens for curve in curves for b in curve.report.bins})
+    caps = [curve.report.safe_cap.tokens for curve in curves if curve.report.safe_cap.tokens is not None]
+    axis = lengths_on_x(axes, lengths=lengths, shown=caps, inches=_WIDTH)
+    scores_on_y(axes)
+    palette = mpl.colormaps["tab10"]
+    for position, curve in enumerate(curves):
+        bins = sorted(curve.report.bins, key=lambda a_bin: a_bin.median_tokens)
+        tokens = [max(1, b.median_tokens) for b in bins]
+        colour = palette(position % palette.N)
+        cap = curve.report.safe_cap.tokens
+        told = "no cap" if cap is None else f"cap {cap:,}"
+        axes.plot(
+            tokens,
+            [or_nan(b.mean) for b in bins],
+            LINES[position % len(LINES)],
+            color=colour,
+            markersize=5,
+            linewidth=1.6,
+            label=f"{curve.name} ({told})",
+        )
+        lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
+        axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
+        if cap is not None:
+            axes.axvline(cap, color=colour, linewidth=1.2, linestyle=(0, (2, 2)), alpha=0.9)
+    tasks = ", ".join(dict.fromkeys(curve.report.task for curve in curves))
+    datasets = ", ".join(dict.fromkeys(curve.report.dataset for curve in curves))
+    heading(
+        axes,
+        title=f"Score by length: {tasks}, {len(curves)} run{'' if len(curves) == 1 else 's'}",
+        subtitle=f"{datasets}. Bands: intervals of the mean; vertical lines: safe caps",
+        inches=_WIDTH,
+        above=10,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    return figure

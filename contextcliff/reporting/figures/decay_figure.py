@@ -1,0 +1,127 @@
+"""Decay by length: mean scores, the exponential that was fitted to them, and the half-life."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.records.analysis import Bin, HalfLife
+from contextcliff.records.report import Report
+from contextcliff.reporting import findings, phrases
+from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
+from contextcliff.reporting.figures.marks import (
+    BLUE,
+    LINE,
+    PURPLE,
+    interval_bars,
+    line_across,
+    or_nan,
+    scores_on_y,
+    side_of,
+    silent_points,
+    write_above,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_HEIGHT = 3.6
+_FITTED = "#c2571a"
+_LEVELS = ((0.9, "0.9: safe above", "#2e7d43"), (0.5, "0.5: danger below", "#b3261e"))
+_REACH = 4
+"""A half-life up to so many times beyond the tested lengths widens the axis; one further off is only told."""
+_STEPS = 200
+
+
+def has_decay(report: Report) -> bool:
+    """Whether evidence lay at depths, as needles do, and there is a fall to look for: two lengths or a half-life."""
+    scored = sum(b.mean is not None for b in report.bins)
+    return bool(report.cells) and (scored >= 2 or (scored == 1 and report.half_life.tokens is not None))
+
+
+def decay_figure(report: Report) -> Figure:
+    """Draw a report for which `has_decay` holds: score over measured length in tokens.
+
+    The fit is dashed beyond the longest test, where nothing but its form speaks for it.
+    """
+    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
+    found = report.half_life
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_HEIGHT)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    near = found.tokens is not None and tokens[0] / _REACH <= found.tokens <= tokens[-1] * _REACH
+    axis = lengths_on_x(
+        axes,
+        lengths=[b.asked_tokens for b in bins],
+        shown=[*tokens, *([found.tokens] if near and found.tokens is not None else [])],
+        inches=width,
+    )
+    scores_on_y(axes)
+    for score, text, colour in _LEVELS:
+        line_across(axes, score=score, text=text, colour=colour)
+    _fit(axes, found, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
+    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.safe_cap.confidence))
+    above = _half_life(axes, found, axis=axis)
+    heading(
+        axes,
+        title=f"Decay by length: {report.model}",
+        subtitle=f"{report.task}, KV policy {report.kv_policy}. {_words(found)}",
+        inches=width,
+        above=above + 4,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    return figure
+
+
+def _words(found: HalfLife) -> str:
+    return f"No half-life: {found.reason}" if found.tokens is None else f"Half-life: {findings.half_life(found)}"
+
+
+def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:
+    interval_bars(
+        axes,
+        places=tokens,
+        lows=[b.ci_low for b in bins],
+        highs=[b.ci_high for b in bins],
+        label=f"{confidence} interval",
+    )
+    means = [or_nan(b.mean) for b in bins]
+    axes.plot(tokens, means, "o", color=BLUE, markersize=6, label="mean score", zorder=4)
+    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
+
+
+def _fit(axes: Axes, found: HalfLife, *, axis: LengthAxis, longest: int) -> None:
+    """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
+    if not found.tokens or found.initial is None:
+        return
+    initial, rate = found.initial, math.log(2) / found.tokens
+
+    def curve(low: float, high: float) -> tuple[list[float], list[float]]:
+        at = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
+        return at, [initial * math.exp(-rate * length) for length in at]
+
+    label = f"exponential decay from {initial:.2f} (dashed: beyond the longest test)"
+    axes.plot(*curve(axis.low, longest), color=_FITTED, linewidth=1.6, label=label, zorder=3)
+    axes.plot(*curve(longest, axis.high), color=_FITTED, linewidth=1.6, linestyle="--", zorder=3)
+
+
+def _half_life(axes: Axes, found: HalfLife, *, axis: LengthAxis) -> float:
+    """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
+    if found.tokens is None:
+        return 4.0
+    low = axis.low if found.ci_low is None else max(axis.low, found.ci_low)
+    high = axis.high if found.ci_high is None else min(axis.high, found.ci_high)
+    if (found.ci_low, found.ci_high) != (None, None) and low < high:
+        axes.axvspan(low, high, color=PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
+    inside = axis.low <= found.tokens <= axis.high
+    text = f"half-life {found.tokens:,}"
+    if inside:
+        axes.axvline(found.tokens, color=PURPLE, linewidth=1.8, zorder=2)
+        at: float = found.tokens
+    else:
+        text, at = f"{text} (beyond this axis)", axis.low if found.tokens < axis.low else axis.high
+    align = side_of(axis.inches_at(at) / axis.inches)
+    write_above(axes, text, x=at, above=4.0, align=align, colour=PURPLE, bold=True)
+    return 4.0 + LINE

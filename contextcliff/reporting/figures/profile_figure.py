@@ -1,0 +1,53 @@
+"""Score by depth over all lengths: whether the model minds where in the text the evidence stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contextcliff.records.report import Report
+from contextcliff.reporting import findings, phrases
+from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
+from contextcliff.reporting.figures.heatmap_figure import depth_labels
+from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, interval_bars, scores_on_y
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 7.0, 3.2
+_LOW, _HIGH = -0.04, 1.04
+"""Ends of the axis of depths: room for a whole marker at either end of the text."""
+
+
+def profile_figure(report: Report) -> Figure:
+    """Draw a report with a profile of two points or more: x is depth (0 the text's start), y the mean score."""
+    points = sorted(report.profile, key=lambda point: point.depth)
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    depths = [point.depth for point in points]
+    inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
+    axes.set_xlim(_LOW, _HIGH)
+    scores_on_y(axes)
+    labels = depth_labels(depths)
+    kept = legible(inches, gap=DIGIT * (max(map(len, labels)) + 1))
+    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=SMALL)
+    axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
+    interval_bars(
+        axes,
+        places=depths,
+        lows=[point.ci_low for point in points],
+        highs=[point.ci_high for point in points],
+        label="interval",
+    )
+    axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
+    above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
+    found = report.position
+    pattern = "" if found.pattern is None else f", {findings.pattern_name(found)}"
+    untested = f"; no pattern was tested: {found.reason}" if found.pattern is None else ""
+    heading(
+        axes,
+        title=f"Score by depth{pattern}: {report.model}",
+        subtitle=f"{report.task}, KV policy {report.kv_policy}. Mean score over all lengths, with its"
+        f" {phrases.percent(report.safe_cap.confidence)} interval{untested}",
+        inches=_WIDTH,
+        above=above + 4,
+    )
+    return figure

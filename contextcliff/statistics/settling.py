@@ -1,0 +1,122 @@
+"""How many rounds would settle a comparison of fractional scores with a share of the baseline's.
+
+Planned with the very test that the cap is made with (`melding.py`), on scores distributed like the observed ones:
+n of them are the means of n equal parts of the observed quantile function, which keeps the mean, and their spread is
+made that of the sample (n − 1 in the denominator). 80% power takes a p-value below the level there: that of a normal
+statistic which lies as much further out as the power asks for. It asks for less than usual, since the difference
+varies less from run to run than the test allows for, with the worst value that it adds to each sample.
+The figures hold as far as the observed scores are what a new run gives.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from contextcliff.statistics import melding
+from contextcliff.statistics.sample_size import POWER
+
+MOST_ROUNDS = 200
+"""Rounds a length above which no advice is given."""
+
+_FEWEST = 2
+_PARTS = 12
+"""Different scores that a sample is planned with: the distribution of a weighted mean costs time for each."""
+
+_Array = NDArray[np.float64]
+
+
+def settling_rounds_of_all(
+    longer: Sequence[Sequence[float]],
+    baseline_scores: Sequence[float],
+    share: float,
+    confidence: float,
+    *,
+    least: int = _FEWEST,
+) -> int | None:
+    """Fewest rounds a length, `least` to 200, with which scores like these all clear `share` of the baseline.
+
+    With 80% power each. None where 200 are too few, where some observed mean is not above `share` × the baseline's, or
+    where a sample has fewer than two scores and so no spread.
+    """
+    needed, baseline = least, tuple(sorted(baseline_scores))
+    for scores in longer:
+        found = fewest_like(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)
+        if found is None:
+            return None
+        needed = found
+    return needed
+
+
+@lru_cache(maxsize=1024)
+def fewest_like(
+    here: tuple[float, ...],
+    baseline: tuple[float, ...],
+    share: float,
+    confidence: float,
+    *,
+    most: int,
+    least: int = _FEWEST,
+) -> int | None:
+    """Fewest scores, `least` to `most`, at both lengths, with 80% power; both sorted."""
+    if min(len(here), len(baseline)) < 2:
+        return None
+    if math.fsum(here) / len(here) <= share * math.fsum(baseline) / len(baseline):
+        return None
+    there, base = _parts(here), _parts(baseline)
+
+    def suffice(n: int) -> bool:
+        scores, base_scores = _spread_over(there, n), _spread_over(base, n)
+        further = float(stats.norm.ppf(POWER)) * _varies(scores, base_scores, share)
+        p = melding.p_at_most_share(scores, base_scores, share, binary=False)
+        return p <= stats.norm.sf(stats.norm.ppf(confidence) + further)
+
+    if suffice(least):
+        return least
+    counts = range(least + 1, most + 1)
+    at = bisect.bisect_left(counts, True, key=suffice)
+    return None if at == len(counts) else counts[at]
+
+
+def _varies(scores: tuple[float, ...], baseline: tuple[float, ...], share: float) -> float:
+    """Standard deviation of the difference from run to run, over that of what melding draws; below 1.
+
+    The latter are means under random weights, whose variance is that of the n + 1 values over n + 2.
+    """
+    n = len(scores)
+    runs = float(np.var(scores) + share**2 * np.var(baseline)) / n
+    melded = float(np.var((0.0, *scores)) + share**2 * np.var((*baseline, 1.0))) / (n + 2)
+    return math.sqrt(runs / melded)
+
+
+def _parts(scores: tuple[float, ...]) -> _Array:
+    """Up to twelve equally likely scores with the mean and the standard deviation of these, or near it.
+
+    Less than that deviation where it would carry them out of 0 to 1.
+    """
+    parts = np.asarray(_spread_over(np.asarray(scores), min(len(scores), _PARTS)))
+    mean, spread = float(np.mean(scores)), float(np.std(scores, ddof=1))
+    away = parts - mean
+    if float(away.std()) < 1e-12:
+        return parts
+    stretches = [spread / float(away.std())]
+    if parts[0] < mean:
+        stretches.append(mean / float(mean - parts[0]))
+    if parts[-1] > mean:
+        stretches.append((1.0 - mean) / float(parts[-1] - mean))
+    stretched: _Array = np.clip(mean + min(stretches) * away, 0.0, 1.0)
+    return stretched
+
+
+def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
+    """The means of `n` equal parts of the sorted, equally likely `scores`."""
+    total = np.concatenate([[0.0], np.cumsum(scores)]) / len(scores)
+    parts = n * np.diff(np.interp(np.linspace(0.0, 1.0, n + 1), np.linspace(0.0, 1.0, len(scores) + 1), total))
+    # Rounded, so that equal scores stay equal: each different one costs time.
+    return tuple(float(part) for part in np.clip(np.round(parts, 10), 0.0, 1.0))

@@ -1,0 +1,1 @@
+"""Needles hidden in a text: one file a task, and what they share."""

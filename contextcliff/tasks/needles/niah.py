@@ -1,0 +1,166 @@
+"""Task `niah`: one needle in a haystack.
+
+Kamradt's test (2023, LLMTest_NeedleInAHaystack). `task.needle.kind=dynamic` is the form of the Gemini 1.5 report
+(Gemini Team 2024, arXiv:2403.05530): a city and a number that vary from query to query are hidden at a depth of an
+unrelated text, and the model is asked for that city's number. `static` hides one fixed statement for all samples.
+Scored 1 where the answer holds what was hidden, else 0 with a tag.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NoReturn
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Sample
+from contextcliff.settings import settings
+from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.needles.cities import CITIES
+from contextcliff.tasks.needles.haystack import Fact, as_sentence
+from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.values import FORMS, tag_without_value
+from contextcliff.tasks.phrase_match import stands_in
+
+
+@settings
+class Needle:
+    """What is hidden and what is asked.
+
+    A dynamic text names `{city}` and `{number}`, its question `{city}`; `value` is what stands for the number. A
+    static one is hidden as it is; it is found where `answer` stands in what the model says (`match=answer`), or every
+    one of `keywords` does (`match=keywords`). They stand in its text, or with `inferred` have to be worked out of it.
+    """
+
+    kind: Literal["dynamic", "static"] = "dynamic"
+    text: str
+    question: str
+    value: Literal["number", "uuid", "word"] = "number"
+    answer: str = ""
+    match: Literal["answer", "keywords"] = "answer"
+    keywords: tuple[str, ...] = ()
+    inferred: bool = False
+    """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
+
+    def __post_init__(self) -> None:
+        for key, words in (("text", self.text), ("question", self.question)):
+            if not words.strip():
+                raise ValueError(f"task.needle.{key}: must not be empty")
+        if self.kind == "dynamic":
+            require_fields("task.needle.text", self.text, ("{city}", "{number}"))
+            require_fields("task.needle.question", self.question, ("{city}",))
+        else:
+            self._check_static()
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """What a static needle's answer has to hold, all of it."""
+        return (self.answer,) if self.match == "answer" else self.keywords
+
+    def _check_static(self) -> None:
+        """Raise `ValueError` where a static needle does not say what is right, or hides something else."""
+        if self.match == "answer" and not self.answer.strip():
+            raise ValueError("task.needle.answer: must not be empty with task.needle.kind=static; say what is right")
+        if not self.keywords and self.match == "keywords":
+            raise ValueError("task.needle.keywords: must not be empty with task.needle.match=keywords; give [WORD,…]")
+        for position, words in enumerate(self.accepted):
+            key = "task.needle.answer" if self.match == "answer" else f"task.needle.keywords[{position}]"
+            way = f"{key}=WORDS" if self.match == "answer" else "task.needle.keywords=[WORD,…]"
+            if not words.strip():
+                raise ValueError(f"{key}: is blank; give a word, or leave it out")
+            if not self.inferred and not stands_in(words, self.text):
+                refuse_hidden_elsewhere(key, words, "task.needle", way)
+
+
+@settings
+class Niah(Depths, PlantingTask):
+    """A grid of lengths and depths with `trials` samples a cell."""
+
+    needle: Needle
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "niah"
+
+    def check_text(self, text: str) -> None:
+        """Refuse a text that answers a static needle's question by itself."""
+        if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
+            told = " and ".join(repr(words) for words in self.needle.accepted)
+            raise ConfigError(
+                f"task.needle: the text holds {told} already, so finding it would show nothing; "
+                "take another needle, or another dataset"
+            )
+
+    def plant(self, site: SampleSite) -> Planted:
+        """One sentence at the depth."""
+        return _PLANT[self.needle.kind](self.needle, site)
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """1 where what was hidden stands in the answer."""
+        if self.needle.kind == "static":
+            return score_static(generation.text, self.needle, cut_off=generation.finish_reason == "length")
+        return score_planted(sample, generation, FORMS[self.needle.value])
+
+
+def draw_city_value(site: SampleSite, form: str) -> tuple[str, str, int]:
+    """A city and a value that the text does not hold, and how many draws it took beyond the first."""
+    rng, redrawn = site.rng(), 0
+    while True:
+        city, value = rng.choice(CITIES), FORMS[form].draw(rng)
+        if not site.holds(city) and not site.holds(value):
+            return city, value, redrawn
+        redrawn += 1
+
+
+def _plant_dynamic(needle: Needle, site: SampleSite) -> Planted:
+    city, value, redrawn = draw_city_value(site, needle.value)
+    text = as_sentence(filled(needle.text, city=city, number=value))
+    return Planted(
+        facts=(Fact(text=text, depth=site.depth or 0.0),),
+        evidence=(0,),
+        question=filled(needle.question, city=city),
+        answers=(value,),
+        redrawn=redrawn,
+    )
+
+
+def _plant_static(needle: Needle, site: SampleSite) -> Planted:
+    return Planted(
+        facts=(Fact(text=as_sentence(needle.text.strip()), depth=site.depth or 0.0),),
+        evidence=(0,),
+        question=needle.question,
+        answers=needle.accepted,
+    )
+
+
+_PLANT = {"dynamic": _plant_dynamic, "static": _plant_static}
+
+
+def score_static(answer: str, needle: Needle, *, cut_off: bool) -> Score:
+    """1 where all that a static needle's answer has to hold stands there."""
+    text = answer.strip()
+    if all(stands_in(words, text) for words in needle.accepted):
+        return Score(value=1.0, prediction=" ".join(needle.accepted), failure=None)
+    return Score(value=0.0, prediction=text, failure=tag_without_value(text, cut_off=cut_off))
+
+
+def filled(template: str, **values: str) -> str:
+    """A template with its fields replaced; any other brace stays as it is."""
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:
+    """Raise `ValueError` for an answer that its needle does not show."""
+    raise ValueError(
+        f"{key}={words!r}: does not stand in {needle}.text; give {way}, or {needle}.inferred=true where it has to be "
+        "worked out"
+    )
+
+
+def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
+    """Raise `ValueError` where a template lacks a field."""
+    missing = [name for name in names if name not in template]
+    if missing:
+        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")

@@ -1,0 +1,109 @@
+"""Task `niah_semantic`: a needle that shares no content word with its question.
+
+After NoLiMa (Modarressi et al. 2025, arXiv:2502.05167): literal overlap lets attention find a needle by matching
+words; here the answer takes one fact of common knowledge between question and needle. The set (`needles/semantic.json`)
+is this project's own. Scored 1 where the person asked for is named, and none of the distractors.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Sample
+from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.needles.haystack import Fact
+from contextcliff.tasks.needles.niah import filled
+from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.values import WORD
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SemanticNeedle:
+    """A statement about `{name}`, the question whose answer is that name, and the fact that links them."""
+
+    id: str
+    topic: str
+    needle: str
+    question: str
+    fact: str
+
+
+@settings
+class NiahSemantic(Depths, PlantingTask):
+    """A grid of lengths and depths; `distractors` needles of the same topic about other people, evenly spread."""
+
+    distractors: NonNegativeInt = 0
+    topics: tuple[str, ...] = ()
+    """Topics to draw from; none: all."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = {item.topic for item in needle_set()}
+        for topic in self.topics:
+            if topic not in known:
+                raise ValueError(f"task.topics: {topic!r} is not one of {', '.join(sorted(known))}")
+        smallest = min(sum(item.topic == topic for item in needle_set()) for topic in self.topics or known)
+        if self.distractors >= smallest:
+            raise ValueError(
+                f"task.distractors={self.distractors}: a topic has {smallest} needles; at most {smallest - 1} "
+                "can stand beside the one that is asked for"
+            )
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "niah_semantic"
+
+    def plant(self, site: SampleSite) -> Planted:
+        """A needle of the set with a name of its own, and its distractors."""
+        rng = site.rng()
+        chosen = rng.choice([item for item in needle_set() if not self.topics or item.topic in self.topics])
+        others = rng.sample(
+            [item for item in needle_set() if item.topic == chosen.topic and item.id != chosen.id], self.distractors
+        )
+        free = [name for name in names() if not site.holds(name)]
+        if len(free) <= self.distractors:
+            raise ConfigError(
+                f"task.distractors={self.distractors}: only {len(free)} of {len(names())} names do not occur in the "
+                "text; lower it, or take another dataset"
+            )
+        called = rng.sample(free, 1 + self.distractors)
+        depths = [site.depth or 0.0, *((position + 0.5) / max(1, len(others)) for position in range(len(others)))]
+        facts = tuple(
+            Fact(text=filled(item.needle, name=name), depth=depth)
+            for item, name, depth in zip([chosen, *others], called, depths, strict=True)
+        )
+        return Planted(
+            facts=facts,
+            evidence=(0,),
+            question=chosen.question,
+            answers=(called[0],),
+            distractors=tuple(called[1:]),
+            metadata={"topic": chosen.topic, "needle": chosen.id},
+        )
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """1 where the right name stands in the answer, and no distractor's."""
+        return score_planted(sample, generation, WORD)
+
+
+@cache
+def needle_set() -> tuple[SemanticNeedle, ...]:
+    """The whole set."""
+    return tuple(SemanticNeedle(**item) for item in json.loads(_read("semantic.json")))
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """First names to fill in."""
+    return tuple(json.loads(_read("names.json")))
+
+
+def _read(file: str) -> str:
+    return files("contextcliff.tasks").joinpath("needles", file).read_text(encoding="utf-8")

@@ -1,0 +1,139 @@
+"""Why an answer to a question on a text is wrong: exactly one tag, the first of this order that holds.
+
+| | tag | holds where |
+| --- | --- | --- |
+| 1 | `empty` | nothing was said: a blank reply in either form, or a blank `answer` in JSON |
+| 2 | `schema` | JSON was asked for, and the reply is none or lacks the key; so is an object that was cut off |
+| 3 | `refusal` | it says that the text doesn't tell, or that the model won't, and no reference says so too |
+| 4 | `incomplete` | the token limit stopped the reply, or the answer ends in mid-sentence |
+| 5 | `hallucination` | most content words that it adds to the question stand neither in the text nor in a reference |
+| 6 | `drift` | far longer than the references; or a sentence without a content word of the question or of the text |
+| 7 | `partial` | token F1 of 0.5 or more (phrases only: a choice is right or wrong, a summary has no such line) |
+| 8 | `wrong` | none of these: it is of the text, and not the answer |
+
+`false_refusal` is a mark beside the tag: the reply refuses, and the evidence was there. It is set on `refusal` and,
+since a model that refuses seldom does it in JSON, on `schema`.
+
+Content words are words of three letters and more that are no English function words, whatever holds a digit, and pairs
+of characters in scripts that set no spaces. They are compared as written: an inflected form is another word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from contextcliff.tasks.questions.answer_format import Format, Parsed
+from contextcliff.tasks.questions.squad_scoring import UNSPACED, best, runs, token_f1
+from contextcliff.tasks.refusal import is_refusal
+
+PARTIAL_F1 = 0.5
+_FAR_LONGER = 5
+_FAR_LONGER_CHARACTERS = 100
+"""Far longer: over five times the longest reference, and a sentence beyond that."""
+_SHORT = 5
+"""Content words up to which an answer that touches nothing is an invented one, and no talk of something else."""
+_OPENING = 300
+"""A refusal shows in so many characters; further on, "was not given" is told of the story."""
+
+_FUNCTION_WORDS = frozenset(
+    """
+    the and but for nor not yet are was were has had have been being did does done can could may might must
+    shall should will would this that these those there here where when which who whom whose what why how with
+    from into onto upon about after before over under than then them they their theirs she her hers him his its
+    our ours you your yours all any both each few more most other some such only own same too very just also
+    because while during between through out off again once don didn doesn isn wasn weren
+    """.split()  # noqa: SIM905
+)
+_PIECE = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_MID_SENTENCE = re.compile(r"(?:[,;:、，；：–—(\[{„「『]|\w-|\s(?:the|a|an|and|or|but|of|because))\Z")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextWords:
+    """The content words of a text. Empty stands for a text that is not known: nothing then counts as invented."""
+
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    """What is wrong with an answer, and whether it refuses although the evidence was there."""
+
+    tag: str
+    false_refusal: bool = False
+
+
+@lru_cache(maxsize=32)
+def context_words_of(text: str) -> ContextWords:
+    """The content words of a document: a second for 5 MB, hence kept for the questions that follow on the same."""
+    found = content_words(text)
+    # An answer of one character (犬) has no pair to be looked for by.
+    single = {character for word in found if _UNSPACED.match(word) for character in word}
+    return ContextWords(words=found | single)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text that say something; numbers without the marks between thousands."""
+    found: set[str] = set()
+    for run in set(runs(_THOUSANDS.sub("", text))):
+        for piece in _PIECE.findall(run):
+            if _UNSPACED.match(piece):
+                found.update(piece[place : place + 2] for place in range(max(1, len(piece) - 1)))
+            elif (len(piece) > 2 and piece not in _FUNCTION_WORDS) or any(map(str.isdigit, piece)):
+                found.add(piece)
+    return frozenset(found)
+
+
+def classify(
+    answer: str,
+    *,
+    parsed: Parsed,
+    question: str,
+    references: Sequence[str],
+    context_words: ContextWords,
+    finish_reason: str,
+    format: Format,
+    question_kind: str = "short",
+    evidence_present: bool = True,
+) -> Failure:
+    """The tag of a reply (`answer`, with what was `parsed` from it) that is known to be wrong, by the order above."""
+    said = parsed.answer
+    if not answer.strip() or said == "":
+        return Failure(tag="empty")
+    if said is None and format == "json":
+        return Failure(tag="schema", false_refusal=evidence_present and _refuses(answer, references, question_kind))
+    text = answer.strip() if said is None else said
+    if _refuses(text, references, question_kind):
+        return Failure(tag="refusal", false_refusal=evidence_present)
+    if finish_reason == "length" or _MID_SENTENCE.search(text):
+        return Failure(tag="incomplete")
+    return Failure(tag=_tag_of_words(text, question, references, context_words.words, question_kind))
+
+
+def _refuses(text: str, references: Sequence[str], question_kind: str) -> bool:
+    if question_kind == "summary" and len(text) > _OPENING:
+        return False
+    said_so_too = any(len(reference) <= _OPENING and is_refusal(reference) for reference in references)
+    return is_refusal(text[:_OPENING]) and not said_so_too
+
+
+def _tag_of_words(
+    text: str, question: str, references: Sequence[str], context: frozenset[str], question_kind: str
+) -> str:
+    said, asked = content_words(text), content_words(question)
+    added = said - asked
+    invented = added - context - content_words("\n".join(references)) if context else frozenset()
+    elsewhere = len(said) > _SHORT and said.isdisjoint(asked) and said.isdisjoint(context)
+    if 2 * len(invented) > len(added) and not elsewhere:
+        return "hallucination"
+    longest = max(map(len, references), default=0)
+    if elsewhere or len(text) > _FAR_LONGER * longest + _FAR_LONGER_CHARACTERS:
+        return "drift"
+    if question_kind == "short" and references and best(token_f1, text, references) >= PARTIAL_F1:
+        return "partial"
+    return "wrong"

@@ -1,0 +1,199 @@
+"""Several continuation runs side by side, a measure at a time: each one's range, and which of them is the best.
+
+A run's mean is taken over the lengths that all runs have, so that none is judged by lengths that another was spared.
+Where all runs have z-scores they are compared by these, since a raw value depends on how much was written: a model that
+stops early is more diverse. Ranges are raw.
+
+The difference of the best to the next best has Welch's interval: the lengths are independent, and so are the rounds.
+It is an interval for these two means; that they were picked as the extremes of several runs, and that many measures
+were looked at, is not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from contextcliff.analysis.bins import mean_of
+from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.measuring_rules import WritingSide, different_rules, unequal_lengths
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.prose_findings import MeasureLevel, Scale, Writing
+from contextcliff.writing.sections.contest_words import COMPOSITES, Lead, WritingRange, sentence_of
+
+_WITHIN = "rounds like these can't tell that from no difference"
+_EQUAL = "the best two have the same mean"
+_RAW_ALWAYS = frozenset({"shortfall"})
+"""The author's text lacks nothing, ever: there is no standard deviation of the author's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingContest:
+    """One measure over the runs that have it.
+
+    `winner` is set where the interval of the difference lies above 0; `reason` says why there is none. The difference
+    is that of the best to the next best, never negative, in what `scale` names: `raw` is the measure's unit, `z` the
+    standard deviation of windows of the author's text that are as long as the answers.
+    """
+
+    measure: str
+    worse: int
+    """1 up, -1 down, 0: neither, and nobody wins."""
+    scale: Scale
+    ranges: tuple[WritingRange, ...]
+    missing: tuple[str, ...]
+    """The runs that lack the measure."""
+    common_tokens: tuple[int, ...]
+    best: str | None
+    next_best: str | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    confidence: float
+    winner: str | None
+    reason: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Point:
+    mean: float
+    std: float | None
+    n: int
+
+
+_Points = Mapping[int, _Point]
+
+
+def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
+    """Both composites and every measure that some run has, in the order of tables."""
+    named = [(name, 1) for name in COMPOSITES] + [(measure.name, int(measure.worse)) for measure in MEASURES]
+    found = []
+    for name, worse in named:
+        points = {side.name: _raw(side.writing, name) for side in sides}
+        if any(points.values()):
+            found.append(_contest(name, worse, sides, points, confidence))
+    return tuple(found)
+
+
+def _contest(
+    measure: str, worse: int, sides: Sequence[WritingSide], points: Mapping[str, _Points], confidence: float
+) -> WritingContest:
+    having = [side for side in sides if points[side.name]]
+    common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
+    scale, compared = _compared(measure, having, points, common)
+    lead: Lead | None = None
+    reason = _no_contest(measure, worse, having, common)
+    if not reason:
+        lead = _lead(compared, common, worse, confidence)
+        if not lead.reason and scale == "raw":
+            ahead = [side for side in having if side.name in (lead.best, lead.next_best)]
+            lead = replace(lead, reason=unequal_lengths(measure, ahead, common))
+        reason = lead.reason
+    ranges = tuple(_range(side.name, points[side.name], common) for side in having)
+    missing = tuple(side.name for side in sides if not points[side.name])
+    winner = lead.best if lead is not None and not reason else None
+    return WritingContest(
+        measure=measure,
+        worse=worse,
+        scale=scale,
+        ranges=ranges,
+        missing=missing,
+        common_tokens=tuple(common),
+        best=lead.best if lead else None,
+        next_best=lead.next_best if lead else None,
+        difference=lead.difference if lead else None,
+        ci_low=lead.low if lead else None,
+        ci_high=lead.high if lead else None,
+        confidence=confidence,
+        winner=winner,
+        reason=reason,
+        sentence=sentence_of(measure, worse, scale, ranges, missing, common, lead, reason, confidence),
+    )
+
+
+def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
+    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    return {
+        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
+    }
+
+
+def _z(writing: Writing, measure: str) -> dict[int, _Point]:
+    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    return {
+        tokens: _Point(mean=level.z, std=level.z_std, n=level.n)
+        for tokens, level in found
+        if isinstance(level, MeasureLevel) and level.z is not None
+    }
+
+
+def _compared(
+    measure: str, having: Sequence[WritingSide], raw: Mapping[str, _Points], common: Sequence[int]
+) -> tuple[Scale, Mapping[str, _Points]]:
+    """z-scores, where every run has them at every common length."""
+    scores = {side.name: _z(side.writing, measure) for side in having}
+    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(found) for found in scores.values()):
+        return "z", scores
+    return "raw", {side.name: raw[side.name] for side in having}
+
+
+def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
+    low = min(points, key=lambda tokens: (points[tokens].mean, tokens))
+    high = max(points, key=lambda tokens: (points[tokens].mean, -tokens))
+    return WritingRange(
+        run=run,
+        low=points[low].mean,
+        low_tokens=low,
+        high=points[high].mean,
+        high_tokens=high,
+        common_mean=_mean(points, common) if common else None,
+    )
+
+
+def _mean(points: _Points, common: Sequence[int]) -> float:
+    return mean_of([points[tokens].mean for tokens in common])
+
+
+def _no_contest(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> str:
+    """Why nobody can win, whatever the figures are."""
+    if not worse:
+        return "neither way is better"
+    if len(having) < 2:
+        return "only one run has it"
+    return different_rules(measure, having) or ("" if common else "no length in common")
+
+
+def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> Lead:
+    """The best against the next best; runs with equal means stay in their order."""
+    means = {run: _mean(of, common) for run, of in points.items()}
+    best, second = sorted(means, key=lambda run: worse * means[run])[:2]
+    difference = abs(means[second] - means[best])
+    if not difference:
+        return Lead(best=best, next_best=second, difference=0.0, low=None, high=None, reason=_EQUAL)
+    pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
+    low = high = None
+    if any(point.n < 2 or point.std is None for point in pairs):
+        reason = "there are too few rounds to tell"
+    else:
+        half = _half_width(pairs, len(common), confidence)
+        if half is None:
+            reason = "the rounds do not vary, so nothing says how far the means are to be trusted"
+        else:
+            low, high = difference - half, difference + half
+            reason = "" if low > 0 else _WITHIN
+    return Lead(best=best, next_best=second, difference=difference, low=low, high=high, reason=reason)
+
+
+def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:
+    """Of Welch's interval for the difference of two means over so many lengths; None without any variance."""
+    from scipy.stats import t  # not for `--help`
+
+    parts = [((point.std or 0.0) ** 2 / point.n / lengths**2, point.n - 1) for point in points]
+    variance = math.fsum(part for part, _ in parts)
+    if not variance > 0 or not math.isfinite(variance):
+        return None
+    # By shares: the square of a tiny variance underflows.
+    freedom = 1.0 / math.fsum((part / variance) ** 2 / degrees for part, degrees in parts)
+    return float(t.ppf(0.5 * (1.0 + confidence), freedom)) * math.sqrt(variance)

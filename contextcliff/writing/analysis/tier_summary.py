@@ -1,0 +1,118 @@
+"""What is said of the prose at each context length: every measure with its spread, and how the rounds ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from contextcliff.analysis.bins import counted, standard_deviation
+from contextcliff.seeding import seed_of
+from contextcliff.statistics.bootstrap import mean_intervals
+from contextcliff.writing.analysis.draws import DrawnTier
+from contextcliff.writing.analysis.outliers import outlier_rounds
+from contextcliff.writing.measures.measure import (
+    AUTHOR_MEAN,
+    AUTHOR_STD,
+    CLASSIC_COMPOSITE,
+    COMPOSITE,
+    MEASURES,
+    ORIGINAL,
+    Z,
+)
+from contextcliff.writing.prose_findings import COMPLETE, CompositeLevel, MeasureLevel, WritingTier
+
+CONVERGED_WITHIN = 0.1
+"""Of the original's value: Context-Tester's limit."""
+
+_ROUNDING = 1e-12
+_Interval = tuple[float | None, float | None]
+
+
+def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
+    """One length; `measured` are the measures that some round of the run has, in their order."""
+    intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
+    return WritingTier(
+        context_tokens=tier.context_tokens,
+        n_rounds=len(tier.rounds),
+        n_unscored=len(tier.unscored),
+        n_distinct=len(tier.draws),
+        outcomes=counted(scored.failure or COMPLETE for scored in tier.rounds),
+        finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
+        reading_level=_reading_level(tier.mean("cloze_score")),
+        composite=_composite(tier, COMPOSITE, intervals),
+        composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
+        measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
+        outliers=outlier_rounds(tier),
+    )
+
+
+def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
+    """The measures that some round has."""
+    found = {key for tier in tiers for draw in tier.draws for key in draw.details}
+    return tuple(measure.name for measure in MEASURES if measure.name in found)
+
+
+def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
+    values = tier.values(name)
+    mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(ORIGINAL + name)
+    converged = None
+    if mean is not None and original is not None:
+        converged = has_converged(mean, original)
+    return MeasureLevel(
+        name=name,
+        n=len(values),
+        mean=mean,
+        std=std,
+        ci_low=interval[0],
+        ci_high=interval[1],
+        cv=variation(mean, std),
+        original=original,
+        author_mean=tier.mean(AUTHOR_MEAN + name),
+        author_std=tier.mean(AUTHOR_STD + name),
+        z=tier.mean(Z + name),
+        z_std=standard_deviation(tier.values(Z + name)),
+        converged=converged,
+    )
+
+
+def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) -> CompositeLevel:
+    values = tier.values(key)
+    low, high = intervals[key]
+    return CompositeLevel(n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high)
+
+
+def has_converged(mean: float, original: float) -> bool:
+    """Whether a mean lies within 10% of the original's."""
+    return abs(mean - original) <= CONVERGED_WITHIN * abs(original) + _ROUNDING
+
+
+def variation(mean: float | None, std: float | None) -> float | None:
+    """Coefficient of variation; None where it can't be said."""
+    if not mean or std is None:
+        return None
+    found = std / abs(mean)
+    return found if math.isfinite(found) else None
+
+
+def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[str, _Interval]:
+    """Measures that the same draws have are resampled together."""
+    found: dict[str, _Interval] = dict.fromkeys(keys, (None, None))
+    by_draws: dict[tuple[int, ...], list[str]] = {}
+    for key in keys:
+        places = tuple(place for place, draw in enumerate(tier.draws) if key in draw.details)
+        if len(places) >= 2:
+            by_draws.setdefault(places, []).append(key)
+    for places, together in by_draws.items():
+        columns = np.array([tier.values(key) for key in together]).T
+        seed = seed_of("writing bootstrap", tier.context_tokens, list(places))
+        found.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
+    return found
+
+
+def _reading_level(cloze: float | None) -> str | None:
+    # Imported late: it reads a list of words.
+    from contextcliff.writing.measures.readability import reading_level
+
+    return None if cloze is None else reading_level(cloze)

@@ -1,0 +1,193 @@
+"""What the author does: the measures over windows of the author's own text, as long as the text that is judged."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from contextcliff.text.sentences import sentence_starts
+from contextcliff.writing.measures.copying import PromptIndex
+from contextcliff.writing.measures.familiar import WordList
+from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.measures.prose_words import primary, words_of
+
+MOST_WINDOWS = 64
+_FEWEST_DISJOINT = 8
+"""With fewer, windows overlap by half: dependent, but the spread of three windows would tell nothing."""
+_BEFORE = 50_000
+"""Characters before a window that are its prompt."""
+_TOLERANCE = 0.25
+"""How far a window may be from its length, by the sentences' ends."""
+SHORTEST = 200
+"""Characters of the shortest windows; a shorter text is held against these."""
+FEWEST_WINDOWS = 4
+"""Windows that a spread is taken of."""
+_CROWDED = 8
+"""Parts of a window by which neighbours are apart where a text holds few."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Windows:
+    """Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
+
+    spans: tuple[tuple[int, int], ...]
+    overlapping: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Norm:
+    """Mean and sample standard deviation of one measure: as it is, and on the scale of its z-scores."""
+
+    mean: float
+    std: float
+    scaled_mean: float
+    scaled_std: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Norms:
+    """The author's norms for texts of one length, by measure; without those taken in fewer than four windows."""
+
+    of: Mapping[str, Norm]
+
+
+def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Windows:
+    """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
+
+    Disjoint; where fewer than 8 fit, each overlaps the next by about half, and by more where even then there are fewer
+    than 4. None is over a quarter longer or shorter.
+    """
+    disjoint = _spread(text, characters, starts, room=characters, most=most)
+    if len(disjoint) >= min(_FEWEST_DISJOINT, most):
+        return Windows(spans=disjoint, overlapping=False)
+    found = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
+    if len(found) < FEWEST_WINDOWS <= most:
+        found = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
+    return Windows(spans=found, overlapping=len(found) > 1)
+
+
+def author_windows(text: str, *, language: str, characters: int, most: int = MOST_WINDOWS) -> tuple[str, ...]:
+    """The windows' own texts, so that their sentences can be embedded."""
+    spans = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language), most=most).spans
+    return tuple(text[start:end] for start, end in spans)
+
+
+@lru_cache(maxsize=1024)
+def norms_for(text: str, language: str, word_list: WordList, characters: int) -> Norms:
+    """The norms of an author's `text` for texts of `characters` characters (at least 200).
+
+    Measured at lengths a factor of √2 apart and interpolated linearly in the logarithm of the length, so that samples
+    of many lengths cost few readings of the text.
+    """
+    step = 2.0 * math.log2(max(characters, SHORTEST))
+    low = math.floor(step)
+    shorter, longer = _norms_at(text, language, word_list, low), _norms_at(text, language, word_list, low + 1)
+    if not longer.of:
+        return shorter
+    return _between(shorter, longer, share=step - low)
+
+
+def norms_of(found: Sequence[Mapping[str, float]]) -> Norms:
+    """The norms of windows that are measured already."""
+    of: dict[str, Norm] = {}
+    for name in BY_NAME:
+        values = [window[name] for window in found if name in window]
+        if len(values) >= FEWEST_WINDOWS:
+            scales = [scaled(name, value) for value in values]
+            of[name] = Norm(
+                mean=float(np.mean(values)),
+                std=float(np.std(values, ddof=1)),
+                scaled_mean=float(np.mean(scales)),
+                scaled_std=float(np.std(scales, ddof=1)),
+            )
+    return Norms(of=of)
+
+
+def scaled(name: str, value: float) -> float:
+    """A measure on the scale of its z-scores."""
+    return math.log1p(value) if BY_NAME[name].logarithmic else value
+
+
+def z_scores(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
+    """Distance of each measure from the author's mean in the author's standard deviations, each at least its floor."""
+    return {
+        name: (scaled(name, value) - norm.scaled_mean) / max(norm.scaled_std, BY_NAME[name].floor)
+        for name, value in values.items()
+        if (norm := norms.of.get(name)) is not None
+    }
+
+
+@lru_cache(maxsize=16)
+def author_z(text: str, language: str, word_list: WordList, characters: int) -> Mapping[str, tuple[float, ...]]:
+    """z-scores of the author's own disjoint windows of so many characters, by measure: what a text is tested against.
+
+    Empty where fewer than eight are disjoint: windows that overlap are no independent draws.
+    """
+    chosen = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language))
+    if chosen.overlapping:
+        return {}
+    measured = _measured_windows(text, language, word_list, chosen)
+    norms = norms_of(measured)
+    scores = [z_scores(window, norms) for window in measured]
+    return {name: tuple(score[name] for score in scores if name in score) for name in norms.of}
+
+
+@lru_cache(maxsize=4)
+def _starts(text: str, language: str) -> tuple[int, ...]:
+    return sentence_starts(text, language=primary(language))
+
+
+@lru_cache(maxsize=64)
+def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms:
+    chosen = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
+    return norms_of(_measured_windows(text, language, word_list, chosen))
+
+
+def _measured_windows(text: str, language: str, word_list: WordList, chosen: Windows) -> list[Mapping[str, float]]:
+    found: list[Mapping[str, float]] = []
+    for start, end in chosen.spans:
+        before = PromptIndex(words_of(text[max(0, start - _BEFORE) : start])) if start else None
+        found.append(measure_prose(text[start:end], language=language, word_list=word_list, prompt=before))
+    return found
+
+
+def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
+    """Norms at a share of the way. A measure that only one of them has (it needs a longer text) is that one's."""
+    of: dict[str, Norm] = {}
+    for name in BY_NAME:
+        low, high = shorter.of.get(name, longer.of.get(name)), longer.of.get(name, shorter.of.get(name))
+        if low is not None and high is not None:
+            of[name] = Norm(
+                mean=low.mean + share * (high.mean - low.mean),
+                std=low.std + share * (high.std - low.std),
+                scaled_mean=low.scaled_mean + share * (high.scaled_mean - low.scaled_mean),
+                scaled_std=low.scaled_std + share * (high.scaled_std - low.scaled_std),
+            )
+    return Norms(of=of)
+
+
+def _spread(text: str, characters: int, starts: Sequence[int], *, room: int, most: int) -> tuple[tuple[int, int], ...]:
+    fit = (len(text) - characters) // room + 1  # the last window needs its whole length, the others their room
+    count = min(most, fit)
+    stride = (len(text) - characters) / max(1, count - 1)
+    bounds = [*starts, len(text)]
+    spans: list[tuple[int, int]] = []
+    earliest = 0
+    for place in range(count):
+        start = max(earliest, _nearest(bounds, round(place * stride)))
+        end = _nearest(bounds, start + characters)
+        if abs(end - start - characters) <= _TOLERANCE * characters:
+            spans.append((start, end))
+            earliest = end if room >= characters else start + 1
+    return tuple(spans)
+
+
+def _nearest(bounds: Sequence[int], target: int) -> int:
+    right = min(bisect_left(bounds, target), len(bounds) - 1)
+    return min(bounds[max(0, right - 1)], bounds[right], key=lambda bound: abs(bound - target))

@@ -1,0 +1,1 @@
+"""Results of Context-Tester, read from its files and summarised as this project's own."""

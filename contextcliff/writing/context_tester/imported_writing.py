@@ -1,0 +1,153 @@
+"""What another tool's rounds come to: means, spreads and intervals as for our own; nothing is tested.
+
+Its figures are by its own rules (words, sentences, familiar words), and so on other scales than ours of the same name.
+Where it kept the texts they can be measured by ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
+from contextcliff.writing.composite import classic
+from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
+from contextcliff.writing.measures.familiar import WordList
+from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, MEASURES, ORIGINAL
+from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.measures.readability import reading_level
+from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
+
+_EMBEDDED = tuple(measure.name for measure in MEASURES if measure.embeds)
+_LANGUAGE = "en"
+"""Of the texts: the other tool's formula is for English alone."""
+
+
+def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
+    """The run as a record. Equal rounds of a length (temperature 0) are one draw, as everywhere."""
+    absent = frozenset(_stored_as_zero(run))
+    original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
+    tiers = tuple(
+        _of_means(tier.context_tokens, tier.means, absent=absent, original=original)
+        if tier.means is not None
+        else _of_rounds(tier, absent=absent, original=original, confidence=confidence)
+        for tier in run.tiers
+    )
+    measured = {level.name for tier in tiers for level in tier.measures}
+    embedded = any(name in measured for name in _EMBEDDED)
+    return Writing(
+        document_id=run.text or f"a text that {run.tool} does not name",
+        continuation_point=0,
+        tiers=tiers,
+        tests=(),
+        trends=(),
+        steps=(),
+        verdict=f"imported from {run.tool}; nothing was tested",
+        settling_rounds=None,
+        warnings=tuple(_warnings(run, absent, tiers)),
+        embeddings=f"an unnamed model ({run.tool})" if embedded else None,
+        unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
+        confidence=confidence,
+    )
+
+
+def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
+    """The run with its texts measured by our rules, as English; coherence stays as it was stored.
+
+    Raises `ValueError` where a text was not kept. The original's text never is: its figures by the other rules go.
+    """
+    return replace(
+        run,
+        tiers=tuple(
+            replace(tier, rounds=tuple(_measured(kept, word_list) for kept in _with_texts(tier))) for tier in run.tiers
+        ),
+        original={name: value for name, value in run.original.items() if name in _EMBEDDED},
+    )
+
+
+def _with_texts(tier: ImportedTier) -> tuple[ImportedRound, ...]:
+    if tier.means is not None or not all(kept.text for kept in tier.rounds):
+        raise ValueError(f"the texts at {tier.context_tokens:,} tokens were not kept")
+    return tier.rounds
+
+
+def _measured(kept: ImportedRound, word_list: WordList) -> ImportedRound:
+    ours = measure_prose(kept.text, language=_LANGUAGE, word_list=word_list)
+    stored = {name: kept.values[name] for name in _EMBEDDED if name in kept.values}
+    return replace(kept, values={**ours, **stored})
+
+
+def _stored_as_zero(run: ImportedRun) -> Iterable[str]:
+    """The measures of embeddings that are 0 in every row: the tool writes so what it did not measure."""
+    for name in _EMBEDDED:
+        found = [values[name] for tier in run.tiers for values in _rows(tier) if name in values]
+        if found and not any(found):
+            yield name
+
+
+def _rows(tier: ImportedTier) -> list[Mapping[str, float]]:
+    return [tier.means.values] if tier.means is not None else [kept.values for kept in tier.rounds]
+
+
+def _of_rounds(
+    tier: ImportedTier, *, absent: frozenset[str], original: Mapping[str, float], confidence: float
+) -> WritingTier:
+    draws: dict[object, Draw] = {}
+    for kept in tier.rounds:
+        values = {name: value for name, value in kept.values.items() if name not in absent}
+        composite = classic(values)
+        details = {**values, **original, **({} if composite is None else {CLASSIC_COMPOSITE: composite})}
+        # `setdefault`: what differs between equal texts is how long they took.
+        draws.setdefault(kept.text or tuple(sorted(values.items())), Draw(score=0.0, details=details))
+    drawn = DrawnTier(context_tokens=tier.context_tokens, draws=tuple(draws.values()))
+    names = [m.name for m in MEASURES if any(m.name in draw.details for draw in drawn.draws)]
+    return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
+
+
+def _of_means(
+    tokens: int, means: ImportedMeans, *, absent: frozenset[str], original: Mapping[str, float]
+) -> WritingTier:
+    """Without the rounds there is no interval, and no composite: that is no function of the means."""
+    # No spread in anything at all: the rounds were the same draw.
+    n = 1 if means.n > 1 and means.stds and not any(means.stds.values()) else means.n
+    levels = tuple(
+        _level(measure.name, means, n, original=original.get(ORIGINAL + measure.name))
+        for measure in MEASURES
+        if measure.name in means.values and measure.name not in absent
+    )
+    nothing = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
+    cloze = means.values.get("cloze_score")
+    return WritingTier(
+        context_tokens=tokens,
+        n_rounds=means.n,
+        n_unscored=0,
+        n_distinct=n,
+        outcomes={},
+        finish_reasons={},
+        reading_level=None if cloze is None else reading_level(cloze),
+        composite=nothing,
+        composite_classic=nothing,
+        measures=levels,
+        outliers=(),
+    )
+
+
+def _level(name: str, means: ImportedMeans, n: int, *, original: float | None) -> MeasureLevel:
+    mean, std = means.values[name], means.stds.get(name) if n > 1 else None
+    return MeasureLevel(
+        name=name, n=n, mean=mean, std=std, ci_low=None, ci_high=None,
+        cv=variation(mean, std),
+        original=original, author_mean=None, author_std=None, z=None,
+        converged=None if original is None else has_converged(mean, original),
+    )  # fmt: skip
+
+
+def _warnings(run: ImportedRun, absent: Iterable[str], tiers: Iterable[WritingTier]) -> Iterable[str]:
+    if absent:
+        yield f"coherence is stored as 0 in every row: {run.tool} had no embeddings, and it counts as not measured"
+    averaged = [tier for tier in run.tiers if tier.means is not None]
+    if averaged:
+        yield "only averages were kept: no interval, no composite, and a spread of two measures alone"
+    if any(tier.n_distinct < tier.n_rounds for tier in tiers):
+        yield "rounds of a length are the same draw (temperature 0): they count as one"

@@ -1,0 +1,86 @@
+"""Which words every reader knows: a list, and the inflections of what stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from contextcliff.errors import ConfigError
+from contextcliff.seeding import digest_of
+from contextcliff.writing.measures.prose_words import words_of
+
+_CLITICS = ("n't", "'s", "'ll", "'d", "'ve", "'re", "'m")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordList:
+    """Familiar words, in lower case. `digest` tells two lists apart that go by the same name."""
+
+    name: str
+    words: frozenset[str]
+    digest: str
+
+
+@cache
+def dale_chall() -> WordList:
+    """The list of Dale and Chall, 2,941 words as `textstat` ships them. Raises `ConfigError` where that is missing."""
+    # Its package is looked up and not imported: that would import NLTK.
+    package = find_spec("textstat")
+    folders = package.submodule_search_locations if package is not None else None
+    path = Path(folders[0], "resources", "en", "easy_words.txt") if folders else None
+    if path is None or not path.is_file():
+        raise ConfigError(
+            "the default list of familiar words comes with the package textstat, which lacks it here; "
+            "run pip install 'textstat>=0.7.13', or name a list of your own"
+        )
+    return word_list_of(path.read_text(encoding="utf-8"), "dale-chall")
+
+
+def word_list_of(text: str, name: str) -> WordList:
+    """A list from its text: one word a line; blank lines and what follows a `#` are no words.
+
+    Raises `ConfigError` for a list without words.
+    """
+    lines = (words_of(line.partition("#")[0]) for line in text.splitlines())
+    words = frozenset(" ".join(line) for line in lines if line)
+    if not words:
+        raise ConfigError(f"word list {name}: no word in it; it takes one word a line")
+    return WordList(name=name, words=words, digest=digest_of(*sorted(words)))
+
+
+def unfamiliar_share(words: Sequence[str], word_list: WordList) -> float | None:
+    """Share of English words that are not familiar. None: no words."""
+    if not words:
+        return None
+    return sum(not is_familiar(word, word_list.words) for word in words) / len(words)
+
+
+def is_familiar(word: str, known: Collection[str]) -> bool:
+    """Whether an English word, in lower case, is on a list by the rules of Dale and Chall (1948).
+
+    Familiar are: numerals; plurals, possessives and contractions; every form of a listed verb, noun and adjective
+    (`simplemma` knows the irregular ones); adverbs in -ly of a listed adjective; a hyphenated word whose parts all are.
+    They count names of persons and places as familiar too. Here those are words like any other, as in Context-Tester:
+    a capital does not tell a name at a sentence's beginning, and the author's own windows have the same names.
+    """
+    if word in known or word[0].isdigit():
+        return True
+    return all(any(form in known for form in _forms(part)) for part in word.split("-"))
+
+
+@lru_cache(maxsize=1 << 17)
+def _forms(word: str) -> tuple[str, ...]:
+    """Every form under which a word may be listed."""
+    from simplemma import lemmatize  # it loads its dictionaries
+
+    # A model may write a contraction's end by itself: `did n't`.
+    base = next((word.removesuffix(clitic) for clitic in _CLITICS if word.endswith(clitic) and word != clitic), word)
+    forms = [word, base, lemmatize(base, lang="en").lower()]
+    if base.endswith("ly"):
+        forms += [base[:-2], base[:-1] + "e"]  # sad-ly, gent-ly
+    if base.endswith("ily"):
+        forms.append(base[:-3] + "y")  # happ-ily
+    return tuple(dict.fromkeys(form for form in forms if form))

@@ -1,0 +1,1 @@
+"""The writing in reports: words, tables, figures, files and pages."""

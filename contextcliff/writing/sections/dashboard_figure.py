@@ -1,0 +1,199 @@
+"""Four panels on whether the prose gets worse: composite, spread between rounds, effect sizes, tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.canvas import DIGIT, SMALL, width_of
+from contextcliff.reporting.figures.marks import BLUE, LINES, RED, or_nan
+from contextcliff.statistics.holm import SLACK, is_significant
+from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.prose_findings import Writing, WritingTest
+from contextcliff.writing.sections.panels import (
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    about,
+    context_axis,
+    core_measures,
+    grid,
+    interval_lines,
+    nothing_here,
+    page_heading,
+    panel_title,
+    quiet_axes,
+    settle,
+    stand_in,
+)
+from contextcliff.writing.sections.writing_phrases import title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ROW = 0.2
+"""Height of a row of the map of tests, in inches."""
+_SMALLER = (0.001, 0.01)
+"""Corrected p-values below the level that have a colour of their own."""
+_COLOURS = ("#7f1d1d", "#d64545", "#f3a683")
+"""From the smallest p-values to those just at the level."""
+_REST, _UNTESTED = "#f6f1e7", "0.8"
+_CV_LIMIT = 0.15
+"""Context-Tester's limit of consistency."""
+_MARK = {True: "×", False: ""}
+
+
+def dashboard_figure(report: Report, writing: Writing) -> Figure:
+    """Draw a run that has tiers."""
+    tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
+    heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
+    figure, page, panels = grid(rows=2, columns=2, heights=heights, legend=False)
+    _composites(panels[0], writing)
+    _variation(panels[1], writing)
+    _effects(panels[2], writing)
+    _tests(panels[3], writing, tested)
+    page_heading(
+        page, report, title="Degradation of the writing", subtitle=f"{about(report, writing)}{stand_in(writing)}"
+    )
+    return figure
+
+
+def _composites(axes: Axes, writing: Writing) -> None:
+    context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Composite, 0-100 (up is worse)")
+    tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
+    calibrated, classic = [tier.composite for tier in tiers], [tier.composite_classic for tier in tiers]
+    interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
+    interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
+    if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
+        nothing_here(axes)
+        return
+    axes.set_ylim(0, 100)
+    axes.legend(loc="upper left", ncols=2, frameon=False, fontsize=SMALL)
+
+
+def _variation(axes: Axes, writing: Writing) -> None:
+    context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Spread between rounds: sd / mean")
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    highest = _CV_LIMIT
+    for measure, style in zip(core_measures(writing), LINES, strict=True):
+        values = [level_of(tier, measure).cv for tier in writing.tiers]
+        known = [value for value in values if value is not None]
+        if known:
+            highest = max(highest, *known)
+            axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
+    if not axes.lines:
+        nothing_here(axes, "fewer than two rounds, or not measured")
+        return
+    axes.axhline(_CV_LIMIT, color=RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
+    # Room over the lines for the legend.
+    axes.set_ylim(0, highest * 1.45)
+    settle(axes)
+    axes.legend(loc="upper left", ncols=3, frameon=False, fontsize=SMALL)
+
+
+def _effects(axes: Axes, writing: Writing) -> None:
+    context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Effect against the shortest length (1: every round is worse)")
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    found = _against_shortest(writing)
+    for measure, style in zip(core_measures(writing), LINES, strict=True):
+        tests = [found.get((length, measure)) for length in tokens]
+        if any(test is not None for test in tests):
+            effects = [math.nan if test is None else test.effect for test in tests]
+            axes.plot(tokens, effects, style, markersize=5, linewidth=1.4, label=title(measure))
+    if not axes.lines:
+        nothing_here(axes, "nothing was tested")
+        return
+    axes.axhline(0, color="0.4", linewidth=0.9)
+    for limit, name in ((0.3, "medium"), (0.5, "large")):
+        axes.axhline(limit, color=RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
+    axes.set_ylim(-1.05, 1.75)
+    axes.set_yticks([-1, -0.5, 0, 0.5, 1])
+    axes.legend(loc="upper left", ncols=3, frameon=False, fontsize=SMALL)
+
+
+def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    panel_title(axes, "Tests against the shortest length, corrected p")
+    lengths = [tier.context_tokens for tier in writing.tiers]
+    if not tested:
+        axes.set_xticks([])
+        nothing_here(axes, "nothing was tested")
+        return
+    found = _against_shortest(writing)
+    author = {(t.context_tokens, t.measure) for t in writing.tests if t.against == "author" and t.degraded}
+    names = [title(name) for name in tested]
+    inches = _make_room(axes, max(map(width_of, names)) + 0.1)
+    limits = _limits(writing.confidence)
+    shades = _COLOURS[-len(limits) :]
+    colours = [_UNTESTED, *shades, _REST]
+    cells = [[_class(found.get((length, measure)), limits) for length in lengths] for measure in tested]
+    axes.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, aspect="auto")
+    for row, measure in enumerate(tested):
+        for column, length in enumerate(lengths):
+            test = found.get((length, measure))
+            marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
+            dark = colours[cells[row][column]] in _COLOURS[:2]
+            axes.text(
+                column, row, marks, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black",
+                fontweight="bold",
+            )  # fmt: skip
+    axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
+    _lengths(axes, lengths, inches=inches)
+    handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
+        title="× worse\na worse than\nthe author's\nelsewhere", title_fontsize=SMALL, alignment="left",
+    )  # fmt: skip
+
+
+def _make_room(axes: Axes, inches: float) -> float:
+    """Take so many inches of the panel's left for the names of its rows; returns the width that it keeps."""
+    box = axes.get_position()
+    kept = PANEL_WIDTH - inches
+    axes.set_position((box.x1 - box.width * kept / PANEL_WIDTH, box.y0, box.width * kept / PANEL_WIDTH, box.height))
+    return kept
+
+
+def _lengths(axes: Axes, lengths: list[int], *, inches: float) -> None:
+    """A column a length, whatever its size, with thin lines between the cells."""
+    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
+    if DIGIT * (len(f"{max(lengths):,}") + 1) > inches / len(lengths):
+        axes.tick_params(axis="x", rotation=45)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel("context length in tokens", fontsize=9, labelpad=3)
+    axes.tick_params(length=0)
+
+
+def _limits(confidence: float) -> tuple[float, ...]:
+    """Where the classes of p end, each limit within its class; the last is the level."""
+    level = 1.0 - confidence
+    return (*(limit for limit in _SMALLER if limit < level - SLACK), level)
+
+
+def _key(limits: Sequence[float], shades: Sequence[str]) -> list[tuple[str, str]]:
+    named = [(f"p ≤ {limit:.3g}", shade) for limit, shade in zip(limits, shades, strict=True)]
+    return [*named, (f"p > {limits[-1]:.3g}", _REST), ("not tested", _UNTESTED)]
+
+
+def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
+    """0 not tested, then the classes of p from the smallest up."""
+    if test is None:
+        return 0
+    at = (place for place, limit in enumerate(limits, start=1) if is_significant(test.p_holm, 1.0 - limit))
+    return next(at, len(limits) + 1)
+
+
+def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:
+    return {(test.context_tokens, test.measure): test for test in writing.tests if test.against == "shortest"}

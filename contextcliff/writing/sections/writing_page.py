@@ -1,0 +1,184 @@
+"""`writing.html`: the prose of several runs by context length, to be explored in a browser without a network."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from contextcliff.reporting import phrases
+from contextcliff.reporting.file_names import with_file_names
+from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEASURES
+from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
+from contextcliff.writing.sections.contest_words import COMPOSITES
+from contextcliff.writing.sections.hover import hover_parameters, mark_up, shared_parameters
+from contextcliff.writing.sections.writing_phrases import value, way
+
+_SHOWN_AT_FIRST = (COMPOSITE, *CORE)
+# Inside JSON these escapes are the same characters; in HTML they can't end the script or begin a comment.
+_IN_A_SCRIPT = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingRun:
+    """A run on the page: what tells it from the others, how it was configured, and what it wrote."""
+
+    name: str
+    parameters: Mapping[str, str]
+    """Dotted key to value, in the order in which they are shown."""
+    writing: Writing
+
+
+def page_of(runs: Sequence[WritingRun]) -> str:
+    """The whole page, with the drawing library in it. Nothing of a run is trusted: names and values are escaped.
+
+    The page is made to be passed on: of a path it shows the file's name.
+    """
+    from plotly.offline import get_plotlyjs
+
+    runs = [replace(run, parameters=with_file_names(run.parameters)) for run in runs]
+
+    page = files("contextcliff.writing.sections").joinpath("pages", "writing.html").read_text(encoding="utf-8")
+    data = json.dumps(page_data(runs), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # What is put in is never searched for a place again: a name may look like one.
+    head, rest = page.split("<!--PARAMETERS-->")
+    middle, rest = rest.split("/*PLOTLY*/")
+    before, after = rest.split("/*DATA*/")
+    return "".join((head, _tables(runs), middle, get_plotlyjs(), before, data.translate(_IN_A_SCRIPT), after))
+
+
+def page_data(runs: Sequence[WritingRun]) -> dict[str, object]:
+    """What the page draws, all text in it marked up for Plotly."""
+    texts = list(dict.fromkeys((run.writing.document_id, run.writing.continuation_point) for run in runs))
+    return {
+        "lengths": sorted({tier.context_tokens for run in runs for tier in run.writing.tiers}),
+        "measures": _measures(runs),
+        "runs": [
+            {
+                "name": mark_up(run.name),
+                "text": texts.index((run.writing.document_id, run.writing.continuation_point)),
+                "x": [tier.context_tokens for tier in _in_order(run)],
+                "lines": _lines(run, beside=runs),
+            }
+            for run in runs
+        ],
+    }
+
+
+def _measures(runs: Sequence[WritingRun]) -> list[dict[str, object]]:
+    measured = {
+        name
+        for run in runs
+        for tier in run.writing.tiers
+        for name in (*COMPOSITES, *BY_NAME)
+        if level_at(tier, name).mean is not None
+    }
+    known = [
+        *((key, label, "0-100", "up is worse") for key, label in COMPOSITES.items()),
+        *((measure.name, measure.title, measure.unit, way(measure.name)) for measure in MEASURES),
+    ]
+    return [
+        {
+            "key": key,
+            "label": label,
+            "title": f"<b>{mark_up(label)}</b>{f' ({worse})' if worse else ''}",
+            "unit": mark_up(unit),
+            "measured": key in measured,
+            "on": key in measured and key in _SHOWN_AT_FIRST,
+        }
+        for key, label, unit, worse in known
+    ]
+
+
+def _lines(run: WritingRun, *, beside: Sequence[WritingRun]) -> dict[str, object]:
+    tiers = _in_order(run)
+    lead = "<br>".join(
+        [f"<b>{mark_up(run.name)}</b>", *(f"{mark_up(k)}: {mark_up(v)}" for k, v in hover_parameters(run, beside))]
+    )
+    return {
+        name: _line(tiers, [_level(tier, name) for tier in tiers], lead=lead, name=run.name)
+        for name in (*COMPOSITES, *BY_NAME)
+    }
+
+
+def _in_order(run: WritingRun) -> list[WritingTier]:
+    return sorted(run.writing.tiers, key=lambda tier: tier.context_tokens)
+
+
+def _line(tiers: Sequence[WritingTier], levels: Sequence[MeasureLevel], *, lead: str, name: str) -> dict[str, object]:
+    return {
+        "y": [level.mean for level in levels],
+        "above": [_less(level.ci_high, level.mean) for level in levels],
+        "below": [_less(level.mean, level.ci_low) for level in levels],
+        "hover": [
+            f"{lead}<br>{_figures(tier, level)}" if level.mean is not None else None
+            for tier, level in zip(tiers, levels, strict=True)
+        ],
+        "original": [level.original for level in levels],
+        "original_hover": [f"original beside {mark_up(name)}: {value(level.original)}" for level in levels],
+        "band_low": [_less(level.author_mean, level.author_std) for level in levels],
+        "band_high": [_less(level.author_mean, _negative(level.author_std)) for level in levels],
+    }
+
+
+def _figures(tier: WritingTier, level: MeasureLevel) -> str:
+    lines = [
+        f"<b>{phrases.whole(tier.context_tokens)} tokens: {value(level.mean)}</b>"
+        f"{'' if level.std is None else f' ± {value(level.std)}'} (n = {level.n:,})"
+    ]
+    if level.ci_low is not None and level.ci_high is not None:
+        lines.append(f"interval {value(level.ci_low)} to {value(level.ci_high)}")
+    if level.original is not None:
+        lines.append(f"original {value(level.original)}")
+    if level.author_mean is not None:
+        lines.append(f"author {value(level.author_mean)} ± {value(level.author_std)}")
+    if level.z is not None:
+        lines.append(f"z {value(level.z, signed=True)}")
+    return "<br>".join(lines)
+
+
+def _level(tier: WritingTier, name: str) -> MeasureLevel:
+    """A composite is a measure that the original and the author have no figure of."""
+    level = level_at(tier, name)
+    if isinstance(level, MeasureLevel):
+        return level
+    return MeasureLevel(
+        name=name, n=level.n, mean=level.mean, std=level.std, ci_low=level.ci_low, ci_high=level.ci_high, cv=None,
+        original=None, author_mean=None, author_std=None, z=None, converged=None,
+    )  # fmt: skip
+
+
+def _less(value: float | None, by: float | None) -> float | None:
+    return None if value is None or by is None else value - by
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value
+
+
+def _tables(runs: Sequence[WritingRun]) -> str:
+    """What the runs differ in, and, folded, what they have in common."""
+    shared = shared_parameters(runs)
+    keys = list(dict.fromkeys(key for run in runs for key in run.parameters))
+    names = [run.name for run in runs]
+    differing = [(key, [run.parameters.get(key, phrases.MISSING) for run in runs]) for key in keys if key not in shared]
+    parts = []
+    if differing:
+        parts.append(f"<h2>What these runs differ in</h2>{_table(names, differing)}")
+    if shared:
+        rows = [(key, [shared[key]]) for key in keys if key in shared]
+        title = "Every parameter" if len(runs) == 1 else "What they have in common"
+        parts.append(f"<details><summary>{title}</summary>{_table(['value'], rows)}</details>")
+    return "\n".join(parts)
+
+
+def _table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    lines = [f"<tr><th></th>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>"]
+    lines += [
+        f"<tr><th>{html.escape(key)}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
+        for key, cells in rows
+    ]
+    return f"<table>{''.join(lines)}</table>"

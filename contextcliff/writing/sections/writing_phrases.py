@@ -1,0 +1,76 @@
+"""The words and numbers of a continuation run, said once for console, page, figures and files.
+
+As in `phrases`, nothing here is escaped, and all is plain ASCII apart from what the run itself brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contextcliff.reporting import phrases
+from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE
+from contextcliff.writing.measures.readability import reading_level
+from contextcliff.writing.prose_findings import Scale
+
+_CHANGES: Mapping[str, tuple[str, str]] = {
+    "cloze_score": ("simpler", "more complex"),
+    "vocabulary_diversity": ("more diverse", "more repetitive"),
+}
+"""What a rise and a fall mean."""
+
+
+def title(measure: str) -> str:
+    """What a measure is called; its name where it isn't one of this version's."""
+    known = BY_NAME.get(measure)
+    return measure if known is None else known.title
+
+
+def value(number: float | None, *, signed: bool = False) -> str:
+    """A figure of any measure with about three digits that tell something."""
+    if number is None:
+        return phrases.MISSING
+    size = abs(number)
+    digits = 3 if size < 9.9995 else 2 if size < 99.995 else 1
+    return f"{number:{'+' if signed else ''},.{digits}f}"
+
+
+def change(measure: str, difference: float) -> str:
+    """A difference in a measure's own unit, and what it means where that is known."""
+    known = BY_NAME.get(measure)
+    rise, fall = _CHANGES.get(measure, ("worse", "better") if known and known.worse > 0 else ("better", "worse"))
+    if known is None or known.worse == 0 or not difference:
+        return value(difference, signed=True)
+    return f"{value(difference, signed=True)}, {rise if difference > 0 else fall}"
+
+
+def shift(measure: str, difference: float, scale: Scale) -> str:
+    """A difference on the scale that was tested, with its unit."""
+    if scale == "z":
+        return f"{value(difference)} sd of the author's"
+    known = BY_NAME.get(measure)
+    return f"{value(difference)} {known.unit if known else ''}".rstrip()
+
+
+def way(measure: str) -> str:
+    """Which way is worse, for a title; empty where neither is."""
+    known = BY_NAME.get(measure)
+    return {1: "up is worse", -1: "down is worse"}.get(known.worse if known else 0, "")
+
+
+def round_figures(details: Mapping[str, float]) -> str:
+    """One round's figures in a line; empty where nothing was measured."""
+    shown = []
+    if "cloze_score" in details:
+        cloze = details["cloze_score"]
+        shown += [f"Cloze {cloze:.2f}", f"level {reading_level(cloze)}"]
+    if "vocabulary_diversity" in details:
+        shown.append(f"vocabulary {details['vocabulary_diversity']:.3f}")
+    if "bigram_repetition_rate" in details:
+        shown.append(f"bigram repetition {details['bigram_repetition_rate']:.3f}")
+    if "adjacent_coherence" in details:
+        shown.append(f"coherence {details['adjacent_coherence']:.3f}")
+    if "word_count" in details:
+        shown.append(f"{details['word_count']:,.0f} words")
+    if COMPOSITE in details:
+        shown.append(f"composite {details[COMPOSITE]:.1f}")
+    return ", ".join(shown)

@@ -1,0 +1,153 @@
+"""The figures of a continuation run as rows: one a context length, one a round. None: not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
+from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.measures.measure import (
+    AUTHOR_DISTANCE,
+    AUTHOR_MEAN,
+    AUTHOR_STD,
+    CLASSIC_COMPOSITE,
+    COMPOSITE,
+    MEASURES,
+    ORIGINAL,
+    Z,
+)
+from contextcliff.writing.prose_findings import COMPLETE, CompositeLevel, MeasureLevel, Writing, WritingTier
+
+Cell = str | int | float | None
+Row = dict[str, Cell]
+
+_SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+
+
+def tier_rows(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> list[Row]:
+    """A row a context length, Context-Tester's columns first.
+
+    `scored` are all rounds, for what they were allowed to write; `parameters` is the flattened configuration.
+    """
+    run = _run(report, writing, parameters=parameters)
+    allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
+    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier)} for tier in writing.tiers]
+
+
+def round_rows(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> list[Row]:
+    """A row a round, by length and round, unscored ones too."""
+    run = _run(report, writing, parameters=parameters)
+    return [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
+
+
+def _allowed(answer_tokens: int | None) -> Row:
+    """What a round might write: a small window leaves it less than the configuration does."""
+    return {} if answer_tokens is None else {"max_tokens": answer_tokens}
+
+
+def in_order(scored: Sequence[ScoredSample]) -> list[ScoredSample]:
+    """The rounds by length, and by number within a length."""
+    return sorted(scored, key=lambda item: (item.sample.context_tokens, item.sample.trial))
+
+
+def round_number(item: ScoredSample) -> int:
+    """Which round it is, counted from 1."""
+    return item.sample.trial + 1
+
+
+def outcome(item: ScoredSample) -> str:
+    """`complete`, or what went wrong."""
+    return item.failure or COMPLETE
+
+
+def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> Row:
+    return {
+        "model": report.model,
+        "text": writing.document_id,
+        "model_id": report.run_id,
+        "max_tokens": _number(parameters.get("task.max_tokens", parameters.get("sampling.max_tokens"))),
+        **{name: _number(parameters.get(f"sampling.{name}")) for name in _SAMPLERS},
+        "engine": report.engine,
+        "kv_policy": report.kv_policy,
+        "label": report.label or None,
+    }
+
+
+def _number(text: str | None) -> Cell:
+    """A configured value as a number where it is one; what is null there is not set."""
+    if text is None or text == "None":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _tier(tier: WritingTier) -> Row:
+    row: Row = {
+        "context_length": tier.context_tokens,
+        "num_rounds": tier.n_rounds,
+        "num_unscored": tier.n_unscored,
+        "num_distinct": tier.n_distinct,
+        "reading_level": tier.reading_level,
+        **_composite(COMPOSITE, tier.composite),
+        **_composite(CLASSIC_COMPOSITE, tier.composite_classic),
+    }
+    for measure in MEASURES:
+        row |= _level(level_of(tier, measure.name))
+    return row
+
+
+def _composite(name: str, level: CompositeLevel) -> Row:
+    return {
+        name: level.mean,
+        f"{name}_std": level.std,
+        f"{name}_ci_low": level.ci_low,
+        f"{name}_ci_high": level.ci_high,
+    }
+
+
+def _level(level: MeasureLevel) -> Row:
+    name = level.name
+    return {
+        name: level.mean,
+        f"{name}_std": level.std,
+        f"{name}_ci_low": level.ci_low,
+        f"{name}_ci_high": level.ci_high,
+        f"{name}_n": level.n,
+        f"{name}_original": level.original,
+        f"{name}_author_mean": level.author_mean,
+        f"{name}_author_std": level.author_std,
+        f"{name}_z": level.z,
+        f"{name}_z_std": level.z_std,
+    }
+
+
+def _round(item: ScoredSample) -> Row:
+    sample, generation, details = item.sample, item.generation, item.details
+    row: Row = {
+        "context_length": sample.context_tokens,
+        "round_number": round_number(item),
+        "sample_id": sample.sample_id,
+        "seed": sample.seed,
+        "outcome": outcome(item),
+        "failure": item.failure,
+        "finish_reason": generation.finish_reason if generation else None,
+        "prompt_tokens": generation.prompt_tokens if generation else None,
+        "completion_tokens": generation.completion_tokens if generation else None,
+        "score": item.score,
+        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE)},
+    }
+    for measure in MEASURES:
+        row[measure.name] = details.get(measure.name)
+    for prefix in (ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z):
+        for measure in MEASURES:
+            row[prefix + measure.name] = details.get(prefix + measure.name)
+    return row

@@ -1,0 +1,265 @@
+"""Task `continuation`: go on with a long text as its author would, and be measured against the author.
+
+Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
+goes on from the same point of the text (`continuation_point.py`), `rounds` times with fresh seeds, and the prose is
+measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The method is that of Context-Tester.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import Document, Span
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
+from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.grid import refuse_twice
+from contextcliff.tasks.needles.haystack import SEAM_TOKENS
+from contextcliff.tasks.prose_sources import one_text
+from contextcliff.tasks.task import Compared, ContextBudget, Lever, Materials, Raised, TaskPlan, configured
+from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
+from contextcliff.writing.measures.familiar import WordList, dale_chall, word_list_of
+from contextcliff.writing.task.context_tiers import context_tiers
+from contextcliff.writing.task.continuation_point import Origin, points_for
+from contextcliff.writing.task.continuation_reach import reach_notes, reaches
+from contextcliff.writing.task.continuation_samples import ContinuationMaker
+from contextcliff.writing.task.continuation_scoring import author_scores, compared, score_continuation
+
+_FEWEST_TOKENS = 64
+"""A shorter continuation has too few words to be measured."""
+_AUTHORS_SCORE = 0.98
+"""Windows of an author's own text average a composite of 1.6 of 100."""
+_WINDOW_SHARE = 4
+"""An answer takes a quarter of the window at most."""
+
+
+@settings
+class Continuation:
+    """`rounds` continuations at every context length from `start_context` to `max_context`."""
+
+    lengths: tuple[PositiveInt, ...] = ()
+    """Context lengths given outright, text, template, instruction and answer together; none: the tiers below."""
+    start_context: PositiveInt
+    """The shortest; never under twice the answer."""
+    max_context: PositiveInt | None = None
+    """The longest; None: the model's window."""
+    divisions: NonNegativeInt = 0
+    """Geometric points inside each octave: 0 or a power of two."""
+    rounds: PositiveInt
+    max_tokens: Annotated[int, Field(ge=_FEWEST_TOKENS)]
+    """Tokens of a continuation; less where that is over a quarter of the window."""
+    min_tokens_fraction: Fraction
+    """A continuation with a smaller share of them is `too_short`: tagged, and kept."""
+    word_list: GivenPath | None = None
+    """A file of familiar words, one a line, in the place of the Dale-Chall list."""
+    save_contexts: bool = False
+    instruction: Annotated[str, Field(min_length=1)]
+    """Stands before the text, so that the prompt ends where the author went on."""
+    reminder: str = ""
+    """Stands after the text, where a model needs to be told again."""
+
+    def __post_init__(self) -> None:
+        refuse_twice("task.lengths", self.lengths, more="task.rounds")
+        self.familiar()
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "continuation"
+
+    @property
+    def designed_lengths(self) -> bool:
+        """Each tier is a bin."""
+        return True
+
+    @property
+    def relative_by_default(self) -> bool:
+        """How well a model writes at all is the model's; what length costs is seen against its shortest context."""
+        return True
+
+    @property
+    def texts(self) -> int:
+        """One text: all lengths go on from one point of it."""
+        return 1
+
+    @property
+    def reads_documents(self) -> bool:
+        """Prose is measured against the author's own."""
+        return True
+
+    @property
+    def perfect_score(self) -> float:
+        """That of an author's own windows, on average: no prose scores 1."""
+        return _AUTHORS_SCORE
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """More rounds."""
+        return (Lever(now=self.rounds, at=self._with_rounds),)
+
+    def _with_rounds(self, count: int) -> Raised:
+        return Raised(override=f"task.rounds={count}", task=replace(self, rounds=count))
+
+    def shortened(self, context_budget: ContextBudget) -> Continuation:
+        """At the two shortest contexts."""
+        return replace(self, lengths=self.tiers(context_budget)[:2])
+
+    def identity(self) -> Mapping[str, object]:
+        """What determines a sample; how a continuation is judged is no part of it."""
+        judging = ("save_contexts", "min_tokens_fraction", "word_list")
+        return {"task": self.name, **configured(self, but=judging)}
+
+    def familiar(self) -> WordList:
+        """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""
+        if self.word_list is None:
+            return dale_chall()
+        file = Path(self.word_list).expanduser()
+        try:
+            return _word_list(file, file.stat().st_mtime_ns)
+        except (OSError, UnicodeDecodeError) as error:
+            told = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
+            raise ConfigError(f"task.word_list={self.word_list}: {told}; give a file with one word a line") from error
+
+    def longest_answer(self, context_budget: ContextBudget) -> int:
+        """What the window leaves it."""
+        return min(self.max_tokens, context_budget.context_window // _WINDOW_SHARE)
+
+    def longest_context(self, context_budget: ContextBudget) -> int:
+        """The longest prompt: the longest tier without its answer."""
+        return max(self.tiers(context_budget)) - self._generated(context_budget)
+
+    def tiers(self, context_budget: ContextBudget) -> tuple[int, ...]:
+        """Context lengths, answers included, ascending. Raises `ConfigError` where the window holds none."""
+        longest = context_budget.context_window if self.max_context is None else self.max_context
+        if max(longest, *self.lengths, 0) > context_budget.context_window:
+            asked = f"task.max_context={longest:,}" if longest > context_budget.context_window else "task.lengths"
+            raise ConfigError(
+                f"{asked}: longer than model.context_window={context_budget.context_window:,}; ask for shorter contexts"
+            )
+        if self.lengths:
+            answer = self._generated(context_budget)
+            least = 2 * answer
+            short = next((length for length in sorted(self.lengths) if length < least), None)
+            if short is not None:
+                raise ConfigError(
+                    f"task.lengths: {short:,} tokens are under twice the answer of {answer:,}; "
+                    "lower task.max_tokens, or ask for longer contexts"
+                )
+            return tuple(sorted(self.lengths))
+        try:
+            return context_tiers(
+                start=self.start_context,
+                longest=longest,
+                divisions=self.divisions,
+                answer_tokens=self._generated(context_budget),
+            )
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def build(self, materials: Materials) -> TaskPlan:
+        """All rounds of every tier that the text can fill. Raises `ConfigError` for a text that fills none."""
+        context_budget, document = materials.context_budget, one_text(materials.corpus, task=self.name)
+        answer, tiers = self.longest_answer(context_budget), self.tiers(context_budget)
+        frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
+        taken = frame + self._generated(context_budget) + SEAM_TOKENS
+        points = points_for(document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer)
+        held = points.last().tokens_before
+        fitting = [tier for tier in tiers if 0 < tier - taken <= held]
+        if not fitting:
+            raise ConfigError(
+                f"dataset: {document.title} has {held:,} tokens before its last possible continuation point, and the "
+                f"smallest context of {tiers[0]:,} needs {max(1, tiers[0] - taken):,}; give a longer text "
+                "(dataset.path), or lower task.max_tokens and task.start_context"
+            )
+        # Template, instruction and thinking are left out of account, so that they don't move the point.
+        origin = points.first_after(fitting[-1] - answer)
+        span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
+        self._refuse_unknown_author(document, characters=span.end - span.start)
+        maker = ContinuationMaker(
+            name=self.name,
+            instruction=self.instruction,
+            reminder=self.reminder,
+            n_rounds=self.rounds,
+            materials=materials,
+            origin=origin,
+            answer_tokens=answer,
+            frame_tokens=frame,
+            reference=span,
+        )
+        found = reaches(origin, fitting, taken=taken)
+        left_out = [
+            f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
+            f"tokens before a point to go on from, and the last such point of {document.title} has {held:,}"
+            for tier in tiers
+            if tier not in fitting
+        ]
+        return TaskPlan(
+            samples=tuple(sample for reach in found for sample in maker.rounds(reach)),
+            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(found), *left_out),
+        )
+
+    def score(self, sample: Sample, generation: Generation) -> Score:
+        """1 − composite / 100, every measure in the details."""
+        return score_continuation(
+            sample, generation, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
+        )
+
+    def compared(self, sample: Sample, generation: Generation) -> Compared:
+        """The continuation, the author's own, and windows of the author's text as long."""
+        return compared(sample, generation)
+
+    def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
+        """z-scores of the author's own windows, as long as these continuations are on average."""
+        return author_scores(answered, word_list=self.familiar())
+
+    @property
+    def _before(self) -> str:
+        return f"{self.instruction}\n\n"
+
+    def _generated(self, context_budget: ContextBudget) -> int:
+        """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
+        return self.longest_answer(context_budget) + context_budget.thinking_tokens
+
+    def _least_tokens(self, sample: Sample) -> float:
+        return self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
+
+    def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
+        """Raise `ConfigError` where the text is too short to tell what its author does."""
+        found = author_windows(document.text, language=document.language, characters=characters)
+        if len(found) < FEWEST_WINDOWS:
+            raise ConfigError(
+                f"dataset: {document.title} has {len(document.text):,} characters, and {len(found)} windows of "
+                f"{characters:,} from sentence to sentence, too few: its author is known by {FEWEST_WINDOWS}; give a "
+                "longer text (dataset.path), or lower task.max_tokens"
+            )
+
+    def _notes(
+        self, context_budget: ContextBudget, document: Document, origin: Origin, tiers: Sequence[int]
+    ) -> tuple[str, ...]:
+        answer = self.longest_answer(context_budget)
+        notes = [
+            f"all contexts end at character {origin.point:,} of {document.title}; what is found is about this text and "
+            "this point of it",
+            f"a context length holds the answer too ({answer:,} tokens), so that its prompts are shorter by as much",
+        ]
+        if answer < self.max_tokens:
+            notes.append(f"answers take {answer:,} tokens, a quarter of the window, and not {self.max_tokens:,}")
+        if not self.lengths and tiers[0] > self.start_context and tiers[0] != self.max_context:
+            notes.append(
+                f"the shortest context is {tiers[0]:,} tokens, not {self.start_context:,}: a power of two of at least "
+                "twice the answer"
+            )
+        return tuple(notes)
+
+
+@lru_cache(maxsize=4)
+def _word_list(file: Path, _modified_ns: int) -> WordList:
+    return word_list_of(file.read_text(encoding="utf-8-sig"), file.name)

@@ -1,0 +1,118 @@
+"""What a continuation scores: its prose against the author's, and the one tag of what went wrong."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.prompt import Passage
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import Compared
+from contextcliff.text.tokens import is_between_words
+from contextcliff.writing.author_norms import author_windows, author_z
+from contextcliff.writing.measures.familiar import WordList
+from contextcliff.writing.measures.measure import COMPOSITE
+from contextcliff.writing.passage import judge_prose
+
+_REPEATED = 0.5
+_COPIED = 0.5
+_DRIFTED = 0.5
+_SHOWN_CHARACTERS = 160
+_EMBEDDED_WINDOWS = 24
+"""Windows of the author's text whose coherence is the norm: embedding is the costly part."""
+
+
+def score_continuation(sample: Sample, generation: Generation, *, word_list: WordList, least_tokens: float) -> Score:
+    """1 − composite / 100, every measure in the details.
+
+    `least_tokens` is what a continuation must not fall short of.
+    """
+    document, text = _document(sample), generation.text.strip()
+    written = _written_tokens(sample, generation)
+    details = judge_prose(
+        text,
+        prompt=prompt_text(sample, document),
+        reference=_as_long(sample, document, tokens=written),
+        document=document.text,
+        language=document.language,
+        word_list=word_list,
+        shortfall=max(0.0, 1.0 - written / least_tokens) if least_tokens else 0.0,
+    )
+    composite = details.get(COMPOSITE)
+    return Score(
+        value=0.0 if composite is None else 1.0 - composite / 100.0,
+        prediction=text[:_SHOWN_CHARACTERS],
+        failure="unmeasured" if composite is None else _failure(text, details),
+        details=details,
+    )
+
+
+def compared(sample: Sample, generation: Generation) -> Compared:
+    """The continuation, the author's own, and windows of the author's text as long."""
+    document, text = _document(sample), generation.text.strip()
+    return Compared(
+        written=text,
+        original=_as_long(sample, document, tokens=_written_tokens(sample, generation)),
+        windows=author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS),
+        language=document.language,
+    )
+
+
+def author_scores(
+    answered: Sequence[tuple[Sample, Generation]], *, word_list: WordList
+) -> Mapping[str, Sequence[float]]:
+    """z-scores of the author's own windows, as long as these continuations are on average."""
+    lengths = [len(generation.text.strip()) for _, generation in answered]
+    document = _document(answered[0][0])
+    return author_z(document.text, document.language, word_list, round(statistics.fmean(lengths)))
+
+
+def prompt_text(sample: Sample, document: Document) -> str:
+    """The part of the document that the prompt holds."""
+    passage = next(piece for piece in sample.recipe.user if isinstance(piece, Passage))
+    return document.text[passage.start : passage.end]
+
+
+def _failure(text: str, details: Mapping[str, float]) -> str | None:
+    if not any(map(str.isalnum, text)):
+        return "empty"
+    if details.get("shortfall", 0.0) > 0.0:
+        return "too_short"
+    if details.get("language_drift", 0.0) > _DRIFTED:
+        return "language_drift"
+    if details.get("trigram_repetition_rate", 0.0) > _REPEATED:
+        return "repetition"
+    return "copied" if details.get("copied_share", 0.0) > _COPIED else None
+
+
+def _document(sample: Sample) -> Document:
+    if sample.document is None:
+        raise ValueError(f"{sample.sample_id}: a continuation is measured against its document")
+    return sample.document
+
+
+def _as_long(sample: Sample, document: Document, *, tokens: float) -> str:
+    """The author's next words, over so many tokens, by the passage's own rate; whole words."""
+    span = sample.evidence[0]
+    share = min(1.0, tokens / (sample.answer_tokens or 1))
+    end = span.start + round(share * (span.end - span.start))
+    while span.start < end < span.end and not is_between_words(document.text, end):
+        end += 1
+    return document.text[span.start : end].strip()
+
+
+def _written_tokens(sample: Sample, generation: Generation) -> float:
+    """Tokens of the answer, without what a thinking model thought before it.
+
+    Where the server counts them apart, its own count; else by the answer's share of the characters. A server that
+    counts nothing is helped by the rate of the author's next words.
+    """
+    said, thought = len(generation.text), len(generation.reasoning)
+    if not generation.server_counted:
+        span = sample.evidence[0]
+        return said * (sample.answer_tokens or 1) / max(1, span.end - span.start)
+    if generation.reasoning_tokens is not None:
+        return max(0, generation.completion_tokens - generation.reasoning_tokens)
+    return generation.completion_tokens * said / (said + thought) if said + thought else 0
