@@ -205,11 +205,13 @@ def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
 
 
 def _imported(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    from contextcliff.writing.words.english_writing import say
+
     mixed = len({run.rules for run in runs if run.writing is not None}) > 1
     for run in runs:
         if not run.tool or run.writing is None:
             continue
-        yield from (f"{run.name}: {warning}" for warning in run.writing.warnings)
+        yield from (f"{run.name}: {say(warning)}" for warning in run.writing.warnings)
         if run.rules and mixed:
             kept = "action.remeasure=true measures its texts by ours" if run.keeps_texts else "its texts were not kept"
             yield (

@@ -26,6 +26,7 @@ from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import Document, LengthAudit
+from contextcliff.records.fact import said
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.prompt import render
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, Usage
@@ -114,7 +115,10 @@ def finish_run(
         report,
         writing=writing,
         partial=stopped or report.partial or (ratings is not None and ratings.not_asked > 0),
-        notes=(*judge_notes(usage, ratings, answers=completed, price=invocation.model.price), *report.notes),
+        notes=(
+            *said(judge_notes(usage, ratings, answers=completed, price=invocation.model.price)),
+            *report.notes,
+        ),
     )
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
@@ -233,7 +237,7 @@ def _report(
         successes=analysis.successes,
         usage=usage,
         counts=counts,
-        notes=(*_truncations(outcomes), *run.facts["notes"].splitlines(), *analysis.notes),
+        notes=(*said((*_truncations(outcomes), *run.facts["notes"].splitlines())), *analysis.notes),
         server=tuple(run.facts["server"].splitlines()),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),

@@ -17,13 +17,12 @@ from contextcliff.analysis.half_life import half_life, half_life_lsq
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.profile import depth_profile
-from contextcliff.analysis.reasons import reason_of
+from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, Guide, HalfLife, PositionPattern, SafeCap
+from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
-
-_NO_SAMPLES = "there are no samples to analyse"
 
 
 def analyse(
@@ -130,7 +129,7 @@ def _safe_cap(
         relative_to_baseline=relative,
         confidence=settings.confidence,
         verdict=sequence.verdict,
-        reason=reason_of(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
+        reason=cap_reason(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
     )
 
 
@@ -165,13 +164,13 @@ def _nothing(settings: AnalysisSettings, *, relative: bool) -> Analysis:
             relative_to_baseline=relative,
             confidence=settings.confidence,
             verdict="insufficient_evidence",
-            reason=_NO_SAMPLES,
+            reason=NoSamples(),
         ),
         caps=dict.fromkeys(rules.RULES),
-        half_life=HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=_NO_SAMPLES),
+        half_life=HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=NoSamples()),
         half_life_lsq=None,
         profile=(),
-        position=PositionPattern(pattern=None, p_value=None, n_samples=0, reason=_NO_SAMPLES),
+        position=PositionPattern(pattern=None, p_value=None, n_samples=0, reason=NoSamples()),
         guide=Guide(rows=(), advice=()),
         facets=(),
         controls=(),

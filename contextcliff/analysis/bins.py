@@ -16,6 +16,7 @@ from functools import cached_property
 
 from contextcliff.analysis.items import Item, instability_of, items_of
 from contextcliff.records.analysis import Bin
+from contextcliff.records.cap_reason import SharedBy, Unit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.bimodality import bimodality, rolling_variances
 from contextcliff.statistics.clusters import Cluster, clusters_of
@@ -32,7 +33,7 @@ class Group:
     samples: tuple[ScoredSample, ...]
 
 
-_NOUNS = ("questions", "distinct samples", "samples")
+_NOUNS: tuple[Unit, ...] = ("questions", "distinct samples", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +65,12 @@ class LengthResult:
         return len(self.items)
 
     @property
-    def noun(self) -> str:
+    def noun(self) -> Unit:
         """What its items are called: `samples`, repeated `questions`, or `distinct samples`."""
         return min((item.noun for item in self.items), key=_NOUNS.index)
 
     @property
-    def texts(self) -> str:
+    def texts(self) -> SharedBy:
         """What its samples share: whole `texts`, or several `contexts` of one text."""
         return "texts" if all(item.cluster in ("", item.document) for item in self.items) else "contexts"
 

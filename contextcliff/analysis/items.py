@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from contextcliff.records.cap_reason import Unit
 from contextcliff.records.generation import ScoredSample
 
 
@@ -24,7 +25,7 @@ class Item:
     repeats: tuple[float, ...]
     unscored: int = 0
     """Repeats without a score."""
-    noun: str = "samples"
+    noun: Unit = "samples"
     """What items are called where they are counted: `questions` that are repeated, `distinct samples` of one draw."""
 
     @property
@@ -84,7 +85,7 @@ def _item(group: Sequence[ScoredSample]) -> Item:
     )
 
 
-def _noun(group: Sequence[ScoredSample]) -> str:
+def _noun(group: Sequence[ScoredSample]) -> Unit:
     if any(scored.sample.repeat for scored in group):
         return "questions"
     return "samples" if len(group) == 1 else "distinct samples"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contextcliff.analysis.bins import LengthResult
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.settling import fewest_like
@@ -25,13 +26,8 @@ class Threshold(Protocol):
     def score(self) -> float | None: ...
 
     @property
-    def asked(self) -> str:
-        """The threshold as it is asked for, before anything is known of a baseline."""
-        ...
-
-    @property
-    def words(self) -> str:
-        """The threshold as it is written in a sentence."""
+    def described(self) -> AskedThreshold:
+        """The threshold as it was asked for, with its baseline where it has one."""
         ...
 
     def is_shown_above(self, result: LengthResult) -> bool:
@@ -75,12 +71,8 @@ class AbsoluteThreshold:
         return self.threshold
 
     @property
-    def asked(self) -> str:
-        return figure(self.threshold)
-
-    @property
-    def words(self) -> str:
-        return self.asked
+    def described(self) -> AskedThreshold:
+        return AskedThreshold(value=self.threshold, relative=False)
 
     def is_shown_above(self, result: LengthResult) -> bool:
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
@@ -124,14 +116,11 @@ class RelativeThreshold:
         return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
 
     @property
-    def asked(self) -> str:
-        return f"{figure(self.share)} of the baseline"
-
-    @property
-    def words(self) -> str:
-        mean = self.baseline.bin.mean
-        of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
-        return f"{self.asked}{of}"
+    def described(self) -> AskedThreshold:
+        shortest = self.baseline.bin
+        return AskedThreshold(
+            value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
+        )
 
     def is_shown_above(self, result: LengthResult) -> bool:
         if not result.scores:
@@ -211,8 +200,3 @@ def make_threshold(
         members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
         return RelativeThreshold(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
     return AbsoluteThreshold(threshold=threshold, confidence=confidence)
-
-
-def figure(value: float) -> str:
-    """A score as it is written: two decimals, three where two would round it to another number."""
-    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from contextcliff.records.cap_reason import CapReason
+from contextcliff.records.fact import Fact
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bin:
@@ -104,7 +107,7 @@ class SafeCap:
     relative_to_baseline: bool
     confidence: float
     verdict: str
-    reason: str
+    reason: CapReason
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
 
@@ -120,7 +123,7 @@ class HalfLife:
     ci_low: int | None
     ci_high: int | None
     censored: bool
-    reason: str
+    reason: Fact
     initial: float | None = None
     """R₀, the recall at length 0."""
 
@@ -136,7 +139,7 @@ class PositionPattern:
     pattern: str | None
     p_value: float | None
     n_samples: int
-    reason: str
+    reason: Fact
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,10 +160,10 @@ class GuideRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guide:
-    """An operating guide: a row a length, and advice in sentences."""
+    """An operating guide: a row a length, and advice on ranges of them."""
 
     rows: tuple[GuideRow, ...]
-    advice: tuple[str, ...]
+    advice: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,5 +244,5 @@ class Analysis:
     mean: float | None
     successes: int
     """Samples with the full score 1."""
-    notes: tuple[str, ...]
-    """What a reader has to know to read the numbers right, a sentence each."""
+    notes: tuple[Fact, ...]
+    """What a reader has to know to read the numbers right."""

@@ -19,6 +19,7 @@ from contextcliff.records.analysis import (
     Zone,
 )
 from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.fact import Fact
 from contextcliff.writing.prose_findings import Writing
 
 SCHEMA_VERSION = 1
@@ -102,7 +103,7 @@ class Report:
     successes: int
     usage: Usage
     counts: Counts
-    notes: tuple[str, ...]
+    notes: tuple[Fact, ...]
     server: tuple[str, ...]
     """What was detected of the server, a line each."""
     created_at: str

@@ -14,6 +14,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import findings, phrases
 from contextcliff.reporting.console_table import Column, fitted
 from contextcliff.reporting.shown import shown
+from contextcliff.reporting.words.english import say
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections import writing_text
 
@@ -64,7 +65,7 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
     if report.notes:
         console.print()
         _line(console, "NOTES", style="bold")
-        _rows(console, [("-", note) for note in report.notes])
+        _rows(console, [("-", say(note)) for note in report.notes])
     console.print()
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
     _line(console, "FILES (report.md, report.json, samples.jsonl, manifest.json, figures/)", style="bold")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextcliff.records.analysis import ControlLevel, Guide, GuideRow, HalfLife, Judgement, PositionPattern
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
+from contextcliff.reporting.words.english import say
 
 LEVEL_MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 
@@ -21,7 +22,8 @@ _MOST_LENGTHS = 4
 def half_life(found: HalfLife) -> str:
     """The half-life in tokens with its interval, or that there is none and why."""
     if found.tokens is None:
-        return f"none: {found.reason}" if found.reason else "none"
+        reason = say(found.reason)
+        return f"none: {reason}" if reason else "none"
     beyond = ", beyond the longest test" if found.censored else ""
     return f"{found.tokens:,} tokens{_ends(found)}{beyond}"
 

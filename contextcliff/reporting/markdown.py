@@ -9,6 +9,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.markdown_findings import findings
 from contextcliff.reporting.markup import bullets, code, escape, image, inline, pairs, table
+from contextcliff.reporting.words.english import say
 
 _CAPTIONS = {
     "score_by_length": "Score by length",
@@ -137,7 +138,7 @@ def _failures(report: Report) -> list[str]:
 
 
 def _notes(report: Report) -> list[str]:
-    return ["## Notes", bullets(escape(note) for note in report.notes)] if report.notes else []
+    return ["## Notes", bullets(escape(say(note)) for note in report.notes)] if report.notes else []
 
 
 def _method(report: Report) -> list[str]:

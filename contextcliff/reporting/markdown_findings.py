@@ -10,6 +10,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import findings as words
 from contextcliff.reporting import phrases
 from contextcliff.reporting.markup import bullets, escape, inline, pairs, table
+from contextcliff.reporting.words.english import say
 from contextcliff.writing.sections.markdown_writing import writing_blocks
 
 
@@ -88,7 +89,7 @@ def _guide(report: Report) -> list[str]:
         "## Operating guide",
         scale,
         table(head, rows, words=1) if rows else "",
-        bullets(escape(line) for line in guide.advice),
+        bullets(escape(say(line)) for line in guide.advice),
     ]
 
 
@@ -97,6 +98,7 @@ def _half_life(report: Report, figure: str) -> list[str]:
     found = report.half_life
     if not report.bins:
         return []
+    reason = say(found.reason)
     rows = [("Maximum likelihood", "none" if found.tokens is None else words.half_life(found))]
     if found.initial is not None:
         rows.append(("Score at length 0", phrases.score(found.initial)))
@@ -104,7 +106,7 @@ def _half_life(report: Report, figure: str) -> list[str]:
         rows.append(("At least", f"{found.ci_low:,} tokens"))
     rows += [
         ("Least squares", "none" if report.half_life_lsq is None else f"{report.half_life_lsq:,} tokens"),
-        *([("Reason" if found.tokens is None else "Basis", found.reason)] if found.reason else []),
+        *([("Reason" if found.tokens is None else "Basis", reason)] if reason else []),
     ]
     meaning = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
     return ["## Half-life", meaning, pairs(rows), figure]
@@ -117,8 +119,9 @@ def _position(report: Report, figure: str) -> list[str]:
     rows = [("Pattern", words.pattern_name(found))]
     if found.n_samples:
         rows.append(("Samples", phrases.whole(found.n_samples)))
-    if found.reason:
-        rows.append(("Reason", found.reason))
+    reason = say(found.reason)
+    if reason:
+        rows.append(("Reason", reason))
     points = [
         (
             f"{point.depth:.3g}",

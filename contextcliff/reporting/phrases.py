@@ -12,6 +12,7 @@ from collections import Counter
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Bin, SafeCap, Zone
 from contextcliff.records.report import JudgeUsage, Report
+from contextcliff.reporting.words.english import say
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
@@ -135,7 +136,7 @@ def headline(report: Report) -> str:
 def cap_details(report: Report) -> tuple[tuple[str, str], ...]:
     """What stands under the headline, as pairs of a name and a sentence."""
     cap = report.safe_cap
-    rows = [("Verdict", cap.verdict.replace("_", " ")), ("Reason", cap.reason), ("Threshold", threshold(cap))]
+    rows = [("Verdict", cap.verdict.replace("_", " ")), ("Reason", say(cap.reason)), ("Threshold", threshold(cap))]
     if cap.censored:
         longest = max((a_bin.asked_tokens for a_bin in report.bins), default=None)
         at = "" if longest is None else f" ({longest:,} tokens)"

@@ -11,8 +11,10 @@ from dataclasses import dataclass, fields, is_dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
 from contextcliff.records.analysis import Bin, ControlLevel
+from contextcliff.records.fact import Fact
 from contextcliff.records.report import Report
 from contextcliff.writing.prose_findings import WritingTier
+from contextcliff.writing.words.english_writing import say
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -142,7 +144,7 @@ def tags(report: Report) -> dict[str, str]:
     if report.api:
         named["api"] = report.api
     if report.writing is not None:
-        named["writing_verdict"] = report.writing.verdict
+        named["writing_verdict"] = say(report.writing.verdict)
     if report.position.pattern is not None:
         named["position_pattern"] = report.position.pattern
     return {key: value[:MAX_TAG] for key, value in named.items()}
@@ -173,6 +175,8 @@ def digest(report: Report) -> str:
 
 def _said(value: object, path: str = "") -> object:
     """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
+    if isinstance(value, Fact):
+        return say(value)
     if is_dataclass(value) and not isinstance(value, type):
         inner = {field.name: f"{path}.{field.name}" if path else field.name for field in fields(value)}
         return {name: _said(getattr(value, name), at) for name, at in inner.items() if at not in _NOT_SAID}

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from contextcliff.analysis.amounts import amount, portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.amounts import amount, portion
 from contextcliff.analysis.analyse import analyse
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.records.analysis import Analysis

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import chain, count
 from pathlib import Path
 
@@ -17,8 +16,10 @@ from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.markup import bullets, escape, image, table
+from contextcliff.reporting.plain_data import plain_data
 from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.sections.writing_page import WritingRun, page_of
+from contextcliff.writing.words.english_writing import say
 
 _OBJECT, _UNNAMED = "comparison.json", "comparison"
 Compared = tuple[str, str, bool]
@@ -96,7 +97,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "runs": [_run(run) for run in comparison.runs],
-        "measures": [asdict(contest) for contest in comparison.contests],
+        "measures": [plain_data(contest) for contest in comparison.contests],
         "notes": list(comparison.notes),
     }
 
@@ -111,11 +112,11 @@ def _run(run: ComparedRun) -> dict[str, object]:
         "tool": run.tool or "contextcliff",
         "task": report.task if report else None,
         "judged_by": with_file_names(report.judged_by) if report else {},
-        "safe_cap": asdict(report.safe_cap) if report else None,
+        "safe_cap": plain_data(report.safe_cap) if report else None,
         "caps": dict(report.caps) if report else {},
         "mean": report.mean if report else None,
         "lengths": list(run.lengths),
-        "writing_verdict": run.writing.verdict if run.writing else None,
+        "writing_verdict": say(run.writing.verdict) if run.writing else None,
         "parameters": with_file_names(run.parameters),
     }
 
@@ -126,7 +127,7 @@ def _markdown(comparison: Comparison, *, drawn: Sequence[Path], page: bool) -> s
         (run.name, rows.cap(run), rows.verdict(run), rows.score(run), rows.lengths(run)) for run in comparison.runs
     ]
     parts = [f"# Comparison: {escape(comparison.name)}", table(head, cells, words=1)]
-    verdicts = [(run.name, run.writing.verdict) for run in comparison.writing_runs if run.writing is not None]
+    verdicts = [(run.name, say(run.writing.verdict)) for run in comparison.writing_runs if run.writing is not None]
     if comparison.notes:
         parts += ["## Read this first", bullets(map(escape, comparison.notes))]
     pictures = {path.name for path in drawn}

@@ -22,6 +22,7 @@ from contextcliff.reporting.figures.marks import (
     silent_points,
     write_above,
 )
+from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ def decay_figure(report: Report) -> Figure:
 
 
 def _words(found: HalfLife) -> str:
-    return f"No half-life: {found.reason}" if found.tokens is None else f"Half-life: {findings.half_life(found)}"
+    return f"No half-life: {say(found.reason)}" if found.tokens is None else f"Half-life: {findings.half_life(found)}"
 
 
 def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:

@@ -9,6 +9,7 @@ from contextcliff.reporting import findings, phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
 from contextcliff.reporting.figures.heatmap_figure import depth_labels
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, interval_bars, scores_on_y
+from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +42,7 @@ def profile_figure(report: Report) -> Figure:
     above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
     found = report.position
     pattern = "" if found.pattern is None else f", {findings.pattern_name(found)}"
-    untested = f"; no pattern was tested: {found.reason}" if found.pattern is None else ""
+    untested = f"; no pattern was tested: {say(found.reason)}" if found.pattern is None else ""
     heading(
         axes,
         title=f"Score by depth{pattern}: {report.model}",
