@@ -7,8 +7,33 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.bins import LengthResult
-from contextcliff.records.analysis import Guide, GuideRow, HalfLife
+from contextcliff.analysis.half_life import HalfLife
 from contextcliff.records.fact import Fact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GuideRow:
+    """What to do at one length: `safe` (score over 0.9), `caution` (0.5 to 0.9) or `danger` (under 0.5).
+
+    `sure` is whether the whole interval lies in that range.
+    """
+
+    asked_tokens: int
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    level: str
+    sure: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guide:
+    """An operating guide: a row a length, and advice on ranges of them."""
+
+    rows: tuple[GuideRow, ...]
+    advice: tuple[Fact, ...]
+
 
 SAFE_ABOVE = 0.9
 DANGER_BELOW = 0.5

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from contextcliff.analysis.bins import Group, LengthResult
+from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.stop_reason import recovered_beyond
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold, is_degraded
-from contextcliff.records.analysis import ControlLevel, DepthCell
+from contextcliff.records.analysis import DepthCell
 from contextcliff.records.cautions import (
     ControlMeans,
     FewSharedTexts,

@@ -16,7 +16,7 @@ from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.markup import bullets, escape, image, table
-from contextcliff.reporting.plain_data import plain_data
+from contextcliff.reporting.schema import plain
 from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.sections.writing_page import WritingRun, page_of
 from contextcliff.writing.words.english_writing import say
@@ -66,7 +66,7 @@ def _figures(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, .
     curves = [
         Curve(name=run.name, report=run.report)
         for run in comparison.runs
-        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.bins)
+        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
     ]
     writing, drawn = comparison.writing_runs, []
     if curves:
@@ -97,7 +97,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "runs": [_run(run) for run in comparison.runs],
-        "measures": [plain_data(contest) for contest in comparison.contests],
+        "measures": [plain(contest) for contest in comparison.contests],
         "notes": list(comparison.notes),
     }
 
@@ -110,11 +110,11 @@ def _run(run: ComparedRun) -> dict[str, object]:
         "source": run.folder,
         "remeasured": run.remeasured,
         "tool": run.tool or "contextcliff",
-        "task": report.task if report else None,
-        "judged_by": with_file_names(report.judged_by) if report else {},
-        "safe_cap": plain_data(report.safe_cap) if report else None,
-        "caps": dict(report.caps) if report else {},
-        "mean": report.mean if report else None,
+        "task": report.run.task if report else None,
+        "judged_by": with_file_names(report.run.judged_by) if report else {},
+        "safe_cap": plain(report.analysis.safe_cap) if report else None,
+        "caps": dict(report.analysis.caps) if report else {},
+        "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
         "writing_verdict": say(run.writing.verdict) if run.writing else None,
         "parameters": with_file_names(run.parameters),
