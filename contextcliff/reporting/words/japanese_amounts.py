@@ -27,7 +27,7 @@ def portion(part: Part, noun: str) -> str:
 
 
 def at_lengths(n: int, total: int) -> str:
-    """`長さ 3 種類中 1 種類`, `すべての長さ`, `唯一の長さ`."""
+    """`長さ 3 種類中 1 種類`, `長さ 3 種類のすべて`, `唯一の長さ`."""
     if n < total:
         return f"長さ {total:,} 種類中 {n:,} 種類"
-    return "唯一の長さ" if total == 1 else "すべての長さ"
+    return "唯一の長さ" if total == 1 else f"長さ {total:,} 種類のすべて"
