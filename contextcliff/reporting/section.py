@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block
+from contextcliff.reporting.blocks import Block, Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +38,18 @@ class FigureOf:
 def from_report(draw: Callable[[Report], Figure]) -> Draw:
     """A drawing that needs nothing but the report."""
     return lambda report, _: draw(report)
+
+
+def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
+    """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
+
+    def drawn(report: Report, _: Sequence[ScoredSample]) -> Figure:
+        finding = report.analysis.finding(record)
+        if finding is None:
+            raise ValueError(f"the report has no {record.__name__} to draw")
+        return draw(report, finding)
+
+    return drawn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +103,7 @@ class Section(Generic[T]):
         """The finding in a report; None where it has none."""
         return None if self.record is None else report.analysis.finding(self.record)
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:  # noqa: ARG002
         """Lines for the console's list of what was found beside the cap: a name and a value each."""
         return ()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def threshold_figure(value: float) -> str:
     """A threshold: two decimals, three where two would round it to another number."""
@@ -17,3 +19,8 @@ def span(low: float, high: float, style: str) -> str:
     """Both ends, or one where they read alike; `style` is a format of Python's."""
     first, last = format(low, style), format(high, style)
     return first if first == last else f"{first}–{last}"
+
+
+def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
+    """The first lengths, and how many more there are."""
+    return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)
