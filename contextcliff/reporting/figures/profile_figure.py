@@ -10,6 +10,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
 from contextcliff.reporting.figures.heatmap_figure import depth_labels
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, interval_bars, scores_on_y
+from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from contextcliff.records.fact import Fact
+from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.words import english, japanese
-
-LanguageName = Literal["en", "ja"]
 
 
 class Language(Protocol):
