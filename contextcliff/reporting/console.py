@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from rich.text import Text as Printed
 from contextcliff.records.report import Report
 from contextcliff.reporting.blocks import Block, Code, Heading, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.console_table import fitted
+from contextcliff.reporting.line_breaks import broken, has_full_width
 from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.shown import shown
 from contextcliff.reporting.words import english
@@ -122,7 +123,15 @@ def _rows(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     column = _INDENT + max((cell_len(name) for name, _ in rows), default=0) + 1
     for name, value in rows:
         lead = " " * _INDENT + name
-        for line in shown(value, console=console).wrap(console, max(10, console.width - column)):
-            line.rstrip()
+        for line in _wrapped(shown(value, console=console), console=console, width=max(10, console.width - column)):
             console.print(Printed(set_cell_size(lead, column)) + line, highlight=False, soft_wrap=True)
             lead = ""
+
+
+def _wrapped(text: Printed, *, console: Console, width: int) -> Iterator[Printed]:
+    if has_full_width(text.plain):
+        yield from map(Printed, broken(text.plain, width=width))
+        return
+    for line in text.wrap(console, width):
+        line.rstrip()
+        yield line
