@@ -10,7 +10,7 @@ from rich.console import Console
 
 from contextcliff.records.sample import Sample
 from contextcliff.reporting.live_text import LiveText
-from tests.reporting.made_writing import make_round
+from tests.writing.made_writing import make_round
 
 FIGURES = ("Cloze 14.66", "level 16+", "vocabulary 0.564")
 

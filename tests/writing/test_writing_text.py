@@ -18,7 +18,7 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.prose_findings import Scale, Writing, WritingTrend
 from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
-from tests.reporting.made_writing import TIERS, make_round, make_rounds, with_writing
+from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing
 
 LONG = (2048, 131_072, 1_048_576)
 _SCALED: tuple[tuple[str, Scale], ...] = (("mtld", "z"), ("word_entropy", "raw"))
