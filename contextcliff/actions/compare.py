@@ -157,13 +157,13 @@ def _word_list(setting: str) -> str:
 def _notes(comparison: Comparison) -> Iterator[str]:
     """What a reader has to know before the figures."""
     runs, writing = comparison.runs, comparison.writing_runs
-    models = {run.report.model for run in runs if run.report is not None}
+    models = {run.report.run.model for run in runs if run.report is not None}
     if len(models) == 1 and all(run.report is not None for run in runs):
         yield f"all runs are of {models.pop()}"
     for run in runs:
-        if run.report is not None and run.report.partial:
+        if run.report is not None and run.report.run.partial:
             yield f"{run.name} stopped before its end: lengths may be missing"
-    tasks = list(dict.fromkeys(run.report.task for run in runs if run.report is not None))
+    tasks = list(dict.fromkeys(run.report.run.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
     yield from task_rules(runs)

@@ -45,7 +45,7 @@ def by_one_rule(reports: Sequence[StoredReport]) -> list[StoredReport]:
     best: dict[str, StoredReport] = {}
     for one in reversed(reports):
         rule = _cap_rule(one.report)
-        alike = {other.report.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
+        alike = {other.report.run.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
         if len(alike) > len(best):
             best = alike
     return sorted(best.values(), key=reports.index)
@@ -80,7 +80,7 @@ def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[_Judged]]:
     found: defaultdict[str, list[_Judged]] = defaultdict(list)
     for run in runs:
         if run.report is not None:
-            kind = run.report.task_kind or run.report.task
+            kind = run.report.run.task_kind or run.report.run.task
             found[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
     return found
 

@@ -22,6 +22,7 @@ from contextcliff.reporting.stored_reports import (
 )
 from contextcliff.writing.context_tester.imported_run import ImportedRun
 from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
+from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.writing_runs import read_parameters, run_parameters
 
 if TYPE_CHECKING:
@@ -82,9 +83,9 @@ def latest_runs(experiment: Path, *, task: str, most: int) -> Latest:
     Where two rules judged as many, that of the latest report.
     """
     stored = stored_reports(experiment)
-    of_task = [one for one in stored.found if one.report.task == task]
-    latest = list(dict.fromkeys(one.report.run_id for one in reversed(of_task)))[:most]
-    reports = [one for one in of_task if one.report.run_id in latest]
+    of_task = [one for one in stored.found if one.report.run.task == task]
+    latest = list(dict.fromkeys(one.report.run.run_id for one in reversed(of_task)))[:most]
+    reports = [one for one in of_task if one.report.run.run_id in latest]
     chosen = by_one_rule(reports)
     left_out = [*by_others(reports, chosen)]
     if stored.passed_over:
@@ -117,13 +118,14 @@ def _ours(file: Path) -> FoundRun:
 
 def _of_report(report: Report, file: Path) -> FoundRun:
     parameters = run_parameters(report, read_parameters(file.with_name(_MANIFEST)))
+    writing = report.analysis.finding(Writing)
     run = ComparedRun(
-        name=report.run_id,
-        run_id=report.run_id,
+        name=report.run.run_id,
+        run_id=report.run.run_id,
         source=str(file.parent),
-        parameters={**parameters, "task": report.task},
+        parameters={**parameters, "task": report.run.task},
         report=report,
-        writing=report.writing if report.writing is not None and report.writing.tiers else None,
+        writing=writing if writing is not None and writing.tiers else None,
     )
     return FoundRun(run=run, facts=facts_of(report))
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
-from contextcliff.reporting import findings, phrases
+from contextcliff.reporting import findings, found_in, phrases
 from contextcliff.reporting.console_table import Column, fitted
 from contextcliff.reporting.shown import shown
 from contextcliff.writing.prose_findings import Writing
@@ -27,22 +27,22 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
     title = "FAILURE RISK REPORT"
     _line(console, title, style="bold")
     _line(console, "-" * len(title))
-    if report.partial:
+    if report.run.partial:
         _line(console, f"PARTIAL: {phrases.partial(report)}.", style="yellow")
     _pairs(console, phrases.identity(report))
     console.print()
-    found = report.safe_cap.tokens is not None
+    found = report.analysis.safe_cap.tokens is not None
     _line(console, f"SAFE CAP: {phrases.headline(report)}", style="bold green" if found else "bold red")
     _pairs(console, phrases.cap_details(report))
     console.print()
-    if report.zones:
+    if report.analysis.zones:
         _line(console, "ZONES", style="bold")
-        for zone in report.zones:
+        for zone in report.analysis.zones:
             _line(console, "  " + phrases.zone_line(zone), style=_ZONE_STYLES.get(zone.name, ""))
         console.print()
-    if report.guide.rows:
+    if found_in.guide(report).rows:
         _line(console, "OPERATING GUIDE (by mean score; lengths as asked)", style="bold")
-        for level, text in findings.guide_lines(report.guide):
+        for level, text in findings.guide_lines(found_in.guide(report)):
             _line(console, f"  {text}", style=_LEVEL_STYLES.get(level, ""))
         console.print()
     beside = findings.summary(report)
@@ -50,13 +50,14 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
         _line(console, "BESIDE THE CAP", style="bold")
         _pairs(console, beside)
         console.print()
-    if report.bins:
+    if report.analysis.bins:
         _line(console, "SCORE BY LENGTH (tokens)", style="bold")
-        columns = _score_columns(report.bins, bound=phrases.bound_name(report.safe_cap))
+        columns = _score_columns(report.analysis.bins, bound=phrases.bound_name(report.analysis.safe_cap))
         console.print(fitted(columns, console=console), highlight=False)
         console.print()
-    if report.writing is not None:
-        _writing(console, report.writing)
+    writing = report.analysis.finding(Writing)
+    if writing is not None:
+        _writing(console, writing)
     _line(console, f"OVERALL: {phrases.overall(report)}", style="bold")
     console.print()
     _line(console, "WHAT IT TOOK", style="bold")
@@ -69,7 +70,7 @@ def render_console(report: Report, *, console: Console, folder: Path, tracking_c
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
     _line(console, "FILES (report.md, report.json, samples.jsonl, manifest.json, figures/)", style="bold")
     _line(console, f"  {folder}", whole=True)
-    if report.writing is not None:
+    if writing is not None:
         _line(console, "  of the writing: writing.html (for a browser), writing.csv, generations.txt")
     if tracking_command is not None:
         _line(console, "COMPARE RUNS IN MLFLOW", style="bold")

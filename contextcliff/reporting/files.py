@@ -12,6 +12,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.writing.sections.writing_figures import draw_writing_figures
 from contextcliff.writing.sections.writing_files import write_writing_files
@@ -91,7 +92,7 @@ def write_report_files(
     page = write_writing_page(report, parameters=configured, folder=folder, beside=beside)
     links = [path.relative_to(folder).as_posix() for path in figures]
     return (
-        write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
+        write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
         write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
         write_manifest(manifest, folder=folder),

@@ -8,9 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from contextcliff.records.analysis import ControlLevel, Guide, GuideRow, HalfLife, Judgement, PositionPattern
+from contextcliff.analysis.controls import ControlLevel
+from contextcliff.analysis.guide import Guide, GuideRow
+from contextcliff.analysis.half_life import HalfLife
+from contextcliff.analysis.judgement import Judgement
+from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
+from contextcliff.reporting import found_in, phrases
 
 LEVEL_MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 
@@ -98,13 +102,14 @@ def disagreement(found: Judgement) -> str:
 def summary(report: Report) -> tuple[tuple[str, str], ...]:
     """A line for each finding, as pairs of a name and a value; only what there is something to say of."""
     rows = []
-    if report.bins:
-        rows.append(("Half-life", half_life(report.half_life)))
-    if report.position.pattern is not None:
-        rows.append(("Position", pattern_name(report.position)))
-    doubt = uninformative(report.controls)
+    if report.analysis.bins:
+        rows.append(("Half-life", half_life(found_in.half_life(report))))
+    if found_in.position(report).pattern is not None:
+        rows.append(("Position", pattern_name(found_in.position(report))))
+    doubt = uninformative(found_in.controls(report))
     if doubt:
         rows.append(("Controls", doubt))
-    if report.judgement is not None:
-        rows.append(("Judge", judge(report.judgement)))
+    judged = found_in.judgement(report)
+    if judged is not None:
+        rows.append(("Judge", judge(judged)))
     return tuple(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextcliff.analysis.judged_by import rule_of, worded
-from contextcliff.records.report import Report
+from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.markdown_findings import findings
 from contextcliff.reporting.markup import bullets, code, escape, image, inline, pairs, table
@@ -45,7 +45,7 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
     sections = findings(report, images=images)
     placed = {block for block in sections if block}
     blocks = [
-        f"# Failure risk report: {inline(report.model)}",
+        f"# Failure risk report: {inline(report.run.model)}",
         *_partial(report),
         f"**Safe cap: {inline(phrases.headline(report))}**",
         bullets(f"{name}: {escape(value)}" for name, value in phrases.cap_details(report)),
@@ -67,40 +67,46 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
         "## This run",
         pairs(
             (
-                ("Run", report.run_id),
-                ("Fingerprint", report.fingerprint),
-                ("Created", report.created_at),
+                ("Run", report.run.run_id),
+                ("Fingerprint", report.run.fingerprint),
+                ("Created", report.run.created_at),
                 ("Judged by", worded(rule_of(report))),
-                ("Report schema", str(report.schema_version)),
+                ("Report schema", str(SCHEMA_VERSION)),
             )
         ),
-        code(report.command),
+        code(report.run.command),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _partial(report: Report) -> list[str]:
-    return [f"**Partial: {phrases.partial(report)}.**"] if report.partial else []
+    return [f"**Partial: {phrases.partial(report)}.**"] if report.run.partial else []
 
 
 def _zones(report: Report) -> list[str]:
-    if not report.zones:
+    if not report.analysis.zones:
         return []
     rows = [
         (phrases.ZONE_MARKS.get(zone.name, "[??]"), zone.name, f"{zone.min_tokens:,}", f"{zone.max_tokens:,}")
-        for zone in report.zones
+        for zone in report.analysis.zones
     ]
     return ["## Zones", table(("", "zone", "from tokens", "to tokens"), rows, words=2)]
 
 
 def _scores(report: Report) -> list[str]:
-    if not report.bins:
+    if not report.analysis.bins:
         return ["No length was tested."]
     # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
-    shared = any(b.n_clusters is not None for b in report.bins)
+    shared = any(b.n_clusters is not None for b in report.analysis.bins)
     head = (
         *("asked tokens", "measured (median)", "n", *(("shared texts",) if shared else ()), "unscored", "score"),
-        *("interval", phrases.bound_name(report.safe_cap), "commonest failure", "median TTFT", "median latency"),
+        *(
+            "interval",
+            phrases.bound_name(report.analysis.safe_cap),
+            "commonest failure",
+            "median TTFT",
+            "median latency",
+        ),
     )
     rows = [
         (
@@ -116,7 +122,7 @@ def _scores(report: Report) -> list[str]:
             phrases.milliseconds(b.ttft_ms_median),
             phrases.milliseconds(b.latency_ms_median),
         )
-        for b in report.bins
+        for b in report.analysis.bins
     ]
     return [table(head, rows)]
 
@@ -131,7 +137,7 @@ def _failures(report: Report) -> list[str]:
             phrases.MISSING if b.failure_rate is None else phrases.percent(b.failure_rate),
             *(phrases.whole(b.failures.get(tag, 0)) for tag in tags),
         )
-        for b in report.bins
+        for b in report.analysis.bins
     ]
     return ["## Failures by length", table(("asked tokens", "failure rate", *tags), rows)]
 
@@ -141,12 +147,12 @@ def _notes(report: Report) -> list[str]:
 
 
 def _method(report: Report) -> list[str]:
-    cap = report.safe_cap
+    cap = report.analysis.safe_cap
     confidence = phrases.percent(cap.confidence)
     tested = "No length was tested."
-    if report.bins:
-        lengths = [a_bin.asked_tokens for a_bin in report.bins]
-        depths = len({cell.depth for cell in report.cells})
+    if report.analysis.bins:
+        lengths = [a_bin.asked_tokens for a_bin in report.analysis.bins]
+        depths = len({cell.depth for cell in report.analysis.cells})
         at = f", at {depths:,} {'depth' if depths == 1 else 'depths'}" if depths else ""
         plural = "length" if len(lengths) == 1 else "lengths"
         tested = (
@@ -172,7 +178,7 @@ def _method(report: Report) -> list[str]:
         f" bootstrap. The {bound} is one-sided at {confidence} and exact for 0/1 scores. {use}. Unscored"
         " samples are left out of the mean and count as wrong in the bound."
     )
-    if any(b.n_clusters is not None for b in report.bins):
+    if any(b.n_clusters is not None for b in report.analysis.bins):
         shown += (
             " Samples of one length that share a text are right and wrong together: interval and bound there are"
             " those of the effective number of samples, which is smaller (Korn and Graubard 1998)."
@@ -181,8 +187,8 @@ def _method(report: Report) -> list[str]:
 
 
 def _caps(report: Report) -> list[str]:
-    rows = [(rule, phrases.whole(tokens), _RULES.get(rule, "")) for rule, tokens in report.caps.items()]
-    chosen = f"The report stands on {inline(report.safe_cap.rule)}; the others are for comparison."
+    rows = [(rule, phrases.whole(tokens), _RULES.get(rule, "")) for rule, tokens in report.analysis.caps.items()]
+    chosen = f"The report stands on {inline(report.analysis.safe_cap.rule)}; the others are for comparison."
     every = table(("rule", "cap in tokens", "what it is"), rows, words=1, wordy_end=True) if rows else ""
     return [chosen, every]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 
-from contextcliff.records.analysis import Judgement
+from contextcliff.analysis.judgement import Judgement
 from contextcliff.records.report import Report
 from contextcliff.reporting import findings as words
-from contextcliff.reporting import phrases
+from contextcliff.reporting import found_in, phrases
 from contextcliff.reporting.markup import bullets, escape, inline, pairs, table
 from contextcliff.writing.sections.markdown_writing import writing_blocks
 
@@ -23,13 +23,13 @@ def findings(report: Report, *, images: Mapping[str, str]) -> list[str]:
         *_position(report, images.get("depth_profile", "")),
         *_facets(report, images.get("facets", "")),
         *_controls(report),
-        *([] if report.judgement is None else _judge(report.judgement)),
+        *([] if (judged := found_in.judgement(report)) is None else _judge(judged)),
     ]
 
 
 def _natural_lengths(report: Report, figure: str) -> list[str]:
     """Where documents have their own length: what each bin holds, and how its scores are spread."""
-    audit = report.audit
+    audit = found_in.audit(report)
     if audit is None:
         return []
     rows = [
@@ -45,7 +45,7 @@ def _natural_lengths(report: Report, figure: str) -> list[str]:
             _small(b.bimodality),
             phrases.milliseconds(b.latency_ms_std),
         )
-        for position, b in enumerate(report.bins, start=1)
+        for position, b in enumerate(report.analysis.bins, start=1)
     ]
     head = (
         *("bin", "prompt tokens", "documents", "questions", "sd", "instability", "variance in a question"),
@@ -65,7 +65,7 @@ def _small(value: float | None) -> str:
 
 
 def _guide(report: Report) -> list[str]:
-    guide = report.guide
+    guide = found_in.guide(report)
     if not guide.rows and not guide.advice:
         return []
     rows = [
@@ -94,16 +94,17 @@ def _guide(report: Report) -> list[str]:
 
 def _half_life(report: Report, figure: str) -> list[str]:
     """Also where there is none, with the reason: that recall does not fall is a finding."""
-    found = report.half_life
-    if not report.bins:
+    found = found_in.half_life(report)
+    if not report.analysis.bins:
         return []
     rows = [("Maximum likelihood", "none" if found.tokens is None else words.half_life(found))]
     if found.initial is not None:
         rows.append(("Score at length 0", phrases.score(found.initial)))
     if found.tokens is None and found.ci_low is not None:
         rows.append(("At least", f"{found.ci_low:,} tokens"))
+    lsq = found_in.half_life_lsq(report)
     rows += [
-        ("Least squares", "none" if report.half_life_lsq is None else f"{report.half_life_lsq:,} tokens"),
+        ("Least squares", "none" if lsq is None else f"{lsq:,} tokens"),
         *([("Reason" if found.tokens is None else "Basis", found.reason)] if found.reason else []),
     ]
     meaning = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
@@ -111,8 +112,8 @@ def _half_life(report: Report, figure: str) -> list[str]:
 
 
 def _position(report: Report, figure: str) -> list[str]:
-    found = report.position
-    if found.pattern is None and not report.profile:
+    found = found_in.position(report)
+    if found.pattern is None and not found_in.profile(report):
         return []
     rows = [("Pattern", words.pattern_name(found))]
     if found.n_samples:
@@ -126,7 +127,7 @@ def _position(report: Report, figure: str) -> list[str]:
             phrases.score(point.mean),
             phrases.interval(point.ci_low, point.ci_high),
         )
-        for point in report.profile
+        for point in found_in.profile(report)
     ]
     return [
         "## Position",
@@ -137,7 +138,7 @@ def _position(report: Report, figure: str) -> list[str]:
 
 
 def _facets(report: Report, figure: str) -> list[str]:
-    if not report.facets:
+    if not found_in.facets(report):
         return []
     blocks = [
         "## By facet",
@@ -145,7 +146,7 @@ def _facets(report: Report, figure: str) -> list[str]:
         " the run's for lack of evidence and not of ability.",
         figure,
     ]
-    for facet, rows in groupby(report.facets, key=lambda row: row.facet):
+    for facet, rows in groupby(found_in.facets(report), key=lambda row: row.facet):
         cells = [
             (
                 row.value,
@@ -161,7 +162,7 @@ def _facets(report: Report, figure: str) -> list[str]:
 
 
 def _controls(report: Report) -> list[str]:
-    if not report.controls:
+    if not found_in.controls(report):
         return []
     meaning = (
         "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
@@ -178,11 +179,13 @@ def _controls(report: Report) -> list[str]:
             phrases.interval(level.floor_ci_low, level.floor_ci_high),
             "yes" if level.informative else "no",
         )
-        for level in report.controls
+        for level in found_in.controls(report)
     ]
     head = ("asked tokens", "ceiling n", "ceiling", "interval", "floor n", "floor", "interval", "informative")
-    blind = sum(not cell.informative for cell in report.cells)
-    cells = f"{blind:,} of {len(report.cells):,} cells of length and depth are not informative." if blind else ""
+    blind = sum(not cell.informative for cell in report.analysis.cells)
+    cells = (
+        f"{blind:,} of {len(report.analysis.cells):,} cells of length and depth are not informative." if blind else ""
+    )
     return ["## Controls", meaning, table(head, rows), cells]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from contextcliff.records.report import Report
 
@@ -35,18 +36,30 @@ _TELLING: tuple[Callable[[RunFacts], str | None], ...] = (
 )
 
 
+@runtime_checkable
+class OfOneText(Protocol):
+    """A finding about one text, which tells its run from those about others."""
+
+    @property
+    def document_id(self) -> str: ...
+
+
 def facts_of(report: Report) -> RunFacts:
     """The facts of a run of ours."""
     return RunFacts(
-        run_id=report.run_id,
-        model=report.model,
-        task=report.task,
-        kv_policy=report.kv_policy,
-        rope=report.rope,
-        dataset=report.dataset,
-        text=report.writing.document_id if report.writing else report.texts or None,
-        label=report.label,
+        run_id=report.run.run_id,
+        model=report.run.model,
+        task=report.run.task,
+        kv_policy=report.run.kv_policy,
+        rope=report.run.rope,
+        dataset=report.run.dataset,
+        text=_one_text(report) or report.run.texts or None,
+        label=report.run.label,
     )
+
+
+def _one_text(report: Report) -> str | None:
+    return next((each.document_id for each in report.analysis.findings.values() if isinstance(each, OfOneText)), None)
 
 
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:

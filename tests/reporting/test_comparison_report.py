@@ -31,8 +31,8 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
         report = replace(with_writing(make_report(), scored), run_id=f"run-{place}")
         runs.append(
             ComparedRun(
-                name=name, run_id=report.run_id, source=f"/home/ada/{report.run_id}",
-                parameters={"model": report.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
+                name=name, run_id=report.run.run_id, source=f"/home/ada/{report.run.run_id}",
+                parameters={"model": report.run.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
                 report=report, writing=report.writing,
             )
         )  # fmt: skip

@@ -119,7 +119,7 @@ def test_a_row_of_the_table_is_a_length_with_the_configured_samplers(cliff: Repo
     first = rows[0]
     assert list(first)[:7] == ["model", "text", "model_id", "max_tokens", "temperature", "top_k", "top_p"]
     assert (first["model"], first["text"], first["model_id"]) == (
-        cliff.model,
+        cliff.run.model,
         "a-widow",
         "continuation-smollm2-1a2b3c4d",
     )

@@ -44,8 +44,8 @@ class ComparedRun:
     @property
     def lengths(self) -> tuple[int, ...]:
         """The tested lengths in tokens, ascending."""
-        if self.report is not None and self.report.bins:
-            return tuple(sorted(a_bin.asked_tokens for a_bin in self.report.bins))
+        if self.report is not None and self.report.analysis.bins:
+            return tuple(sorted(a_bin.asked_tokens for a_bin in self.report.analysis.bins))
         return tuple(tier.context_tokens for tier in self.writing.tiers) if self.writing else ()
 
 
@@ -69,18 +69,20 @@ def cap(run: ComparedRun) -> str:
     """The safe cap of a run."""
     if run.report is None:
         return phrases.MISSING
-    tokens = run.report.safe_cap.tokens
+    tokens = run.report.analysis.safe_cap.tokens
     return "none" if tokens is None else f"{tokens:,}"
 
 
 def verdict(run: ComparedRun) -> str:
     """What its analysis found, in a word or two."""
-    return f"by {run.tool}" if run.report is None else run.report.safe_cap.verdict.replace("_", " ")
+    return f"by {run.tool}" if run.report is None else run.report.analysis.safe_cap.verdict.replace("_", " ")
 
 
 def score(run: ComparedRun) -> str:
     """The mean over all its samples."""
-    return phrases.MISSING if run.report is None or run.report.mean is None else f"{run.report.mean:.3f}"
+    return (
+        phrases.MISSING if run.report is None or run.report.analysis.mean is None else f"{run.report.analysis.mean:.3f}"
+    )
 
 
 def lengths(run: ComparedRun) -> str:
@@ -101,14 +103,14 @@ def _of_run(run: ComparedRun) -> list[Row]:
     told: Row = {
         "run": run.name,
         "run_id": run.run_id,
-        "task": report.task if report else run.parameters.get("task"),
+        "task": report.run.task if report else run.parameters.get("task"),
         "model": run.parameters.get("model"),
-        "kv_policy": report.kv_policy if report else None,
-        "rope": report.rope or None if report else None,
-        "dataset": report.dataset if report else None,
+        "kv_policy": report.run.kv_policy if report else None,
+        "rope": report.run.rope or None if report else None,
+        "dataset": report.run.dataset if report else None,
         "label": run.parameters.get("label") or None,
     }
-    bins = {a_bin.asked_tokens: a_bin for a_bin in report.bins} if report else {}
+    bins = {a_bin.asked_tokens: a_bin for a_bin in report.analysis.bins} if report else {}
     tiers = {tier.context_tokens: tier for tier in run.writing.tiers} if run.writing else {}
     rows = []
     for tokens in sorted({*bins, *tiers}):

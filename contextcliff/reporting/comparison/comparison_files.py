@@ -65,7 +65,7 @@ def _figures(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, .
     curves = [
         Curve(name=run.name, report=run.report)
         for run in comparison.runs
-        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.bins)
+        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
     ]
     writing, drawn = comparison.writing_runs, []
     if curves:
@@ -109,11 +109,11 @@ def _run(run: ComparedRun) -> dict[str, object]:
         "source": run.folder,
         "remeasured": run.remeasured,
         "tool": run.tool or "contextcliff",
-        "task": report.task if report else None,
-        "judged_by": with_file_names(report.judged_by) if report else {},
-        "safe_cap": asdict(report.safe_cap) if report else None,
-        "caps": dict(report.caps) if report else {},
-        "mean": report.mean if report else None,
+        "task": report.run.task if report else None,
+        "judged_by": with_file_names(report.run.judged_by) if report else {},
+        "safe_cap": asdict(report.analysis.safe_cap) if report else None,
+        "caps": dict(report.analysis.caps) if report else {},
+        "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
         "writing_verdict": run.writing.verdict if run.writing else None,
         "parameters": with_file_names(run.parameters),

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.records.analysis import Bin, HalfLife
+from contextcliff.analysis.half_life import HalfLife
+from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
-from contextcliff.reporting import findings, phrases
+from contextcliff.reporting import findings, found_in, phrases
 from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.figures.marks import (
     BLUE,
@@ -37,8 +38,9 @@ _STEPS = 200
 
 def has_decay(report: Report) -> bool:
     """Whether evidence lay at depths, as needles do, and there is a fall to look for: two lengths or a half-life."""
-    scored = sum(b.mean is not None for b in report.bins)
-    return bool(report.cells) and (scored >= 2 or (scored == 1 and report.half_life.tokens is not None))
+    scored = sum(b.mean is not None for b in report.analysis.bins)
+    tokens = found_in.half_life(report).tokens
+    return bool(report.analysis.cells) and (scored >= 2 or (scored == 1 and tokens is not None))
 
 
 def decay_figure(report: Report) -> Figure:
@@ -46,8 +48,8 @@ def decay_figure(report: Report) -> Figure:
 
     The fit is dashed beyond the longest test, where nothing but its form speaks for it.
     """
-    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
-    found = report.half_life
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    found = found_in.half_life(report)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
@@ -62,12 +64,12 @@ def decay_figure(report: Report) -> Figure:
     for score, text, colour in _LEVELS:
         line_across(axes, score=score, text=text, colour=colour)
     _fit(axes, found, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
-    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.safe_cap.confidence))
+    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
     above = _half_life(axes, found, axis=axis)
     heading(
         axes,
-        title=f"Decay by length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. {_words(found)}",
+        title=f"Decay by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {_words(found)}",
         inches=width,
         above=above + 4,
     )

@@ -28,7 +28,7 @@ def failures_figure(report: Report) -> Figure:
     """
     import matplotlib as mpl
 
-    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.6 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
     tags = list(phrases.all_failures(report))
@@ -59,8 +59,8 @@ def failures_figure(report: Report) -> Figure:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
     heading(
         axes,
-        title=f"Failures by length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. The white rest of a column is answered right",
+        title=f"Failures by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is answered right",
         inches=width,
         above=10,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
+from contextcliff.reporting import found_in
 from contextcliff.reporting.atomic import write_bytes
 from contextcliff.reporting.figures.curves_figure import comparable_runs, curves_figure
 from contextcliff.reporting.figures.decay_figure import decay_figure, has_decay
@@ -34,13 +35,13 @@ def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
     time. One that an earlier analysis of the same run left and that has no data any more is removed.
     """
     wanted: list[tuple[str, bool, Callable[[Report], Figure]]] = [
-        ("score_by_length", bool(report.bins), score_figure),
-        ("heatmap", bool(report.cells), heatmap_figure),
+        ("score_by_length", bool(report.analysis.bins), score_figure),
+        ("heatmap", bool(report.analysis.cells), heatmap_figure),
         ("decay_curve", has_decay(report), decay_figure),
-        ("depth_profile", len(report.profile) >= 2, profile_figure),
-        ("facets", bool(report.facets), facets_figure),
+        ("depth_profile", len(found_in.profile(report)) >= 2, profile_figure),
+        ("facets", bool(found_in.facets(report)), facets_figure),
         ("failures_by_length", has_failures(report), failures_figure),
-        ("length_histogram", report.audit is not None, _histogram),
+        ("length_histogram", found_in.audit(report) is not None, _histogram),
         ("latency_by_length", has_latency(report), latency_figure),
     ]
     drawn = []
@@ -63,7 +64,7 @@ def draw_curves(
     curves = comparable_runs(report, folder=folder, beside=beside)
     if len(curves) < 2:
         return None
-    path = folder / f"runs-{folder_name(report.task)}{suffix}.png"
+    path = folder / f"runs-{folder_name(report.run.task)}{suffix}.png"
     return write_figure(curves_figure(curves), path=path, dpi=dpi)
 
 
@@ -73,8 +74,8 @@ def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
 
 
 def _histogram(report: Report) -> Figure:
-    audit = report.audit or LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
-    return audit_figure(audit, title=f"Documents by length: {report.dataset}")
+    audit = found_in.audit(report) or LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
+    return audit_figure(audit, title=f"Documents by length: {report.run.dataset}")
 
 
 def _png(figure: Figure, *, dpi: int) -> bytes:

@@ -18,7 +18,7 @@ _WIDTH = 100
 def generations_text(report: Report, writing: Writing, *, scored: Sequence[ScoredSample]) -> str:
     """The whole of `generations.txt`: a header line before each text, control characters as escapes."""
     blocks = [
-        _header(f"{report.model}, {report.dataset}: {writing.document_id}, run {report.run_id}"),
+        _header(f"{report.run.model}, {report.run.dataset}: {writing.document_id}, run {report.run.run_id}"),
         *_original(writing, scored=scored),
         *(block for item in in_order(scored) for block in _round(item, rounds=_rounds(writing)[_tokens(item)])),
     ]

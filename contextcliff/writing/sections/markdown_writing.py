@@ -27,7 +27,7 @@ _TRENDS = (
 
 def writing_blocks(report: Report, *, images: Mapping[str, str]) -> list[str]:
     """The blocks of the section, its figures among them; none for a run without writing."""
-    writing = report.writing
+    writing = report.analysis.finding(Writing)
     if writing is None:
         return []
     head, rows = writing_text.tier_table(writing)

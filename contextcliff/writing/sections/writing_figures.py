@@ -24,7 +24,7 @@ def draw_writing_figures(report: Report, *, scored: Sequence[ScoredSample], fold
 
     Nothing where the report has no writing or no length.
     """
-    writing = report.writing
+    writing = report.analysis.finding(Writing)
     if writing is None or not writing.tiers:
         return ()
     wanted: list[tuple[str, Callable[[Report, Writing], Figure]]] = [

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.report import Report
+from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.writing.measures.measure import (
@@ -34,7 +34,7 @@ def write_writing_files(
     `degradation_analysis.json` and `generations.txt`; nothing for a report without writing. `parameters` is the
     flattened configuration (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
     """
-    writing = report.writing
+    writing = report.analysis.finding(Writing)
     if writing is None:
         return ()
     results = [(tier, _results(report, tier, scored=scored)) for tier in writing.tiers]
@@ -66,7 +66,7 @@ def _results(report: Report, tier: WritingTier, *, scored: Sequence[ScoredSample
 
 
 def _run(report: Report) -> dict[str, object]:
-    return {"schema_version": report.schema_version, "run_id": report.run_id, "model": report.model}
+    return {"schema_version": SCHEMA_VERSION, "run_id": report.run.run_id, "model": report.run.model}
 
 
 def _round(item: ScoredSample) -> dict[str, object]:

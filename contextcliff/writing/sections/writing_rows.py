@@ -67,14 +67,14 @@ def outcome(item: ScoredSample) -> str:
 
 def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> Row:
     return {
-        "model": report.model,
+        "model": report.run.model,
         "text": writing.document_id,
-        "model_id": report.run_id,
+        "model_id": report.run.run_id,
         "max_tokens": _number(parameters.get("task.max_tokens", parameters.get("sampling.max_tokens"))),
         **{name: _number(parameters.get(f"sampling.{name}")) for name in _SAMPLERS},
-        "engine": report.engine,
-        "kv_policy": report.kv_policy,
-        "label": report.label or None,
+        "engine": report.run.engine,
+        "kv_policy": report.run.kv_policy,
+        "label": report.run.label or None,
     }
 
 
