@@ -44,6 +44,11 @@ def percent(value: float) -> str:
     return f"{round(100 * value, 1):g}%"
 
 
+def p_value(value: float) -> str:
+    """A p-value, 0-1; a tiny one isn't shown as zero."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
 def milliseconds(value: float | None) -> str:
     """A time given in milliseconds, short enough for a column: 350ms, 12.3s, 754s."""
     if value is None:

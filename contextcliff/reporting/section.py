@@ -40,6 +40,18 @@ def from_report(draw: Callable[[Report], Figure]) -> Draw:
     return lambda report, _: draw(report)
 
 
+def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
+    """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
+
+    def drawn(report: Report, _: Sequence[ScoredSample]) -> Figure:
+        finding = report.analysis.finding(record)
+        if finding is None:
+            raise ValueError(f"the report has no {record.__name__} to draw")
+        return draw(report, finding)
+
+    return drawn
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
     """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run."""

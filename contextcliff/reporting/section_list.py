@@ -29,7 +29,10 @@ def _core(name: str) -> Listed:
 
 
 SECTIONS: tuple[Listed, ...] = (
+    _core("answer_section.AnswerSection"),
+    _core("zones_section.ZonesSection"),
     _core("guide_section.GuideSection"),
+    _core("score_section.ScoreSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("half_life_section.HalfLifeSection"),
@@ -37,6 +40,13 @@ SECTIONS: tuple[Listed, ...] = (
     _core("facets_section.FacetsSection"),
     _core("controls_section.ControlsSection"),
     _core("judge_section.JudgeSection"),
+    _core("failures_section.FailuresSection"),
+    _core("latency_section.LatencySection"),
+    _core("took_section.TookSection"),
+    _core("notes_section.NotesSection"),
+    _core("method_section.MethodSection"),
+    _core("cap_rules_section.CapRulesSection"),
+    _core("run_section.RunSection"),
 )
 
 

@@ -6,14 +6,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section import Measurement
 from contextcliff.reporting.section_list import sections_of
 
 MAX_KEY = 250
@@ -34,67 +32,13 @@ class MetricPoint:
 
 
 def measurements(report: Report) -> list[MetricPoint]:
-    """Every figure of a report that is a number: a point for each length, then the run's own figures."""
-    tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
-    points = [
-        *(
-            Measurement(key=key, value=value, step=each.asked_tokens)
-            for each in report.analysis.bins
-            for key, value in _length_figures(each, tags)
-        ),
-        *(point for section in sections_of(report) for point in section.metrics(report)),
-        *(Measurement(key=key, value=value) for key, value in _run_figures(report)),
-    ]
+    """Every figure of a report that is a number, of every section."""
     return [
         MetricPoint(key=valid_key(point.key), value=float(point.value), step=point.step)
-        for point in points
+        for section in sections_of(report)
+        for point in section.metrics(report)
         if point.value is not None and math.isfinite(point.value)
     ]
-
-
-def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | None]]:
-    yield "score", each.mean
-    yield "score_ci_low", each.ci_low
-    yield "score_ci_high", each.ci_high
-    yield "score_tested_low", each.tested_low
-    yield "failure_rate", each.failure_rate
-    yield "std", each.std
-    yield "n_samples", each.n_samples
-    yield "n_unscored", each.n_unscored
-    yield "ttft_ms_median", each.ttft_ms_median
-    yield "latency_ms_median", each.latency_ms_median
-    yield "instability", each.instability
-    yield "within_item_variance", each.within_item_variance
-    for tag in tags:
-        # A tag that this length doesn't have was counted as none here: without the zero, a chart
-        # would draw a line over the length.
-        yield f"failure.{tag}", each.failures.get(tag, 0)
-
-
-def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
-    cap, counts, usage = report.analysis.safe_cap, report.counts, report.usage
-    yield "safe_cap_tokens", cap.tokens
-    yield "safe_cap_fraction", cap.fraction_of_max
-    yield "safe_cap_ci_low", cap.ci_low
-    yield "safe_cap_ci_high", cap.ci_high
-    yield "mean_score", report.analysis.mean
-    yield "successes", report.analysis.successes
-    yield "planned", counts.planned
-    yield "completed", counts.completed
-    yield "reused", counts.reused
-    yield "unscored", counts.unscored
-    yield "prompt_tokens", usage.prompt_tokens
-    yield "cached_tokens", usage.cached_tokens
-    yield "computed_prompt_tokens", usage.computed_prompt_tokens
-    yield "completion_tokens", usage.completion_tokens
-    yield "usd", usage.usd
-    yield "wall_s", usage.wall_s
-    if usage.judge is not None:
-        yield "judge_prompt_tokens", usage.judge.prompt_tokens
-        yield "judge_completion_tokens", usage.judge.completion_tokens
-        yield "judge_usd", usage.judge.usd
-    for rule, tokens in report.analysis.caps.items():
-        yield f"caps.{rule}", tokens
 
 
 def tags(report: Report) -> dict[str, str]:
@@ -114,7 +58,6 @@ def tags(report: Report) -> dict[str, str]:
         "dataset": report.run.dataset,
         "dataset_kind": report.run.dataset_kind,
         "texts": report.run.texts,
-        "verdict": report.analysis.safe_cap.verdict,
         "partial": str(report.run.partial).lower(),
     }
     if report.run.api:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.facets import FacetRow
 from contextcliff.records.report import Report
-from contextcliff.reporting import found_in, phrases
+from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
 from contextcliff.reporting.figures.marks import BLUE, GREY
 
@@ -42,12 +42,12 @@ class _Panel:
         return _ROW * len(self.rows)
 
 
-def facets_figure(report: Report) -> Figure:
-    """Draw a report that has facets: mean score (0-1) with its interval and n, over all lengths."""
-    facets = [(facet, tuple(rows)) for facet, rows in groupby(found_in.facets(report), key=lambda row: row.facet)]
+def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
+    """Draw at least one row: mean score (0-1) with its interval and n, over all lengths."""
+    facets = [(facet, tuple(members)) for facet, members in groupby(rows, key=lambda row: row.facet)]
     columns = 1 if len(facets) == 1 else 2 if len(facets) <= 4 else 3
-    names = max(width_of(_short(row.value)) for row in found_in.facets(report)) + 0.12
-    beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in found_in.facets(report)) + 3) + _BETWEEN
+    names = max(width_of(_short(row.value)) for row in rows) + 0.12
+    beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in rows) + 3) + _BETWEEN
     plot = max(_PLOT, (_PAGE + _BETWEEN) / columns - beside)
     panels, height = _laid_out(facets, columns=columns, stride=plot + beside, indent=names)
     width = columns * (plot + beside) - _BETWEEN

@@ -16,13 +16,8 @@ _MOST_TAGS = 9
 _OTHER = "other"
 
 
-def has_failures(report: Report) -> bool:
-    """Whether anything failed at all."""
-    return bool(phrases.all_failures(report))
-
-
 def failures_figure(report: Report) -> Figure:
-    """Draw a report for which `has_failures` holds: a stacked column a length, as shares of its planned samples.
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
 
     Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
     """

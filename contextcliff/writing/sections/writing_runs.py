@@ -9,25 +9,14 @@ from pathlib import Path
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.run_names import facts_of, unique_names
 from contextcliff.reporting.stored_reports import StoredReport, stored_reports
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.writing_page import WritingRun, page_of
+from contextcliff.writing.sections.writing_page import WritingRun
 
 _MOST_RUNS = 20
 _MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
 """Of a configuration that may be anybody's."""
-
-
-def write_writing_page(
-    report: Report, *, parameters: Mapping[str, str], folder: Path, beside: Sequence[StoredReport] | None = None
-) -> Path | None:
-    """Write `writing.html` into the run's folder, with the runs beside it; None for a report without writing."""
-    if report.analysis.finding(Writing) is None:
-        return None
-    found = comparable_writing(report, parameters=parameters, folder=folder.parent, beside=beside)
-    return write_text(path=folder / "writing.html", text=page_of(found))
 
 
 def comparable_writing(
