@@ -123,6 +123,10 @@ class Section(Generic[T]):
         """What runs can be filtered by."""
         return {}
 
+    def parameters(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002
+        """What the finding adds to the run's parameters on pages of several runs. `text` also tells runs apart."""
+        return {}
+
     def files(self, run: FinishedRun) -> Mapping[str, str]:  # noqa: ARG002
         """Further files that the run leaves: a path below its folder, and the text."""
         return {}

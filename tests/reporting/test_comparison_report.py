@@ -19,7 +19,7 @@ from contextcliff.writing.analysis.measuring_rules import WritingSide
 from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from tests.reporting.conftest import make_report
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_writing import make_rounds, make_writing, with_writing
+from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
 EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
 

@@ -23,7 +23,7 @@ from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.sections.hover import hover_parameters, mark_up
 from contextcliff.writing.sections.writing_page import WritingRun, page_data, page_of
 from contextcliff.writing.sections.writing_runs import comparable_writing, named_runs
-from tests.reporting.made_writing import make_rounds, make_writing, with_writing
+from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
 HOSTILE = "</script><b onmouseover=alert(1)>&lt; ]]> <!-- %{y} $x$ /*DATA*/ <!--PARAMETERS-->"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

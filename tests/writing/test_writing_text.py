@@ -16,9 +16,9 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.prose_findings import Scale, Writing, WritingTrend
-from contextcliff.writing.sections.writing_phrases import round_figures, value
+from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
-from tests.reporting.made_writing import TIERS, make_round, make_rounds, with_writing
+from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing
 
 LONG = (2048, 131_072, 1_048_576)
 _SCALED: tuple[tuple[str, Scale], ...] = (("mtld", "z"), ("word_entropy", "raw"))
@@ -204,13 +204,6 @@ def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: 
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
-
-
-def test_a_rounds_figures_are_those_that_were_measured() -> None:
-    assert round_figures({"cloze_score": 14.66, "vocabulary_diversity": 0.564}) == (
-        "Cloze 14.66, level 16+, vocabulary 0.564"
-    )
-    assert round_figures({}) == ""
 
 
 @pytest.mark.parametrize(

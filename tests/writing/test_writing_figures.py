@@ -20,7 +20,7 @@ from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.panels import core_measures
 from contextcliff.writing.sections.writing_figures import draw_writing_figures
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_writing import TIERS, make_round, make_rounds, make_writing, with_writing
+from tests.writing.made_writing import TIERS, make_round, make_rounds, make_writing, with_writing
 
 NINE = tuple(1024 * 2**i for i in range(9))
 TWELVE = tuple(round(2048 * 2 ** (i / 2)) for i in range(12))

@@ -21,7 +21,7 @@ from contextcliff.reporting.plain_text import tame, tame_cell
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.writing_files import results_name, write_writing_files
-from tests.reporting.made_writing import (
+from tests.writing.made_writing import (
     NEXT_WORDS,
     PROSE,
     TIERS,
