@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from rich.console import Console
 
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
@@ -16,7 +17,6 @@ from contextcliff.reporting.comparison.comparison_console import render_comparis
 from contextcliff.reporting.comparison.comparison_files import write_comparison
 from contextcliff.writing.analysis.contest import compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
-from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from tests.reporting.conftest import make_report
 from tests.reporting.figure_texts import overlaps, words
 from tests.writing.made_writing import make_rounds, make_writing, with_writing

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from contextcliff.writing.sections.writing_figures import draw_writing_figures
 from matplotlib.figure import Figure
 
 from contextcliff.records.generation import ScoredSample
@@ -18,7 +19,6 @@ from contextcliff.writing.sections.convergence_figure import convergence_figure,
 from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.panels import core_measures
-from contextcliff.writing.sections.writing_figures import draw_writing_figures
 from tests.reporting.figure_texts import overlaps, words
 from tests.writing.made_writing import TIERS, make_round, make_rounds, make_writing, with_writing
 
