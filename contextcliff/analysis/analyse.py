@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import Group, LengthResult, group, mean_of, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
-from contextcliff.analysis.dispersion import design_effect
 from contextcliff.analysis.facets import facet_rows
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
+from contextcliff.analysis.groups import Group, group
 from contextcliff.analysis.guide import operating_guide
 from contextcliff.analysis.half_life import half_life, half_life_lsq
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.profile import depth_profile
@@ -22,6 +23,8 @@ from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, Guide, HalfLife, PositionPattern, SafeCap
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import pooled_design_effect
+from contextcliff.statistics.descriptive import mean_of
 
 _NO_SAMPLES = "there are no samples to analyse"
 
@@ -50,7 +53,8 @@ def analyse(
         return _nothing(settings, relative=relative)
     sequence, threshold = sequence_of(groups, settings, relative=relative)
     results = sequence.results
-    halving = half_life(results, settings.confidence, dispersion=design_effect(results))
+    dispersion = pooled_design_effect(result.evidence.clusters for result in results)
+    halving = half_life(results, settings.confidence, dispersion=dispersion)
     book = control_book(controls)
     controlled = control_levels(groups, book, threshold=threshold.score, confidence=settings.confidence)
     cells = depth_cells(groups, book, controlled, threshold=threshold.score, confidence=settings.confidence)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from contextcliff.analysis.amounts import amount, are
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import LengthResult, group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.analysis.groups import group
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.reasons import cannot_show, planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
 from contextcliff.records.generation import ScoredSample

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.records.analysis import ControlLevel
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.intervals import is_binary
 

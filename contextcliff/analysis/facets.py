@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.bins import Group, mean_of, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.pooling import pooled
+from contextcliff.analysis.groups import Group
+from contextcliff.analysis.item_evidence import pooled_evidence
 from contextcliff.analysis.threshold import make_threshold
 from contextcliff.records.analysis import FacetRow
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.quantiles import quantile_classes
 
 Value = str | int | float
@@ -40,7 +42,7 @@ def facet_rows(
     for key, values in _values(groups).items():
         for label, members in _classes(values):
             own = _having(groups, key, members)
-            evidence = pooled([group.samples for group in own], binary=binary)
+            evidence = pooled_evidence([group.samples for group in own], binary=binary)
             if evidence is None:
                 continue
             levels = summarise(own, confidence, binary=binary)

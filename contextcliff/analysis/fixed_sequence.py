@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold, is_degraded
 from contextcliff.statistics.evidence import p_at_least_share
 

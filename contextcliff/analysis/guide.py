@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import Guide, GuideRow, HalfLife
 
 SAFE_ABOVE = 0.9

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from contextcliff.analysis.bins import LengthResult, mean_of
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import HalfLife
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
 FEWEST_LENGTHS = 3

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.items import items_of
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 
 
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item, items_of
 from contextcliff.records.analysis import PositionPattern
+from contextcliff.statistics.descriptive import mean_of
 
 FEWEST_DEPTHS = 3
 """With two depths there is no middle."""

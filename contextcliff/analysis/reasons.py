@@ -6,8 +6,8 @@ import bisect
 import math
 
 from contextcliff.analysis.amounts import amount, are, portion
-from contextcliff.analysis.bins import LengthResult
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold, figure
 from contextcliff.statistics import sample_size
 

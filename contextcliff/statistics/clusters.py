@@ -19,14 +19,11 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from scipy import stats
-
-from contextcliff.analysis.items import Item
 
 ASSUMED_CORRELATION = 0.15
 """Intra-class correlation that is allowed for whatever is observed: the least (in steps of 0.05) that keeps the
@@ -53,38 +50,24 @@ class Effective:
     n: float
 
 
-def clusters_of(items: Iterable[Item], *, unscored_as: float | None = None) -> tuple[Cluster, ...]:
-    """The clusters of the items of one length, smallest first; none where the samples are independent.
+def are_clustered(shared: Iterable[Sequence[float | None]]) -> bool:
+    """Whether scores, one sequence for each shared text, are treated as clusters; None is a sample without a score.
 
-    They are clustered where they name at least two shared texts, and one of those has more than one scored
-    sample. Where all share a single text there is no variance between texts to be seen, and the claim is
-    about that text. `unscored_as`: as if every sample without a score had scored so.
+    They are where there are at least two shared texts and one of them has more than one scored sample. Where all
+    samples share a single text no variance between texts can be estimated, and the claim is about that text.
     """
-    named: defaultdict[str, list[Item]] = defaultdict(list)
-    alone: list[list[Item]] = []
-    for item in items:
-        if item.cluster:
-            named[item.cluster].append(item)
-        else:
-            alone.append([item])
-    if not are_clustered([[item.score for item in group] for group in named.values()]):
-        return ()
-    found = (
-        _cluster([item.score if unscored_as is None else item.score_if(unscored_as) for item in group])
-        for group in (*named.values(), *alone)
-    )
-    return tuple(sorted(found, key=lambda c: (c.scored, c.unscored, c.total)))
-
-
-def are_clustered(named: Iterable[Sequence[float | None]]) -> bool:
-    """Whether scores, a list for each shared text, are to be treated as clusters."""
-    scored = [sum(score is not None for score in scores) for scores in named]
+    scored = [sum(score is not None for score in scores) for scores in shared]
     return len(scored) >= 2 and max(scored) > 1
 
 
-def _cluster(scores: list[float | None]) -> Cluster:
-    found = [score for score in scores if score is not None]
-    return Cluster(total=math.fsum(found), scored=len(found), unscored=len(scores) - len(found))
+def clusters_from(groups: Iterable[Sequence[float | None]]) -> tuple[Cluster, ...]:
+    """A cluster of each group of scores, in an order that does not depend on that of the groups."""
+    return tuple(sorted(map(_cluster, groups), key=lambda c: (c.scored, c.unscored, c.total)))
+
+
+def _cluster(scores: Sequence[float | None]) -> Cluster:
+    known = [score for score in scores if score is not None]
+    return Cluster(total=math.fsum(known), scored=len(known), unscored=len(scores) - len(known))
 
 
 def mean_of_clusters(clusters: tuple[Cluster, ...]) -> float:
@@ -113,6 +96,26 @@ def design_effect_of(clusters: tuple[Cluster, ...]) -> float:
     if spread < _ROUNDING:
         return assumed
     return max(assumed, variance_of_mean(clusters) * sum(c.scored for c in clusters) / spread)
+
+
+def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
+    """One design effect for several lengths: at least 1, and 1 where no length is clustered.
+
+    `lengths` are the clusters of each length, an empty tuple where its samples are independent. The result is the
+    variance between texts over the independent one, each summed over the clustered lengths (the dispersion of a
+    quasi-likelihood fit: P. McCullagh and J. A. Nelder, "Generalized Linear Models", 1989, chapter 4), and never
+    below the design effect of `ASSUMED_CORRELATION`.
+    """
+    clustered = [clusters for clusters in lengths if clusters]
+    if not clustered:
+        return 1.0
+    sizes = [sum(cluster.scored for cluster in clusters) for clusters in clustered]
+    means = [mean_of_clusters(clusters) for clusters in clustered]
+    assumed = math.fsum(n * assumed_design_effect(c) for n, c in zip(sizes, clustered, strict=True)) / sum(sizes)
+    independent = math.fsum(n * mean * (1.0 - mean) for n, mean in zip(sizes, means, strict=True))
+    between = math.fsum(n**2 * variance_of_mean(c) for n, c in zip(sizes, clustered, strict=True))
+    # Where nearly all answers are right or nearly all wrong, there is no variance to compare.
+    return max(1.0, assumed, between / independent if independent > 1e-9 else assumed)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import group
+from contextcliff.analysis.groups import group
 from contextcliff.writing.measures.measure import COMPOSITE
 from tests.analysis.analysis_samples import analysed, curve, scored_sample
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import group
+from contextcliff.analysis.groups import group
 from contextcliff.analysis.position import position_pattern
 from contextcliff.records.analysis import PositionPattern
 from contextcliff.records.generation import ScoredSample

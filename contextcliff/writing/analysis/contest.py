@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.writing.analysis.levels import level_at
 from contextcliff.writing.analysis.measuring_rules import WritingSide, different_rules, unequal_lengths
 from contextcliff.writing.measures.measure import MEASURES

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import p_larger, rank_biserial
 from contextcliff.writing.analysis.draws import DrawnTier

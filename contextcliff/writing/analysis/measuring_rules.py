@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.writing.analysis.levels import level_at
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, Family
 from contextcliff.writing.measures.measured import LENGTH

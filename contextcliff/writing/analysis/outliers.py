@@ -42,7 +42,7 @@ def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
     return tuple(
         OutlierRound(sample_id=scored.sample.sample_id, trial=scored.sample.trial, measures=tuple(found[place]))
         for place in sorted(found)
-        for scored in tier.draws[place].rounds
+        for scored in tier.draws[place].samples
     )
 
 

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from contextcliff.analysis.bins import counted
+from contextcliff.analysis.items import Item
+from contextcliff.statistics.descriptive import counted
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import least_p
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import WritingTest
 
@@ -30,10 +31,10 @@ def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, 
 
 def rounds_without_measures(tier: DrawnTier) -> int:
     """Rounds that were answered with nothing that can get worse: no text, or next to none."""
-    return sum(len(draw.rounds) for draw in tier.draws if _is_without_text(draw))
+    return sum(len(draw.samples) for draw in tier.draws if _is_without_text(draw))
 
 
-def _is_without_text(draw: Draw) -> bool:
+def _is_without_text(draw: Item) -> bool:
     return not any(name in draw.details for name in _OF_TEXT)
 
 
@@ -59,7 +60,7 @@ def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[str]:
                 scored.failure or "no reason given"
                 for draw in tier.draws
                 if _is_without_text(draw)
-                for scored in draw.rounds
+                for scored in draw.samples
             )
             kinds = ", ".join(f"{tag} {n}" for tag, n in tags.items())
             yield (

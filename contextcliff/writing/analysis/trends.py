@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.seeding import seed_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.holm import holm
 from contextcliff.statistics.jonckheere import OrderedTrend, ordered_trend
 from contextcliff.writing.analysis.draws import DrawnTier

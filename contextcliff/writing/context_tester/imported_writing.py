@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.analysis.items import Item
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
 from contextcliff.writing.composite import classic
 from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
@@ -93,13 +94,13 @@ def _rows(tier: ImportedTier) -> list[Mapping[str, float]]:
 def _of_rounds(
     tier: ImportedTier, *, absent: frozenset[str], original: Mapping[str, float], confidence: float
 ) -> WritingTier:
-    draws: dict[object, Draw] = {}
+    draws: dict[object, Item] = {}
     for kept in tier.rounds:
         values = {name: value for name, value in kept.values.items() if name not in absent}
         composite = classic(values)
         details = {**values, **original, **({} if composite is None else {CLASSIC_COMPOSITE: composite})}
         # `setdefault`: what differs between equal texts is how long they took.
-        draws.setdefault(kept.text or tuple(sorted(values.items())), Draw(score=0.0, details=details))
+        draws.setdefault(kept.text or tuple(sorted(values.items())), Item(score=0.0, repeats=(0.0,), details=details))
     drawn = DrawnTier(context_tokens=tier.context_tokens, draws=tuple(draws.values()))
     names = [m.name for m in MEASURES if any(m.name in draw.details for draw in drawn.draws)]
     return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
