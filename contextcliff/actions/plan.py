@@ -126,7 +126,7 @@ def _plan(
     download: Download | None,
     judge: JudgePlan | None,
 ) -> Plan:
-    from contextcliff.statistics.power import detectable_drop
+    from contextcliff.statistics.sample_size import detectable_drop
 
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)

@@ -49,7 +49,7 @@ class BestCase:
     @property
     def fewest(self) -> int | None:
         """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
-        return sample_size.fewest_to_clear(self.asked, self.confidence)
+        return sample_size.fewest_all_right(self.asked, self.confidence)
 
     @property
     def samples(self) -> str:

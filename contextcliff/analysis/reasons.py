@@ -104,7 +104,7 @@ def _never_good(sequence: FixedSequenceTest, threshold: Threshold, confidence: f
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> str:
     """Why the data at `stop` settle nothing, and how many samples would."""
-    fewest = sample_size.fewest_to_clear(asked, confidence)
+    fewest = sample_size.fewest_all_right(asked, confidence)
     if not stop.scores:
         least = None if fewest is None else fewest_all_right(stop, threshold, fewest)
         needs = "" if least is None else f"; at least {_scored(stop, least)} are needed there"
@@ -207,7 +207,7 @@ def _advice(stop: LengthResult, threshold: Threshold, confidence: float) -> str:
         settled = _settled_by(stop, threshold.samples_to_show_above(stop), where)
         return f", above the threshold, but {amount(n, stop.noun)} {are(n)} too few to show it; {settled}"
     rate = sample_size.cautious_rate(stop.scores, score)
-    independent = sample_size.to_fall(rate, score, confidence)
+    independent = sample_size.to_show_below(rate, score, confidence)
     needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     side = "at" if math.isclose(mean, score) else "below"
     settled = _settled_by(stop, needed, "at that length")

@@ -9,7 +9,6 @@ from typing import Protocol
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
-from contextcliff.statistics.settling import fewest_like
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
@@ -97,12 +96,10 @@ class AbsoluteThreshold:
         return self.could_be_shown_above(result, result.evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        if not (result.binary or result.clusters) and len(result.scores) >= 2:
-            # A baseline that is known to be 1 makes the share a fixed threshold.
-            return fewest_like(result.scores, (1.0, 1.0), self.threshold, self.confidence, most=sample_size.MOST)
-        rate = sample_size.cautious_rate(result.scores, self.threshold)
-        needed = sample_size.to_clear(rate, self.threshold, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        has_spread = not (result.binary or result.clusters)
+        return sample_size.to_show_above_as_observed(
+            result.evidence, self.threshold, self.confidence, has_spread=has_spread
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,22 +172,16 @@ class RelativeThreshold:
         return self._exceeds(evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """At both lengths alike, since more samples at one alone leave the other's error.
-
-        Fractional scores that share no texts are planned with the spread they have, 0/1 scores and single ones with
-        that of right and wrong answers.
-        """
-        if self.score is None or self.baseline.bin.mean is None:
-            return None
-        if not (result.binary or result.clusters or self.baseline.clusters):
-            here, baseline = result.scores, self.baseline.scores
-            if min(len(here), len(baseline)) >= 2:
-                return fewest_like(
-                    here, baseline, self.share, self.confidence, most=sample_size.MOST, least=BASELINE_SAMPLES
-                )
-        rate = sample_size.cautious_rate(result.scores, self.score)
-        needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        """The same number at the baseline, whose score is an estimate too."""
+        has_spread = not (result.binary or result.clusters or self.baseline.clusters)
+        return sample_size.to_show_above_share_as_observed(
+            result.evidence,
+            self.baseline.evidence,
+            self.share,
+            self.confidence,
+            has_spread=has_spread,
+            least=BASELINE_SAMPLES,
+        )
 
 
 def make_threshold(

@@ -10,11 +10,11 @@ from contextcliff.analysis.items import Item
 from contextcliff.statistics.descriptive import counted
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import least_p
+from contextcliff.statistics.sample_size import fewest_for_significance
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import WritingTest
 
-_MOST_ROUNDS = 1_000
 _OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.name != "shortfall")
 """What can get worse in a text: how much of it is missing is known of an empty answer too."""
 
@@ -91,19 +91,13 @@ def _out_of_reach(
         windows = "of the author's windows" if against == "author" else ""
         p = least_p(n, n_baseline)
         corrected = min(1.0, p * len(family))
-        needed = _enough(len(family), None if against == "shortest" else n_baseline, confidence)
+        needed = fewest_for_significance(len(family), None if against == "shortest" else n_baseline, confidence)
         then = "" if needed is None else f"; from {needed:,} rounds on it can"
         yield (
             f"{where}{n:,} {_rounds(n)} against {n_baseline:,} {windows or ''}".rstrip()
             + f" can reach p = {p:.2g} at best, and {corrected:.2g} after Holm over {len(family):,} "
             f"{'test' if len(family) == 1 else 'tests'}: no degradation can be shown{then}"
         )
-
-
-def _enough(tests: int, windows: int | None, confidence: float) -> int | None:
-    """Rounds a length at which one test among so many can be significant; against as many rounds, or the windows."""
-    sizes = range(1, _MOST_ROUNDS + 1)
-    return next((n for n in sizes if is_significant(tests * least_p(n, windows or n), confidence)), None)
 
 
 def _at(some: Sequence[DrawnTier], tiers: Sequence[DrawnTier]) -> str:

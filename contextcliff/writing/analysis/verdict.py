@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextcliff.analysis.threshold import figure
-from contextcliff.statistics.settling import MOST_ROUNDS
+from contextcliff.statistics.sample_size import MOST_ROUNDS
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.power_warnings import listed, rounds_without_measures
 from contextcliff.writing.measures.measure import BY_NAME
