@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from contextcliff.text.common_subsequence import common_subsequence_length
 from contextcliff.writing.measures.prose_words import words_of
 
 COPIED_RUN = 8
@@ -91,24 +92,11 @@ def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
 def rouge_l(words: Sequence[str], reference: Sequence[str]) -> float | None:
     """ROUGE-L F1: the harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
 
-    `rouge-score`, which the question tasks use, fills a table of 800 × 800 cells for two texts of 800 words; this keeps
-    a row of it in the bits of one number (Hyyrö 2004). None where either text has no words.
+    None where either text has no words.
     """
     if not words or not reference:
         return None
-    return 2.0 * _common_subsequence(words, reference) / (len(words) + len(reference))
-
-
-def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    places: dict[str, int] = {}
-    for place, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << place
-    everything = (1 << len(first)) - 1
-    row = everything
-    for word in second:
-        met = row & places.get(word, 0)
-        row = ((row + met) | (row - met)) & everything
-    return len(first) - row.bit_count()
+    return 2.0 * common_subsequence_length(words, reference) / (len(words) + len(reference))
 
 
 def _paired(ranks: Ranks, step: int) -> Ranks:

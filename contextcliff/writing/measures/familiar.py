@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.resources import files
 
 from contextcliff.errors import ConfigError
 from contextcliff.seeding import digest_of
@@ -26,17 +25,9 @@ class WordList:
 
 @cache
 def dale_chall() -> WordList:
-    """The list of Dale and Chall, 2,941 words as `textstat` ships them. Raises `ConfigError` where that is missing."""
-    # Its package is looked up and not imported: that would import NLTK.
-    package = find_spec("textstat")
-    folders = package.submodule_search_locations if package is not None else None
-    path = Path(folders[0], "resources", "en", "easy_words.txt") if folders else None
-    if path is None or not path.is_file():
-        raise ConfigError(
-            "the default list of familiar words comes with the package textstat, which lacks it here; "
-            "run pip install 'textstat>=0.7.13', or name a list of your own"
-        )
-    return word_list_of(path.read_text(encoding="utf-8"), "dale-chall")
+    """The list of Dale and Chall: 2,941 words, as textstat (MIT licence) distributes them."""
+    listed = files("contextcliff.writing").joinpath("word_lists", "dale_chall.txt")
+    return word_list_of(listed.read_text(encoding="utf-8"), "dale-chall")
 
 
 def word_list_of(text: str, name: str) -> WordList:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from unicodedata import category, normalize
+from unicodedata import normalize
 
+from contextcliff.text.marks import combining_marks
 from contextcliff.text.sentences import sentence_starts
 
 UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
 """Languages that set no spaces between words: their words are not counted."""
 
-# Vowel signs and accents that stand by themselves are part of a word; to `re` they are none of its characters.
-_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)+|[\w{_MARKS}]+(?:['-][\w{_MARKS}]+)*")
 _PLAIN = str.maketrans(
     {"’": "'", "ʼ": "'", "＇": "'", "\u2010": "-", "\u2011": "-", "_": " ", "\u00ad": None, "\u200b": None}
 )
@@ -49,7 +48,13 @@ def words_of(text: str) -> list[str]:
     are one word each, `--` and the dashes part words, and what stands around a word (`go!`, `'go'`) is none of it. A
     number with its points and commas is one word.
     """
-    return _WORD.findall(normalize("NFC", text).translate(_PLAIN).lower())
+    return _word().findall(normalize("NFC", text).translate(_PLAIN).lower())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    letters = rf"[\w{combining_marks()}]+"
+    return re.compile(rf"\d+(?:[.,:]\d+)+|{letters}(?:['-]{letters})*")
 
 
 def prose_of(text: str, *, language: str = "en") -> Prose:
