@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
+from contextcliff.kv.memory import BITS_PER_VALUE
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -27,7 +28,6 @@ from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, Po
 from contextcliff.text.prose import sentences
 from contextcliff.text.word_tokens import WordTokenizer
 
-_FULL_BITS = 16.0
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3
 
@@ -142,8 +142,8 @@ class SimulatedSession:
 
 
 def _halvings(policy: KVPolicy) -> float:
-    bits = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
-    return math.log2(_FULL_BITS / ((bits[policy.key_type] + bits[policy.value_type]) / 2))
+    bits = (BITS_PER_VALUE[policy.key_type] + BITS_PER_VALUE[policy.value_type]) / 2
+    return math.log2(BITS_PER_VALUE["f16"] / bits)
 
 
 _LAWS: Mapping[str, Callable[[float, float], float]] = {
