@@ -9,9 +9,9 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.file_names import file_name
 from contextcliff.writing.analysis.contest import WritingContest
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME
-from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
+from contextcliff.writing.prose_findings import MeasureLevel, Writing
 from contextcliff.writing.sections.contest_words import COMPOSITES
 from contextcliff.writing.sections.writing_rows import Cell, Row
 
@@ -121,12 +121,12 @@ def _of_run(run: ComparedRun) -> list[Row]:
             "score_n": a_bin.n_samples if a_bin else None,
         }
         for name in (*COMPOSITES, *BY_NAME):
-            row |= _cells(name, level_at(tier, name) if tier else None)
+            row |= _cells(name, level_of(tier, name) if tier else None)
         rows.append(row)
     return rows
 
 
-def _cells(name: str, level: MeasureLevel | CompositeLevel | None) -> dict[str, Cell]:
+def _cells(name: str, level: MeasureLevel | None) -> dict[str, Cell]:
     if level is None or level.mean is None:
         return {name: None, f"{name}_std": None, f"{name}_n": None}
     return {name: level.mean, f"{name}_std": level.std, f"{name}_n": level.n}

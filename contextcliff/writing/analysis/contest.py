@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.analysis.measuring_rules import WritingSide, different_rules, unequal_lengths
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import MeasureLevel, Scale, Writing
+from contextcliff.writing.prose_findings import Scale, Writing
 from contextcliff.writing.sections.contest_words import COMPOSITES, Lead, WritingRange, sentence_of
 
 _WITHIN = "rounds like these can't tell that from no difference"
 _EQUAL = "the best two have the same mean"
-_RAW_ALWAYS = frozenset({"shortfall"})
-"""The author's text lacks nothing, ever: there is no standard deviation of the author's."""
+_RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
+"""The author's text is complete: it has no standard deviation of what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,19 +114,15 @@ def _contest(
 
 
 def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
     return {
         tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
     }
 
 
 def _z(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
-    return {
-        tokens: _Point(mean=level.z, std=level.z_std, n=level.n)
-        for tokens, level in found
-        if isinstance(level, MeasureLevel) and level.z is not None
-    }
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in found if level.z is not None}
 
 
 def _compared(

@@ -15,7 +15,7 @@ from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import WritingTest
 
-_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.name != "shortfall")
+_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.of_text)
 """What can get worse in a text: how much of it is missing is known of an empty answer too."""
 
 

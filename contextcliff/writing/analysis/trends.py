@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from contextcliff.seeding import seed_of
@@ -13,13 +13,6 @@ from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.scale import scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, Measure
 from contextcliff.writing.prose_findings import NeighbourStep, WritingTrend
-
-STEP_LIMITS: Mapping[str, float] = {
-    "cloze_score": 3.0,
-    "vocabulary_diversity": -0.05,
-    "sentence_length_variance": -5.0,
-}
-"""Change between neighbouring lengths' means beyond which Context-Tester calls the longer one a degradation point."""
 
 
 def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
@@ -54,14 +47,14 @@ def _tested(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None
 
 
 def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:
-    """Steps beyond the limits, by length and measure. No test: the more rounds vary, the more of them there are."""
-    found = []
+    """Steps beyond the measures' limits, by length and measure. No test: more variable rounds have more of them."""
+    steps = []
     for shorter, longer in pairwise(tiers):
-        for name, limit in STEP_LIMITS.items():
-            before, after = shorter.mean(name), longer.mean(name)
-            if before is None or after is None:
+        for measure in MEASURES:
+            before, after = shorter.mean(measure.name), longer.mean(measure.name)
+            if measure.step_limit is None or before is None or after is None:
                 continue
             change = after - before
-            if abs(change) > abs(limit) and change * limit > 0.0:
-                found.append(NeighbourStep(context_tokens=longer.context_tokens, measure=name, change=change))
-    return tuple(found)
+            if abs(change) > abs(measure.step_limit) and change * measure.step_limit > 0.0:
+                steps.append(NeighbourStep(context_tokens=longer.context_tokens, measure=measure.name, change=change))
+    return tuple(steps)

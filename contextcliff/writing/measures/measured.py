@@ -9,15 +9,14 @@ from contextcliff.writing.measures.copying import PromptIndex, copied_share, pro
 from contextcliff.writing.measures.diversity import entropy, mtld, unique_word_ratio, vocabulary_diversity
 from contextcliff.writing.measures.drift import language_drift
 from contextcliff.writing.measures.familiar import WordList
-from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.measures.prose_words import UNSPACED, Prose, prose_of, words_of
 from contextcliff.writing.measures.readability import readability, word_lengths
 from contextcliff.writing.measures.repetition import compression_ratio, long_range_repetition, repetition_rate
 from contextcliff.writing.measures.rhythm import punctuation, sentence_lengths
 
 LENGTH = "continuation_length"
-SIZES = frozenset({LENGTH, "word_count", "sentence_count"})
-"""What every text has."""
+SIZES = frozenset(measure.name for measure in MEASURES if measure.is_size)
 FEWEST_WORDS = 20
 """A shorter text is too little prose: of three words all are different, and its sentences have no variance."""
 _CHARACTERS_A_WORD = 2
