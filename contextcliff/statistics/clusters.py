@@ -1,18 +1,17 @@
-"""Samples that share a text: how many independent ones they are worth.
+"""Samples that share a text: how many independent samples they are worth.
 
-Questions about one haystack or one packed context are right and wrong together, so that twenty answers from
-four texts say less than twenty from twenty. How much less is the design effect: the variance of the mean
-between texts, over what it would be were the samples independent. E. L. Korn and B. I. Graubard, "Confidence
-intervals for proportions with small expected number of positive counts estimated from survey data", Survey
-Methodology 24 (1998) 193-201, divide the sample size by it, correct it for the few clusters it is estimated
-from by quantiles of Student's t, and give that effective size and as many effective successes to the exact
-bound of Clopper and Pearson.
+Questions about one haystack or one packed context are right and wrong together, so that twenty answers from four texts
+show less than twenty from twenty. The design effect says how much less: it is the variance of the mean between texts,
+over the variance that independent samples would have. E. L. Korn and B. I. Graubard, "Confidence intervals for
+proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24 (1998)
+193-201, divide the sample size by it, correct the result for the small number of clusters with quantiles of Student's
+t, and give this effective size and as many effective successes to the exact bound of Clopper and Pearson.
 
-Where few answers are wrong, the texts have next to no variance to show, and the method is then too sure: with
-16 texts of 5 samples and an intra-class correlation of 0.3 its 95% bound is above the true score in up to 12%
-of runs. So a correlation of `ASSUMED_CORRELATION` at least is always allowed for, also where all are right.
-`tests/analysis/test_cluster_simulations.py` has the figures. A score between 0 and 1 is treated as 0/1 scores with
-the same mean, which spread more.
+Where few answers are wrong, the texts show hardly any variance, and the bound is then too high: with 16 texts of 5
+samples and an intra-class correlation of 0.3 the 95% bound is above the true score in up to 12% of runs. So a
+correlation of at least `ASSUMED_CORRELATION` is always allowed for, also where all answers are right.
+`tests/analysis/test_cluster_simulations.py` has the figures. A score between 0 and 1 is treated as 0/1 scores with the
+same mean, which vary more. Own code: neither scipy nor statsmodels has this interval.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from functools import lru_cache
 from scipy import stats
 
 ASSUMED_CORRELATION = 0.15
-"""Intra-class correlation that is allowed for whatever is observed: the least (in steps of 0.05) that keeps the
-error of a one-sided 95% bound at 5% up to a true correlation of 0.3, over 4 to 24 texts of 2 to 10 samples."""
+"""Intra-class correlation that is always allowed for: the smallest, in steps of 0.05, that keeps the error of a
+one-sided 95% bound at 5% up to a true correlation of 0.3, for 4 to 24 texts of 2 to 10 samples."""
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cluster:
-    """The samples of one length that share a text; one that shares none is a cluster of itself."""
+    """The samples of one length that share a text. A sample that shares none is a cluster of its own."""
 
     total: float
     """Sum of the scores."""
@@ -44,7 +43,7 @@ class Cluster:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effective:
-    """As many independent 0/1 scores, in fractions of one: `right` of `n`."""
+    """The number of independent 0/1 scores that clustered ones are worth, `right` of `n`; both can be fractions."""
 
     right: float
     n: float
@@ -77,7 +76,7 @@ def mean_of_clusters(clusters: tuple[Cluster, ...]) -> float:
 
 
 def variance_of_mean(clusters: tuple[Cluster, ...]) -> float:
-    """Variance of the mean as the differences between at least two clusters show it (the ratio estimator)."""
+    """Variance of the mean, estimated from the differences between at least two clusters (the ratio estimator)."""
     n, k, mean = sum(c.scored for c in clusters), len(clusters), mean_of_clusters(clusters)
     return k / (k - 1) * math.fsum((c.total - mean * c.scored) ** 2 for c in clusters) / n**2
 
@@ -90,7 +89,7 @@ def assumed_design_effect(clusters: tuple[Cluster, ...]) -> float:
 
 @lru_cache(maxsize=4096)
 def design_effect_of(clusters: tuple[Cluster, ...]) -> float:
-    """How many times the samples are needed as of independent ones; never below what is assumed."""
+    """How many samples of these clusters are worth one independent sample; never below the assumed design effect."""
     mean, assumed = mean_of_clusters(clusters), assumed_design_effect(clusters)
     spread = mean * (1.0 - mean)
     if spread < _ROUNDING:
@@ -120,9 +119,9 @@ def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
 
 @lru_cache(maxsize=4096)
 def effective(clusters: tuple[Cluster, ...], confidence: float) -> Effective:
-    """What at least two clusters without unscored samples are worth for a one-sided bound at `confidence`.
+    """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`.
 
-    Never more than the samples that there are: the design effect is at least 1, and so is the correction.
+    Never above the number of samples, since both the design effect and the correction are at least 1.
     """
     size = _effective_size(sum(c.scored for c in clusters), len(clusters), design_effect_of(clusters), confidence)
     return Effective(right=mean_of_clusters(clusters) * size, n=size)
@@ -133,7 +132,7 @@ def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> 
 
 
 def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float, *, most: int) -> int | None:
-    """Samples, in more clusters as large and as different as these, that are worth `needed` independent ones.
+    """Samples that are worth `needed` independent ones, in whole clusters as large and as different as these.
 
     None above `most`.
     """
