@@ -17,9 +17,9 @@ from contextcliff.writing.measures.measure import COMPOSITE
 
 
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:
-    """What the analysis says of each group, with intervals at `confidence`.
+    """The result of each group, with intervals at `confidence`.
 
-    `binary` is whether the whole run's items are right or wrong; None: these groups are the whole run.
+    `binary` is whether every item of the whole run is right or wrong; None decides it by these groups.
     """
     if binary is None:
         binary = all(item.is_right_or_wrong for g in groups for item in items_of(g.samples))

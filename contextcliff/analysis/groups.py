@@ -25,7 +25,7 @@ class Group:
 
 
 def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
-    """Group samples by designed length, by the bin they were drawn for, or into quantile bins; shortest first."""
+    """The samples by designed length, by the bin they were drawn for, or in `bins` quantile bins; shortest first."""
     samples = tuple(scored)
     if designed_lengths:
         return _by_design(samples)

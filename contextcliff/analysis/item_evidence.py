@@ -20,8 +20,7 @@ def scores_of(items: Iterable[Item]) -> tuple[float, ...]:
 def clusters_of(items: Iterable[Item], *, unscored_as: float | None = None) -> tuple[Cluster, ...]:
     """The clusters of the items of one length, smallest first; none where the items are independent.
 
-    `statistics.clusters.are_clustered` says when they are clustered. `unscored_as`: the clusters that there would be
-    had every sample without a score scored so.
+    `statistics.clusters.are_clustered` decides. With `unscored_as` every sample without a score counts as this score.
     """
     shared: defaultdict[str, list[Item]] = defaultdict(list)
     alone: list[list[Item]] = []
@@ -39,13 +38,16 @@ def clusters_of(items: Iterable[Item], *, unscored_as: float | None = None) -> t
 
 
 def evidence_of(items: Sequence[Item], *, binary: bool) -> Evidence:
-    """What was scored. Where only one text was, no variance between texts can be estimated: there are no clusters."""
+    """The evidence of what was scored.
+
+    It has no clusters where only one text has scores: no variance between texts can be estimated.
+    """
     scored = tuple(Cluster(total=c.total, scored=c.scored) for c in clusters_of(items) if c.scored)
     return Evidence(scores=scores_of(items), binary=binary, clusters=scored if len(scored) >= 2 else ())
 
 
 def completed_evidence(items: Sequence[Item], unscored_as: float, *, binary: bool) -> Evidence:
-    """The evidence had every repeat without a score scored so; one missing repeat of three is a third of its item."""
+    """The evidence with `unscored_as` for every repeat without a score; one repeat of three is a third of its item."""
     scores = tuple(sorted(item.score_if(unscored_as) for item in items))
     return Evidence(scores=scores, binary=binary, clusters=clusters_of(items, unscored_as=unscored_as))
 

@@ -44,23 +44,23 @@ class Item:
         return math.fsum((value - self.score) ** 2 for value in self.repeats) / (len(self.repeats) - 1)
 
     def score_if(self, unscored_as: float) -> float:
-        """The mean over all repeats, had every unscored one scored so."""
+        """The mean over all repeats if every unscored repeat had this score."""
         return (math.fsum(self.repeats) + unscored_as * self.unscored) / (len(self.repeats) + self.unscored)
 
     @property
     def if_scored_right(self) -> Item:
-        """The same item, had every scored repeat been right."""
+        """The same item if every scored repeat were right."""
         repeats = (1.0,) * len(self.repeats)
         return replace(self, repeats=repeats, score=1.0 if repeats else None)
 
     @property
     def if_right(self) -> Item:
-        """The same item, had every repeat been scored, and been right."""
+        """The same item if every repeat were scored, and right."""
         return replace(self, repeats=(1.0,) * (len(self.repeats) + self.unscored), score=1.0, unscored=0)
 
     @property
     def is_right_or_wrong(self) -> bool:
-        """Whether it has no fraction of a score, nor would have one by whatever its unscored repeats had scored."""
+        """Whether its score is 0 or 1, and stays so whether its unscored repeats are all wrong or all right."""
         scores = (self.score_if(0.0), self.score_if(1.0)) if self.unscored else (self.score,)
         return all(score in (0.0, 1.0) for score in scores)
 
@@ -112,15 +112,17 @@ def _noun(group: Sequence[ScoredSample]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Instability:
-    """Over the items with two scored repeats or more: the share whose score changes, and the mean variance within."""
+    """How much the repeats of items differ, over the `n_items` items with two scored repeats or more."""
 
     share: float
+    """Share of these items whose repeats do not all score the same."""
     variance: float
+    """Mean over these items of the variance within an item."""
     n_items: int
 
 
 def instability_of(items: Iterable[Item]) -> Instability | None:
-    """None where nothing was repeated."""
+    """The instability of items; None where no item has two scored repeats."""
     variances = [item.variance for item in items if item.variance is not None]
     if not variances:
         return None

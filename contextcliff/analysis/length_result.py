@@ -35,7 +35,7 @@ class LengthResult:
 
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
-        """The texts that samples share; none where they are independent."""
+        """The clusters of samples that share a text; none where the samples are independent."""
         return clusters_of(self.items)
 
     @property
@@ -70,27 +70,27 @@ class LengthResult:
 
     @property
     def if_scored_right(self) -> Evidence:
-        """The best that could have been: every scored sample right, and the unscored ones still wrong."""
+        """The best case for the scored samples: all of them right, and the unscored ones wrong."""
         return completed_evidence([item.if_scored_right for item in self.items], 0.0, binary=self.binary)
 
     @property
     def if_all_right(self) -> Evidence:
-        """Every sample right, the unscored ones too: the most that so many samples can show."""
+        """The best case for all samples: every one right, the unscored ones too."""
         return completed_evidence([item.if_right for item in self.items], 1.0, binary=self.binary)
 
     @property
     def sharing(self) -> int:
-        """Texts that its planned samples share, scored or not; 0 where each has one of its own."""
+        """Number of texts of its planned samples, scored or not; 0 where no two samples share one."""
         names = Counter(item.cluster for item in self.items)
         alone = names.pop("", 0)
         return len(names) + alone if any(n > 1 for n in names.values()) else 0
 
     def texts_for(self, n: int) -> int:
-        """In how many texts `n` samples lie, if in as many a text as now."""
+        """Number of texts that `n` samples need with as many samples a text as now."""
         return min(n, max(2, round(n * self.sharing / self.planned)))
 
     def all_right(self, n: int) -> Evidence:
-        """`n` scored samples here, all right; where they share texts, in texts of as many samples as now."""
+        """The evidence of `n` right samples; where samples share texts, in texts of as many samples as now."""
         shared: tuple[Cluster, ...] = ()
         if self.sharing:
             k = self.texts_for(n)

@@ -1,4 +1,4 @@
-"""What a length has to clear: a score, or a share of the score at the shortest length."""
+"""The threshold of a safe cap: a score, or a share of the score at the shortest length, and the tests against it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ BASELINE_SAMPLES = 5
 
 
 class Threshold(Protocol):
-    """The threshold of an analysis, and the tests against it.
-
-    `score` is the threshold as a score: where a relative one has no baseline it is None.
-    """
+    """The threshold of an analysis, and the tests against it."""
 
     @property
-    def score(self) -> float | None: ...
+    def score(self) -> float | None:
+        """The threshold as a score; None where a relative threshold has no baseline."""
+        ...
 
     @property
     def asked(self) -> str:
-        """The threshold as it is asked for, before anything is known of a baseline."""
+        """The threshold as it is configured, in words; no baseline is needed."""
         ...
 
     @property
     def words(self) -> str:
-        """The threshold as it is written in a sentence."""
+        """The threshold in words, with the score of its baseline where it has one."""
         ...
 
     def is_shown_above(self, result: LengthResult) -> bool:
@@ -42,17 +41,18 @@ class Threshold(Protocol):
         ...
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
-        """Whether these scores, were they what this length gave, would clear the threshold."""
+        """Whether this length would be shown above the threshold if `evidence` were its scores."""
         ...
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
-        """Whether the scored samples would clear the threshold if there were no unscored ones."""
+        """Whether this length would be shown above the threshold if no sample were unscored."""
         ...
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """Samples at which a score like the one observed clears the threshold with 80% power.
+        """Samples with which a score like the observed one is shown above the threshold with 80% power.
 
-        Where they share texts, in texts of as many samples as now and as different.
+        Where samples share texts, in texts of as many samples as now and as different. None where no practical number
+        is enough.
         """
         ...
 
@@ -64,7 +64,7 @@ def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbsoluteThreshold:
-    """A score that every length has to clear, tested by the bin's own one-sided bound."""
+    """A fixed score, compared with the one-sided bound of each length."""
 
     threshold: float
     confidence: float
@@ -89,7 +89,7 @@ class AbsoluteThreshold:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
 
-    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
@@ -104,11 +104,11 @@ class AbsoluteThreshold:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelativeThreshold:
-    """A share of the shortest length's score, tested jointly: the baseline is an estimate too.
+    """A share of the shortest length's score. The test allows for the baseline being an estimate too.
 
-    The worst case of an unscored sample is a wrong answer at the length in question and a right one at
-    the baseline. The baseline itself passes where there is one: five scored samples and a mean
-    above zero. Where several lengths make it, `baseline` is all of them together and `members` each.
+    In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
+    itself passes where it has five scored samples and a mean above zero. It can consist of several lengths: `baseline`
+    is all of them together, and `members` are the single ones.
     """
 
     share: float
@@ -141,7 +141,7 @@ class RelativeThreshold:
         return any(result is member for member in self.members)
 
     def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
-        """Whether there is a baseline, had this one of its lengths these scores."""
+        """Whether the baseline passes if `scores` are those of `of`, one of its lengths."""
         return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
 
     def _exceeds(self, evidence: Evidence) -> bool:
@@ -192,10 +192,10 @@ def make_threshold(
     confidence: float,
     baseline: LengthResult | None = None,
 ) -> Threshold:
-    """The bar of an analysis with at least one length.
+    """The threshold of an analysis with at least one length.
 
-    `baseline` is the level of several short lengths together, whose prompts are no longer than its longest; None:
-    the shortest length.
+    `baseline` is the result of several short lengths together, the ones whose prompts are no longer than its longest;
+    None: the baseline is the shortest length.
     """
     if relative:
         whole = results[0] if baseline is None else baseline
@@ -205,5 +205,5 @@ def make_threshold(
 
 
 def figure(value: float) -> str:
-    """A score as it is written: two decimals, three where two would round it to another number."""
+    """A score in words: two decimals, or up to three where two would change its value."""
     return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
