@@ -1,4 +1,4 @@
-"""How each measure goes over the lengths: tested as a trend, and Context-Tester's steps as they are written."""
+"""How each measure changes over the lengths: a trend test, and Context-Tester's steps between neighbouring lengths."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
         for measure in MEASURES
         if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
     ]
-    found = [_tested(measure, with_it) for measure, with_it in measured]
-    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and found[place] is not None]
-    corrected = holm([test.p_value for place in family if (test := found[place]) is not None])
+    trends = [_tested(measure, with_it) for measure, with_it in measured]
+    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
+    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
     p_holm = dict(zip(family, corrected, strict=True))
     return tuple(
         WritingTrend(
@@ -36,7 +36,7 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
             p_holm=p_holm.get(place),
             exact=test is not None and test.exact,
         )
-        for place, ((measure, with_it), test) in enumerate(zip(measured, found, strict=True))
+        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
     )
 
 

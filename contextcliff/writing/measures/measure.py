@@ -1,6 +1,6 @@
-"""Every measure of prose by name: what it counts, which way is worse, and what it belongs to.
+"""Every measure of prose by name: what it counts, which direction is worse, and which family it belongs to.
 
-The names are Context-Tester's where it has the measure, so that its tables and ours line up.
+The names are Context-Tester's where it has the measure, so that tables of both can be compared.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "coherence"]
-"""Parts of the calibrated composite."""
+"""The families of measures that the calibrated composite is made of."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
     """One number of a text.
 
-    `worse` is the direction of a degradation: 1 up, -1 down, 0 neither by itself (such a measure is shown and never
-    tested). `floor` is the least standard deviation among the author's windows that a z-score is taken by, on the scale
-    that `logarithmic` names: a measure that is 0 in every window has no spread of its own.
+    `worse` is the direction of a degradation: 1 up, -1 down, 0 neither; a measure with 0 is shown and never tested.
+    `floor` is the smallest standard deviation that a z-score is divided by, on the scale that `logarithmic` names: a
+    measure that is 0 in every window of the author has a standard deviation of 0.
     """
 
     name: str
@@ -208,20 +208,20 @@ BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 CORE = ("vocabulary_diversity", "cloze_score", "adjacent_coherence", "bigram_repetition_rate")
 """The four of Context-Tester's first figure and of its composite."""
 
-# Keys of `Score.details`: each measure by its name, and beside it, where there is one, what these prefixes name.
+# Keys of `Score.details`: each measure by its name, and with each of these prefixes a further figure of it.
 ORIGINAL = "original."
 """The same measure on the author's own next words, as many as the model wrote."""
 AUTHOR_MEAN = "author_mean."
-"""Its mean over windows of the author's text of that length …"""
+"""Its mean over windows of the author's text of that length."""
 AUTHOR_STD = "author_std."
-"""… and their standard deviation."""
+"""Its standard deviation over these windows."""
 Z = "z."
-"""The distance from that mean in those standard deviations (at least the measure's floor), on the measure's scale."""
+"""Its z-score: the distance from that mean in these standard deviations (at least the floor), on the measure's scale."""
 ORIGINAL_Z = "original_z."
-"""The same distance of the author's own next words."""
+"""The z-score of the author's own next words."""
 COMPOSITE = "composite"
-"""0-100, up is worse: the calibrated one."""
+"""The calibrated composite, 0-100, up is worse."""
 CLASSIC_COMPOSITE = "composite_classic"
-"""0-100, up is worse: Context-Tester's."""
+"""Context-Tester's composite, 0-100, up is worse."""
 AUTHOR_DISTANCE = "author_distance"
-"""Root mean square of all z-scores, each at most 10: how far from the author's manner, whichever way."""
+"""Root mean square of all z-scores, each at most 10: the distance from the author in any direction."""
