@@ -1,6 +1,6 @@
-"""How near an answer comes to the accepted ones: exact match and token F1 as SQuAD counts them, and ROUGE-L.
+"""How close an answer is to the accepted ones: exact match and token F1 as SQuAD counts them, and ROUGE-L.
 
-Every measure lies between 0 and 1, up is better, and the best of several references counts.
+Every measure lies between 0 and 1, higher is better, and the best of several references counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextcliff.text.common_subsequence import common_subsequence_length
 from contextcliff.text.marks import combining_marks
 
 Metric = Callable[[str, str], float]
-"""Prediction and one reference to 0-1."""
+"""A measure of a prediction and one reference, 0-1."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -24,12 +24,12 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Characters of scripts that set no spaces between words, as the inside of a regular expression's brackets."""
+"""Characters of scripts without spaces between words, for the inside of a regular expression's brackets."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
 
 
 def normalise(text: str) -> str:
-    """A text as SQuAD v1.1 compares it: lower case, without ASCII punctuation, English articles and spare spaces."""
+    """A text as SQuAD v1.1 compares it: lower case, without ASCII punctuation, English articles and extra spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
@@ -41,8 +41,8 @@ def exact_match(prediction: str, reference: str) -> float:
 def token_f1(prediction: str, reference: str) -> float:
     """Harmonic mean of precision and recall over the words that both share, 0-1 (Rajpurkar et al. 2016).
 
-    As in the official script, a text that `normalise` leaves nothing of shares no word with any other: its F1 is 0,
-    even where its exact match is 1. A script without spaces is one word up to the next space.
+    As in the official script, a text of which `normalise` leaves nothing has an F1 of 0, even where its exact match is
+    1. In a script without spaces everything up to the next space is one word.
     """
     predicted, accepted = normalise(prediction).split(), normalise(reference).split()
     return _f1((Counter(predicted) & Counter(accepted)).total(), len(predicted), len(accepted))
@@ -67,7 +67,7 @@ def rouge_l(prediction: str, reference: str) -> float:
 
 
 def best(metric: Metric, prediction: str, references: Sequence[str]) -> float:
-    """The metric against the reference that it is highest for. Raises `ValueError` where there is none."""
+    """The highest value of the metric over the references. Raises `ValueError` without references."""
     return max(metric(prediction, reference) for reference in references)
 
 
@@ -82,5 +82,5 @@ def _run() -> re.Pattern[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: its `runs`, and in a script without spaces every character."""
+    """The words of a text: its `runs`; in a script without spaces every character is a word."""
     return [word for run in runs(text) for word in _WORD.findall(run)]
