@@ -170,6 +170,7 @@ class _Model:
 
 
 def _odds(log_chance: _Array) -> _Array:
+    """Odds of each chance, from its logarithm (at most 0): the same shape."""
     with np.errstate(divide="ignore"):
         odds: _Array = np.exp(log_chance) / np.abs(np.expm1(log_chance))
     return odds

@@ -24,8 +24,8 @@ results = st.lists(
 )
 
 
-def evidence(found: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
-    return Evidence(scores=(), binary=binary, clusters=found)
+def evidence(result: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
+    return Evidence(scores=(), binary=binary, clusters=result)
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ def test_a_text_without_a_score_counts_in_the_worst_case_and_not_in_what_is_show
 
 def test_fractional_scores_of_shared_texts_are_judged_as_right_and_wrong_with_the_same_mean() -> None:
     samples = [s for i in range(4) for s in of(f"t{i}", [scored_sample(500, 0.5 + 0.1 * i)] * 5)]
-    (found,) = analysed(samples).bins
+    (result,) = analysed(samples).bins
     same = evidence(clusters((2.5, 5), (3, 5), (3.5, 5), (4, 5)), binary=False)
-    assert found.tested_low == pytest.approx(same.lower(0.95))
-    assert found.tested_low is not None
-    assert found.tested_low < 0.5
+    assert result.tested_low == pytest.approx(same.lower(0.95))
+    assert result.tested_low is not None
+    assert result.tested_low < 0.5
 
 
 def test_sixteen_texts_clear_what_eight_do_not() -> None:
     """All right but one text in four of five; independent, both would clear 0.80."""
     eight, sixteen = (texts(500, (4, 5), *[(5, 5)] * (k - 1)) for k in (8, 16))
-    assert [analysed(found, threshold=0.85).safe_cap.tokens for found in (eight, sixteen)] == [None, 500]
+    assert [analysed(result, threshold=0.85).safe_cap.tokens for result in (eight, sixteen)] == [None, 500]
     assert analysed(without_clusters(eight), threshold=0.85).safe_cap.tokens == 500
 
 
 def test_a_relative_bar_allows_for_shared_texts_at_either_length() -> None:
     first, second = texts(500, *[(5, 5)] * 5), texts(1_000, *[(5, 5)] * 5)
-    independent = [without_clusters(found) for found in (first, second)]
+    independent = [without_clusters(result) for result in (first, second)]
     caps = [
         analysed([*a, *b], relative=True, threshold=0.88).safe_cap.tokens
         for a, b in (independent, (first, independent[1]), (independent[0], second))
@@ -129,8 +129,8 @@ def test_the_shortest_and_the_longest_length_are_compared_by_their_effective_cou
 
 @settings(deadline=None)
 @given(results, st.sampled_from([0.8, 0.95]))
-def test_shared_texts_never_show_more_than_independent_samples(found: list[tuple[int, int, int]], c: float) -> None:
-    samples = texts(500, *found)
+def test_shared_texts_never_show_more_than_independent_samples(result: list[tuple[int, int, int]], c: float) -> None:
+    samples = texts(500, *result)
     if not samples:
         return
     (shared,), (alone,) = (
@@ -153,7 +153,7 @@ def test_neither_the_order_of_the_samples_nor_the_names_of_the_texts_matter(
     samples = [*texts(500, *here), *texts(1_000, *there)]
     turned = [*texts(500, *reversed(here)), *texts(1_000, *reversed(there))]
     shuffled = random.Random(seed).sample(turned, len(turned))
-    first, second = (analysed(found, relative=relative) for found in (samples, shuffled))
+    first, second = (analysed(result, relative=relative) for result in (samples, shuffled))
     assert (first.bins, first.safe_cap, first.half_life) == (second.bins, second.safe_cap, second.half_life)
 
 
@@ -165,14 +165,14 @@ def test_a_run_without_shared_texts_has_a_design_effect_of_1() -> None:
 def test_lengths_that_differ_are_no_variance_of_a_mean_over_lengths() -> None:
     """Two texts alike at each of two lengths, all right at the one and all wrong at the other."""
     lengths = [texts(500, (3, 3), (3, 3)), texts(1_000, (0, 3), (0, 3))]
-    found = pooled_evidence(lengths, binary=True)
-    assert found is not None
-    assert [(c.total, c.scored) for c in found.clusters] == [(3.0, 6), (3.0, 6)]
-    assert variance_of_mean(found.clusters) == 0.0
+    result = pooled_evidence(lengths, binary=True)
+    assert result is not None
+    assert [(c.total, c.scored) for c in result.clusters] == [(3.0, 6), (3.0, 6)]
+    assert variance_of_mean(result.clusters) == 0.0
 
 
 def test_a_mean_over_lengths_without_shared_texts_is_that_of_independent_scores() -> None:
     one_text_a_length = [of("a", right_of(500, 3, 5)), of("b", right_of(1_000, 1, 5))]
-    found = pooled_evidence(one_text_a_length, binary=True)
-    assert found == Evidence(scores=(0.0,) * 6 + (1.0,) * 4, binary=True)
+    result = pooled_evidence(one_text_a_length, binary=True)
+    assert result == Evidence(scores=(0.0,) * 6 + (1.0,) * 4, binary=True)
     assert pooled_evidence([right_of(500, 0, 0, 3)], binary=True) is None

@@ -29,8 +29,8 @@ FOUR = clusters((2, 5), (4, 5), (5, 5), (5, 5))
 """16 of 20 right; squared distances from the mean 4 + 0 + 1 + 1."""
 
 
-def evidence(found: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
-    return Evidence(scores=(), binary=binary, clusters=found)
+def evidence(result: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
+    return Evidence(scores=(), binary=binary, clusters=result)
 
 
 def test_the_design_effect_worked_by_hand() -> None:
@@ -40,18 +40,18 @@ def test_the_design_effect_worked_by_hand() -> None:
 
 def test_the_effective_counts_worked_by_hand() -> None:
     by_t = (stats.t.ppf(0.95, 19) / stats.t.ppf(0.95, 3)) ** 2
-    found = effective(FOUR, 0.95)
-    assert found.n == pytest.approx(20 / 2.5 * by_t)
-    assert found.n == pytest.approx(4.319, abs=1e-3)
-    assert found.right == pytest.approx(0.8 * found.n)
+    result = effective(FOUR, 0.95)
+    assert result.n == pytest.approx(20 / 2.5 * by_t)
+    assert result.n == pytest.approx(4.319, abs=1e-3)
+    assert result.right == pytest.approx(0.8 * result.n)
 
 
 def test_the_bounds_are_clopper_and_pearsons_and_wilsons_on_the_effective_counts() -> None:
     worth, shown = effective(FOUR, 0.95), effective(FOUR, 0.975)
-    found = evidence(FOUR)
-    assert found.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, worth.right, worth.n - worth.right + 1))
-    assert found.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, worth.right + 1, worth.n - worth.right))
-    assert found.shown(0.95) == wilson_of_share(0.8, shown.n, 0.95)
+    result = evidence(FOUR)
+    assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, worth.right, worth.n - worth.right + 1))
+    assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, worth.right + 1, worth.n - worth.right))
+    assert result.shown(0.95) == wilson_of_share(0.8, shown.n, 0.95)
 
 
 def test_texts_that_differ_no_more_than_chance_still_have_the_assumed_correlation() -> None:
@@ -87,12 +87,12 @@ def test_the_melded_p_value_of_fractions_of_a_sample_lies_between_those_of_whole
 
 
 def test_what_is_needed_in_texts_like_these_is_at_least_the_design_effect_more() -> None:
-    found = samples_worth(100, FOUR, 0.95, most=20_000)
-    assert found is not None
-    assert found % 5 == 0
-    assert 2.5 * 100 <= found <= 2.5 * 100 * 1.1
+    result = samples_worth(100, FOUR, 0.95, most=20_000)
+    assert result is not None
+    assert result % 5 == 0
+    assert 2.5 * 100 <= result <= 2.5 * 100 * 1.1
     enough, short = (
-        n / 2.5 * (stats.t.ppf(0.95, n - 1) / stats.t.ppf(0.95, n // 5 - 1)) ** 2 for n in (found, found - 5)
+        n / 2.5 * (stats.t.ppf(0.95, n - 1) / stats.t.ppf(0.95, n // 5 - 1)) ** 2 for n in (result, result - 5)
     )
     assert short < 100 <= enough
     assert samples_worth(100, FOUR, 0.95, most=200) is None

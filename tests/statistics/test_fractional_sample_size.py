@@ -1,4 +1,4 @@
-"""How many rounds would settle it, for fractional scores: held against the test itself and against simulated runs."""
+"""Sample sizes for fractional scores, checked with the test that they are planned for and with simulated runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pass_rate(here: tuple[float, ...], baseline: tuple[float, ...], n: int, *, r
     rng = np.random.default_rng(seed)
     passed = 0
     for _ in range(runs):
-        there, base = (tuple(sorted(rng.choice(found, n).tolist())) for found in (here, baseline))
+        there, base = (tuple(sorted(rng.choice(observed, n).tolist())) for observed in (here, baseline))
         passed += p_at_most_share(there, base, 0.8, binary=False) <= 0.05
     return passed / runs
 
@@ -93,7 +93,7 @@ def test_one_score_has_no_spread_to_plan_with() -> None:
 
 def test_scores_that_spread_more_take_more_rounds() -> None:
     wide = tuple(0.63 + 3.0 * (score - 0.63375) for score in HERE)
-    narrow, wider = (settling_rounds(found, BASELINE) for found in (HERE, wide))
+    narrow, wider = (settling_rounds(observed, BASELINE) for observed in (HERE, wide))
     assert narrow is not None
     assert wider is not None
     assert narrow < wider
@@ -104,10 +104,10 @@ def test_several_lengths_take_what_the_hardest_takes() -> None:
     needed = settling_rounds(hard, BASELINE)
     assert needed is not None
     for order in ([easy, hard], [hard, easy]):
-        found = rounds_to_settle(order, BASELINE, 0.8, 0.95)
-        assert found is not None
+        observed = rounds_to_settle(order, BASELINE, 0.8, 0.95)
+        assert observed is not None
         # The p-value wiggles by a round or so where the parts of the sample do not come out even.
-        assert abs(found - needed) <= 2
+        assert abs(observed - needed) <= 2
     assert rounds_to_settle([easy, (0.1, 0.2)], BASELINE, 0.8, 0.95) is None
     assert rounds_to_settle([easy], BASELINE, 0.8, 0.95, least=50) == 50
 

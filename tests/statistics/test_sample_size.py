@@ -1,4 +1,4 @@
-"""How many samples would settle it: checked against the binomial distribution itself."""
+"""Sample sizes for 0/1 scores, checked with the binomial distribution."""
 
 import pytest
 from scipy import stats
