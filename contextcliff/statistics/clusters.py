@@ -42,7 +42,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Effective:
+class EffectiveSample:
     """The number of independent 0/1 scores that clustered ones are worth, `right` of `n`; both can be fractions."""
 
     right: float
@@ -118,13 +118,13 @@ def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
 
 
 @lru_cache(maxsize=4096)
-def effective(clusters: tuple[Cluster, ...], confidence: float) -> Effective:
+def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> EffectiveSample:
     """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`.
 
     Never above the number of samples, since both the design effect and the correction are at least 1.
     """
     size = _effective_size(sum(c.scored for c in clusters), len(clusters), design_effect_of(clusters), confidence)
-    return Effective(right=mean_of_clusters(clusters) * size, n=size)
+    return EffectiveSample(right=mean_of_clusters(clusters) * size, n=size)
 
 
 def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> float:

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from contextcliff.statistics import clusters, intervals, melding
-from contextcliff.statistics.clusters import Cluster, Effective
+from contextcliff.statistics.clusters import Cluster, EffectiveSample
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,28 +27,28 @@ class Evidence:
         """One-sided lower bound at `confidence` of the mean."""
         if not self.clusters:
             return intervals.lower_bound(self.scores, confidence)
-        size = self.effective(confidence)
+        size = self.effective_sample(confidence)
         return intervals.clopper_pearson_low(size.right, size.n, confidence)
 
     def upper(self, confidence: float) -> float:
         """One-sided upper bound at `confidence` of the mean."""
         if not self.clusters:
             return intervals.upper_bound(self.scores, confidence)
-        size = self.effective(confidence)
+        size = self.effective_sample(confidence)
         return 1.0 - intervals.clopper_pearson_low(size.n - size.right, size.n, confidence)
 
     def shown(self, confidence: float) -> tuple[float, float]:
         """The two-sided interval at `confidence` that is shown beside the mean."""
         if not self.clusters:
             return intervals.shown_interval(self.scores, confidence, binary=self.binary)
-        size = self.effective(0.5 * (1.0 + confidence))
+        size = self.effective_sample(0.5 * (1.0 + confidence))
         return intervals.wilson_of_share(clusters.mean_of_clusters(self.clusters), size.n, confidence)
 
-    def effective(self, confidence: float) -> Effective:
+    def effective_sample(self, confidence: float) -> EffectiveSample:
         """The effective number of 0/1 scores for a one-sided statement at `confidence`."""
         if not self.clusters:
-            return Effective(right=math.fsum(self.scores), n=len(self.scores))
-        return clusters.effective(self.clusters, confidence)
+            return EffectiveSample(right=math.fsum(self.scores), n=len(self.scores))
+        return clusters.effective_sample(self.clusters, confidence)
 
     def samples_worth(self, needed: int | None, confidence: float, *, most: int) -> int | None:
         """Samples of this kind that are worth `needed` independent ones; None above `most`, or if `needed` is None."""
@@ -63,7 +63,7 @@ def p_at_most_share(here: Evidence, baseline: Evidence, share: float, confidence
     Compare it with 1 − `confidence`: the effective counts of clustered scores depend on the confidence.
     """
     if here.clusters or baseline.clusters:
-        own, base = here.effective(confidence), baseline.effective(confidence)
+        own, base = here.effective_sample(confidence), baseline.effective_sample(confidence)
         return melding.binary_p_at_most_share(own.right, own.n, base.right, base.n, share)
     return melding.p_at_most_share(here.scores, baseline.scores, share, binary=here.binary)
 
@@ -71,6 +71,6 @@ def p_at_most_share(here: Evidence, baseline: Evidence, share: float, confidence
 def p_at_least_share(here: Evidence, baseline: Evidence, share: float, confidence: float) -> float:
     """One-sided p-value of "the mean `here` is at least `share` × the baseline's"; compare it as above."""
     if here.clusters or baseline.clusters:
-        own, base = here.effective(confidence), baseline.effective(confidence)
+        own, base = here.effective_sample(confidence), baseline.effective_sample(confidence)
         return melding.binary_p_at_least_share(own.right, own.n, base.right, base.n, share)
     return melding.p_at_least_share(here.scores, baseline.scores, share, binary=here.binary)

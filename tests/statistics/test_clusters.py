@@ -10,7 +10,7 @@ from contextcliff.statistics.clusters import (
     assumed_design_effect,
     clusters_from,
     design_effect_of,
-    effective,
+    effective_sample,
     pooled_design_effect,
     samples_worth,
     variance_of_mean,
@@ -40,14 +40,14 @@ def test_the_design_effect_worked_by_hand() -> None:
 
 def test_the_effective_counts_worked_by_hand() -> None:
     by_t = (stats.t.ppf(0.95, 19) / stats.t.ppf(0.95, 3)) ** 2
-    result = effective(FOUR, 0.95)
+    result = effective_sample(FOUR, 0.95)
     assert result.n == pytest.approx(20 / 2.5 * by_t)
     assert result.n == pytest.approx(4.319, abs=1e-3)
     assert result.right == pytest.approx(0.8 * result.n)
 
 
 def test_the_bounds_are_clopper_and_pearsons_and_wilsons_on_the_effective_counts() -> None:
-    worth, shown = effective(FOUR, 0.95), effective(FOUR, 0.975)
+    worth, shown = effective_sample(FOUR, 0.95), effective_sample(FOUR, 0.975)
     result = evidence(FOUR)
     assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, worth.right, worth.n - worth.right + 1))
     assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, worth.right + 1, worth.n - worth.right))
@@ -76,7 +76,7 @@ def test_wilson_on_whole_numbers_is_wilson() -> None:
 
 def test_melding_takes_the_effective_counts_of_both_lengths() -> None:
     here, there = evidence(FOUR), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
-    worth = effective(FOUR, 0.95)
+    worth = effective_sample(FOUR, 0.95)
     assert p_at_most_share(here, there, 0.8, 0.95) == binary_p_at_most_share(worth.right, worth.n, 9, 10, 0.8)
     assert p_at_least_share(there, here, 0.8, 0.95) == binary_p_at_least_share(9, 10, worth.right, worth.n, 0.8)
 
