@@ -15,7 +15,7 @@ from contextcliff.statistics.sample_size.fixed_threshold import (
 )
 from contextcliff.statistics.sample_size.fractional_scores import MOST_ROUNDS, rounds_to_settle, scores_to_settle
 from contextcliff.statistics.sample_size.observed import to_show_above_as_observed, to_show_above_share_as_observed
-from contextcliff.statistics.sample_size.rank_test import fewest_for_significance
+from contextcliff.statistics.sample_size.significance import fewest_for_significance
 
 __all__ = [
     "MOST",
