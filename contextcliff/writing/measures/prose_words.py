@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from unicodedata import normalize
 
-from contextcliff.text.marks import combining_marks
+from contextcliff.text.combining_marks import combining_marks
 from contextcliff.text.sentences import sentence_starts
 
 UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
