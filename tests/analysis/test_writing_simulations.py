@@ -98,7 +98,7 @@ def test_where_nothing_changes_a_degradation_is_called_in_at_most_one_run_of_twe
         alarms += any(test.degraded for test in tests)
         single += [test.p_value <= 0.05 for test in tests]
     assert alarms <= allowed(1.0 - CONFIDENCE, RUNS)
-    # The tests are no sleepers: uncorrected, each calls its share.
+    # Uncorrected, each test rejects at about its level: they do not pass because they never reject.
     assert 0.02 < np.mean(single) < 0.055
 
 
