@@ -19,8 +19,9 @@ from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.corpus import Corpus
 from contextcliff.records.prompt import render
 from contextcliff.records.sample import Sample

@@ -1,4 +1,4 @@
-"""Where weights come from, and what is said where they are not to be had."""
+"""The model group: sources of weights and their errors, rotary scaling, prices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models.model import Gguf, Model, Price, Rope, dollars
+from contextcliff.models.model import Model
+from contextcliff.models.price import Price, dollars
+from contextcliff.models.rope import Rope
+from contextcliff.models.weights import Gguf
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
@@ -65,7 +68,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
         (
             EntryNotFoundError("no such file"),
             ConfigError,
-            f"model.gguf.repo=owner/name: weights.gguf is not to be had there (no such file); {WAY_OUT}",
+            f"model.gguf.repo=owner/name: weights.gguf can't be found there (no such file); {WAY_OUT}",
         ),
         (
             httpx2.ConnectError("refused"),

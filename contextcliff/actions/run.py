@@ -29,7 +29,7 @@ from contextcliff.execution.runner import Runner
 from contextcliff.execution.stopping import heard
 from contextcliff.execution.store import Fault, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
-from contextcliff.models.model import dollars
+from contextcliff.models.price import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.settings import settings

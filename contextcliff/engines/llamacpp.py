@@ -21,7 +21,8 @@ from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model, Rope
+from contextcliff.models.model import Model
+from contextcliff.models.rope import Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.prompt import Prompt
@@ -90,7 +91,7 @@ class LlamaCpp:
 
     def settle(self, model: Model) -> Model:
         """Fetch the weights: only they tell how they are asked."""
-        model.gguf.reach()
+        model.gguf.check_reachable()
         model.gguf.fetch()
         return model
 

@@ -14,8 +14,9 @@ from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Price
+from contextcliff.models.price import Price
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
 from tests.tasks.needles import build, niah, prompt, said

@@ -22,8 +22,9 @@ from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
 from contextcliff.engines.openai.server_tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.prompt import Prompt, render
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples

