@@ -200,7 +200,7 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             cut_short = sent.cut_short
             faults |= sent.faults
         # What the server would not take is known only now, and only where it was asked.
-        told = "\n".join(session.served.told)
+        told = "\n".join(session.served.lines)
         known = told if before is None or asking else before.facts.get("server", told)
         store.record_facts(identity.run_id, {"server": known})
     stop: Stop | None = _signalled() if cut_short else "out of budget" if meter.ran_out else None

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key
-from contextcliff.engines.openai.detection import detect, normalised
+from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.pacing import Pace
 from contextcliff.engines.openai.reasoning import split_reasoning
+from contextcliff.engines.openai.server_address import address_of
+from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
@@ -52,7 +53,7 @@ def run(
 
 def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
     with client(timeout_s=5) as http:
-        facts = detect(http, server.address, ApiKey(value=key), name=name)
+        facts = detect(http, address_of(server.address).url, ApiKey(value=key), name=name)
     assert facts.base_url == f"{server.address}/v1"
     return facts.model, facts.window, facts.counter
 
@@ -70,7 +71,7 @@ def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> t
     ],
 )
 def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
-    assert normalised(given) == meant
+    assert address_of(given).url == meant
 
 
 def test_the_one_model_and_its_window_are_taken_from_the_list() -> None:
@@ -96,7 +97,7 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
 def test_llama_cpps_fallback_template_is_told(template: str | None, told: bool) -> None:
     props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
     with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
-        facts = detect(http, server.address, ApiKey(value=""), name=None)
+        facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
     assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is told
 
 
@@ -380,9 +381,9 @@ def test_a_field_with_another_name_is_renamed() -> None:
     dialect = Dialect()
     fields = {"max_tokens": 5, "temperature": 0.0}
     assert dialect.concede("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", fields)
-    assert dialect.spoken(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
+    assert dialect.accepted(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
     assert dialect.concede("'max_completion_tokens' is not supported", fields)
-    assert dialect.spoken(fields) == {"temperature": 0.0}
+    assert dialect.accepted(fields) == {"temperature": 0.0}
     assert not dialect.concede("something else is wrong", fields)
 
 
@@ -400,7 +401,7 @@ def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     async def three() -> None:
         pace = Pace(requests_per_minute=30, seconds_between_requests=0.5)
         for _ in range(3):
-            await pace.turn()
+            await pace.wait()
 
     asyncio.run(three())
     assert waits == [2.0, 4.0]
