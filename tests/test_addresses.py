@@ -63,7 +63,7 @@ def test_a_password_that_breaks_its_address_says_how_to_write_it(url: str) -> No
     with pytest.raises(ConfigError) as told:
         address_of(url)
     assert str(told.value) == (
-        "engine.base_url: is no address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
+        "engine.base_url: is not an address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
     )
 
 

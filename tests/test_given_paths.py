@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.paths import refused_path
+from contextcliff.command_line.path_errors import path_errors_by_key
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
@@ -153,12 +153,12 @@ def test_what_the_system_refuses_later_is_named_by_its_key_too(tmp_path: Path) -
     full = tmp_path / "outputs"
     with (
         pytest.raises(ConfigError, match=f"^output_dir={full}: No space left on device .*; give another path$"),
-        refused_path({"output_dir": str(full), "seed": "0", "label": ""}),
+        path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
         raise OSError(28, "No space left on device", str(full / "contextcliff" / "run"))
     with (
         pytest.raises(RunError, match="^/elsewhere/file: No space left on device$"),
-        refused_path({"output_dir": str(full), "seed": "0", "label": ""}),
+        path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
         raise OSError(28, "No space left on device", "/elsewhere/file")
 
