@@ -1,4 +1,4 @@
-"""Flags: Hydra's own work, others are told how the override is written; overrides may stand on both sides of one."""
+"""Flags: Hydra's own work; an unknown flag is answered with the override to write; flags may come anywhere."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "told"), SHOWN.items(), ids=map(" ".join, SHOWN))
-def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(("arguments", "line"), SHOWN.items(), ids=map(" ".join, SHOWN))
+def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
     done = contextcliff(*arguments, cwd=tmp_path)
-    assert told in done.stdout
+    assert line in done.stdout
     assert (done.stderr, done.returncode) == ("", 0)
 
 

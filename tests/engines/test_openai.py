@@ -86,7 +86,7 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "reported"),
     [
         (CHATML, True),
         ("", True),
@@ -94,11 +94,11 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
         (None, False),
     ],
 )
-def test_llama_cpps_fallback_template_is_told(template: str | None, told: bool) -> None:
+def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
     props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
     with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
         facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
-    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is told
+    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
 
 
 def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:
@@ -139,9 +139,9 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
 
 
 def test_several_models_and_no_name_are_listed() -> None:
-    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as told:
+    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
-    assert str(told.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
+    assert str(raised.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
 
 
 def test_a_name_that_is_given_is_taken() -> None:
@@ -150,9 +150,9 @@ def test_a_name_that_is_given_is_taken() -> None:
 
 
 def test_an_empty_list_asks_for_a_name() -> None:
-    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as told:
+    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME"
     )
 
@@ -373,8 +373,8 @@ def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path
     ],
 )
 def test_inline_reasoning_is_cut_from_the_front(text: str, answer: str, reasoning: str) -> None:
-    said = split_reasoning(text)
-    assert (said.answer, said.reasoning) == (answer, reasoning)
+    reply = split_reasoning(text)
+    assert (reply.answer, reply.reasoning) == (answer, reasoning)
 
 
 def test_a_field_with_another_name_is_renamed() -> None:
