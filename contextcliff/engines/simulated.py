@@ -141,7 +141,6 @@ class SimulatedSession:
 
 
 def _halvings(policy: KVPolicy) -> float:
-    """How often the cache's bits a value are halved against 16."""
     bits = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
     return math.log2(_FULL_BITS / ((bits[policy.key_type] + bits[policy.value_type]) / 2))
 
