@@ -66,7 +66,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
 
     from contextcliff.command_line.hydra_errors import explain
     from contextcliff.composing import conf_dir
-    from contextcliff.execution.stopping import JOBS_FOLDER, heard, listen
+    from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals, stop_code
 
     with (
         tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir,
@@ -74,7 +74,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
     ):
         os.environ.setdefault(_SWEEP_DIR, sweep_dir)
         os.environ[JOBS_FOLDER] = jobs_dir
-        listen(sweeps=True)
+        handle_signals(sweeps=True)
         exit_codes.clear()
         try:
             hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
@@ -88,14 +88,14 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
                 print_error(error.unseen_message)
             return error.code
         except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
-            return heard() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
+            return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
         except KeyboardInterrupt:
             return report_stop()
         except Exception:  # a launcher whose processes were ended by the signal too
-            if heard() is None:
+            if stop_code() is None:
                 raise
             return report_stop()
-    return heard() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
+    return stop_code() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
 
 
 if __name__ == "__main__":

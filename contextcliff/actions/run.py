@@ -26,7 +26,7 @@ from contextcliff.execution.budget import Budget, Cost, Meter
 from contextcliff.execution.judge import Judge
 from contextcliff.execution.outcomes import outcome_of
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.stopping import heard
+from contextcliff.execution.stopping import stop_code
 from contextcliff.execution.store import Fault, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
 from contextcliff.models.price import dollars
@@ -150,7 +150,7 @@ def _judged(judge: Judge, invocation: Invocation, identity: Identity, store: Sto
 
 
 def _signalled() -> Stop:
-    return "terminated" if heard() is ExitCode.TERMINATED else "interrupted"
+    return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"
 
 
 async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, store: Store) -> _Sent:

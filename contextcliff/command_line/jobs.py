@@ -58,26 +58,26 @@ def run_job(config: DictConfig) -> None:
 
     After Ctrl-C or SIGTERM no further job begins.
     """
-    from contextcliff.execution.stopping import at_work, heard, posted
+    from contextcliff.execution.stopping import job_in_progress, posted_stop_code, stop_code
 
-    with at_work():
-        stopped = heard()
+    with job_in_progress():
+        stopped = stop_code()
         outcome = _outcome_of(config) if stopped is None else _Outcome(code=stopped)
     exit_codes.append(outcome.code)
     if os.environ.get(_MAIN_PROCESS) == _process_id():
-        if heard() is not None:
-            sys.exit(heard())
+        if stop_code() is not None:
+            sys.exit(stop_code())
     # After a signal to the process that sweeps, that process knows the exit code by itself.
-    elif outcome.code is not ExitCode.DONE and posted() is None:
+    elif outcome.code is not ExitCode.DONE and posted_stop_code() is None:
         raise JobFailed(outcome.code, outcome.message if os.environ.get(_STDERR) != _stderr_id() else "")
 
 
 def report_stop() -> ExitCode:
     """Print that a signal ended the job; returns its exit code."""
-    from contextcliff.execution.stopping import heard, word
+    from contextcliff.execution.stopping import stop_code, stop_word
 
-    code = heard() or ExitCode.INTERRUPTED
-    print_error(f"{word(code)}; what was answered is kept, the same command goes on")
+    code = stop_code() or ExitCode.INTERRUPTED
+    print_error(f"{stop_word(code)}; what was answered is kept, the same command goes on")
     return code
 
 
