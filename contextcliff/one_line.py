@@ -1,4 +1,4 @@
-"""Text as it stands in an error message: on one line, and no longer than a line should be."""
+"""Text for an error message: on one line, and cut to a length."""
 
 from __future__ import annotations
 

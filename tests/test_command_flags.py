@@ -22,8 +22,8 @@ NO_FLAG = {
     ("--conf", "x"): "ambiguous option: --conf could match --config-path, --config-name, --config-dir; see --help",
     ("--cfg",): "--cfg/-c: expected one argument; see --help",
     ("--multirun", "--cfg", "job"): "--multirun and --cfg: exclude each other; give one of them",
-    ("--resolve",): "--resolve: goes with --cfg job; write --cfg job --resolve",
-    ("--package", "task"): "--package: goes with --cfg job; write --cfg job --package",
+    ("--resolve",): "--resolve: works only with --cfg job; write --cfg job --resolve",
+    ("--package", "task"): "--package: works only with --cfg job; write --cfg job --package",
     ("--cfg", "job", "task=niah,qa"): "--cfg: shows one job; give each key one value",
 }
 

@@ -111,7 +111,7 @@ def test_positions_are_scaled_by_a_factor_and_a_way() -> None:
     assert Rope().identity() == {}
     with pytest.raises(ValidationError, match=r"model\.rope\.type=yarn: needs the factor .* give model\.rope\.scale=2"):
         Rope(type="yarn")
-    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: says by how much and not how"):
+    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: has no effect without a way of scaling"):
         Rope(scale=2.0)
 
 

@@ -57,7 +57,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
         raise ConfigError(f"{' and '.join(map(_as_flag, given))}: exclude each other; give one of them")
     for name in ("resolve", "package"):
         if getattr(values, name) and values.cfg is None and not values.help:
-            raise ConfigError(f"{_as_flag(name)}: goes with --cfg job; write --cfg job {_as_flag(name)}")
+            raise ConfigError(f"{_as_flag(name)}: works only with --cfg job; write --cfg job {_as_flag(name)}")
     # Argparse does not recognise overrides after a flag that itself comes after overrides.
     overrides, flags = (*values.overrides, *unknown), list(arguments)
     for override in overrides:

@@ -27,7 +27,8 @@ class Rope:
     def __post_init__(self) -> None:
         if self.scale is not None and self.type is None:
             raise ValueError(
-                f"model.rope.scale={self.scale:g}: says by how much and not how; give model.rope.type=linear or yarn"
+                f"model.rope.scale={self.scale:g}: has no effect without a way of scaling; "
+                "give model.rope.type=linear or yarn"
             )
         if self.type in ("linear", "yarn") and self.scale is None:
             raise ValueError(
