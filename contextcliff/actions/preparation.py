@@ -111,8 +111,8 @@ def prepare(
             **_draw(invocation, built),
             "notes": "\n".join((*missed, *corpus.notes, *built.notes)),
             "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
-            "server": "\n".join(served.told),
-            "api": ("completions" if served.plain else "chat") if served.told else "",
+            "server": "\n".join(served.lines),
+            "api": ("completions" if served.plain else "chat") if served.lines else "",
         },
     )
     return Prepared(

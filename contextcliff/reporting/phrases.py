@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from contextcliff.models.model import dollars
+from contextcliff.models.price import dollars
 from contextcliff.records.analysis import Bin, SafeCap, Zone
 from contextcliff.records.report import JudgeUsage, Report
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.gguf_header import header_text, read_header
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
 
 TEMPLATE = "tokenizer.chat_template"
 FULL = KVPolicy(name="none")
