@@ -194,7 +194,7 @@ def test_a_length_that_stands_in_two_files_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_of_more_than_two_gibibytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_files, "MOST_BYTES", 100)
+    monkeypatch.setattr(local_files, "MAX_BYTES", 100)
     assert "files of up to 2 GiB are read" in refusal(result_folder(tmp_path / "a", drawn_rounds([1024])))
     assert "files of up to 2 GiB are read" in refusal(table(tmp_path / "a.csv", [table_row(1024)]))
 

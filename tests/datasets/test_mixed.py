@@ -73,8 +73,8 @@ def test_the_identity_is_that_of_the_parts() -> None:
     ("parts", "told"),
     [
         ({}, "dataset.parts: must not be empty; add one with +dataset@dataset.parts.NAME=OPTION"),
-        ({"a": None}, "dataset.parts.a=None: is no dataset; choose one with dataset@dataset.parts.a=OPTION"),
-        ({"a b": Stories()}, "dataset.parts.a b: up to 40 letters, digits, hyphens and underscores make a name"),
+        ({"a": None}, "dataset.parts.a=None: is not a dataset; choose one with dataset@dataset.parts.a=OPTION"),
+        ({"a b": Stories()}, "dataset.parts.a b: a name is up to 40 letters, digits, hyphens and underscores"),
     ],
 )
 def test_what_is_no_dataset_is_no_part(parts: object, told: str) -> None:

@@ -135,8 +135,8 @@ def test_a_novel_is_the_same_text_from_every_kind_of_file(suffix: str) -> None:
         ("a.txt", b"It rained.\0", "is binary, not text"),
         ("a.txt", b" \n", "holds no text"),
         ("a.txt", b"\xef\xbb\xbf\xe2\x80\x8b", "holds no text once it is cleaned"),
-        ("a.txt", b"caf\xe9", "is not UTF-8 text, and tells no other character set"),
-        ("a.doc", b"\xd0\xcf\x11\xe0", "is not UTF-8 text, and tells no other character set"),
+        ("a.txt", b"caf\xe9", "is not UTF-8 text, and declares no other character set"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "is not UTF-8 text, and declares no other character set"),
         ("a.md", b"<!-- nothing -->", "holds no text"),
     ],
 )
