@@ -243,11 +243,11 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None:
-    change, told = FAULTS[case]
+    change, message = FAULTS[case]
     path = json_lines(tmp_path / "a.jsonl", [SQUAD | change])
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=path))
-    assert str(raised.value) == f"dataset.path={path}: {told}"
+    assert str(raised.value) == f"dataset.path={path}: {message}"
 
 
 def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
@@ -288,12 +288,12 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
 
 @pytest.mark.parametrize("case", FILES)
 def test_a_file_that_can_not_be_read_is_named(tmp_path: Path, case: str, capfd: pytest.CaptureFixture[str]) -> None:
-    name, data, told = FILES[case]
+    name, data, message = FILES[case]
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=str(tmp_path / name)))
-    assert str(raised.value) == f"dataset.path={tmp_path / name}: {told}"
+    assert str(raised.value) == f"dataset.path={tmp_path / name}: {message}"
     assert capfd.readouterr() == ("", "")
 
 

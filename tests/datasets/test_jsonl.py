@@ -154,9 +154,9 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None:
-    change, told = REFUSED[case]
+    change, message = REFUSED[case]
     (tmp_path / "a.jsonl").write_text(json.dumps(ROW | change))
-    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {message}"
 
 
 def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_column_that_is_not_there_can_not_travel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (b"{]", "line 1 is not JSON; write one object per line"),
         (b"\n[1]", "line 2 is not a JSON object; write one object per line"),
@@ -188,9 +188,9 @@ def test_a_column_that_is_not_there_can_not_travel(tmp_path: Path) -> None:
         (b"", "is empty; give a file with rows in it"),
     ],
 )
-def test_a_file_of_something_else_is_named(tmp_path: Path, text: bytes, told: str) -> None:
+def test_a_file_of_something_else_is_named(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "a.jsonl").write_bytes(text)
-    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {message}"
 
 
 def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> None:
@@ -204,11 +204,11 @@ def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> N
 
 
 def test_without_a_file_there_is_nothing_to_read() -> None:
-    told = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
+    message = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
     for asking in (lambda: Jsonl().identity(), lambda: Jsonl().corpus(tokens=1, seed=0)):
         with pytest.raises(ConfigError) as raised:
             asking()
-        assert str(raised.value) == told
+        assert str(raised.value) == message
 
 
 def test_the_identity_holds_what_determines_a_question(tmp_path: Path) -> None:
