@@ -15,7 +15,7 @@ from contextcliff.documents import archives, rtf_text, unreadable
 from contextcliff.documents.charsets import decode
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.pdf_text import pdf_text
-from contextcliff.documents.reading import read_document
+from contextcliff.documents.reading import documents_in, read_document
 from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
@@ -385,3 +385,10 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
     assert str(raised.value) == (
         "PDF files are read with no_such_package, which is not installed; run pip install 'contextcliff[docs-in]'"
     )
+
+
+def test_the_documents_of_a_folder_are_its_visible_files_of_a_known_kind_by_name(tmp_path: Path) -> None:
+    for name in ("b.TXT", "a.pdf", ".hidden.txt", "picture.png"):
+        (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "folder.txt").mkdir()
+    assert [file.name for file in documents_in(tmp_path)] == ["a.pdf", "b.TXT"]
