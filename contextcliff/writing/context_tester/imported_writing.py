@@ -96,12 +96,12 @@ def _of_rounds(
     tier: ImportedTier, *, absent: frozenset[str], original: Mapping[str, float], confidence: float
 ) -> WritingTier:
     draws: dict[object, Draw] = {}
-    for one in tier.rounds:
-        values = {name: value for name, value in one.values.items() if name not in absent}
+    for kept in tier.rounds:
+        values = {name: value for name, value in kept.values.items() if name not in absent}
         composite = classic(values)
         details = {**values, **original, **({} if composite is None else {CLASSIC_COMPOSITE: composite})}
-        # `setdefault`: rounds with equal texts differ in their times alone.
-        draws.setdefault(one.text or tuple(sorted(values.items())), Draw(score=0.0, details=details))
+        # `setdefault`: what differs between equal texts is how long they took.
+        draws.setdefault(kept.text or tuple(sorted(values.items())), Draw(score=0.0, details=details))
     drawn = DrawnTier(context_tokens=tier.context_tokens, draws=tuple(draws.values()))
     names = [m.name for m in MEASURES if any(m.name in draw.details for draw in drawn.draws)]
     return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
