@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.asking_judge import answered
@@ -11,11 +10,9 @@ from contextcliff.engines.openai.openai_embedding import Embedder
 from contextcliff.errors import RunError
 from contextcliff.execution.sentence_vectors import EMBEDDER_FACT, embed_missing, with_vectors
 from contextcliff.execution.store import Store, StoredRun
-from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.progress import counting_bar
 from contextcliff.tasks.task import ProseTask
-from contextcliff.writing.prose_findings import Writing
 
 
 def check_embedder(embedder: Embedder) -> None:
@@ -53,28 +50,3 @@ def with_coherence(
     if invocation.embedder is None or EMBEDDER_FACT not in run.facts or not isinstance(invocation.task, ProseTask):
         return scored
     return with_vectors(invocation.embedder, invocation.task, scored, store)
-
-
-def writing_of_run(
-    scored: Sequence[ScoredSample], analysis: Analysis, invocation: Invocation, run: StoredRun
-) -> Writing | None:
-    """What is said of the prose; None where the task asks for none."""
-    from contextcliff.writing.analysis.writing_analysis import writing_of
-    from contextcliff.writing.measures.measure import MEASURES
-
-    task = invocation.task
-    if not isinstance(task, ProseTask):
-        return None
-    written = [(item.sample, item.generation) for item in scored if item.generation is not None and item.details]
-    embeds = any(measure.name in item.details for measure in MEASURES if measure.embeds for item in scored)
-    cap = analysis.safe_cap
-    return writing_of(
-        scored,
-        confidence=cap.confidence,
-        document_id=scored[0].sample.document_id,
-        continuation_point=scored[0].sample.evidence[0].start,
-        author=task.author(written) if written else {},
-        share=cap.threshold if cap.relative_to_baseline else None,
-        cleared=cap.tokens is not None and cap.tokens >= analysis.bins[-1].max_tokens,
-        embeddings=run.facts.get(EMBEDDER_FACT) if embeds else None,
-    )

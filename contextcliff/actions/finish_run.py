@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.embedding_stage import with_coherence, writing_of_run
+from contextcliff.actions.embedding_stage import with_coherence
 from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import judge_notes, usage_of
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import RunError
 from contextcliff.execution.judge import JUDGE_FACT, JUDGE_SERVED_FACT, Ratings, recall_ratings
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED, recall
 from contextcliff.execution.remedies import way_out
 from contextcliff.execution.scoring import score_outcomes
+from contextcliff.execution.sentence_vectors import EMBEDDER_FACT
 from contextcliff.execution.store import Store, StoredRun
-from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import Document, LengthAudit
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.prompt import render
-from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, Usage
+from contextcliff.records.report import Counts, Report, RunRecord
+from contextcliff.tasks.task import ProseTask, Task
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
@@ -54,11 +56,11 @@ def finish_run(
     later.
     Raises `RunError` where no sample was answered.
     """
-    from contextcliff.analysis.analyse import analyse
-    from contextcliff.analysis.judgement import judgement_of
+    from contextcliff.analysis.analyse import analyse, study_of
     from contextcliff.reporting.contexts import write_contexts
     from contextcliff.reporting.figures.report_figures import draw_curves
     from contextcliff.reporting.files import samples_table, write_report_files
+    from contextcliff.reporting.section_list import sections_with
     from contextcliff.reporting.stored_reports import folder_of, stored_reports
 
     run, planned = store.run(identity.run_id), store.schedule(identity.run_id)
@@ -71,26 +73,9 @@ def finish_run(
     ratings = _ratings(ordinary, invocation, run, store)
     scored = with_coherence(_rated(ordinary, ratings), invocation, run, store)
     controls = tuple(sample for sample in everything if sample.sample.control is not None)
-    analysis = analyse(
-        scored,
-        invocation.analysis,
-        max_context_tokens=int(run.facts["window"]),
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
-        controls=controls,
-    )
-    if invocation.judge is not None and JUDGE_FACT in run.facts:
-        judged = judgement_of(
-            scored,
-            judge=run.facts[JUDGE_FACT],
-            right_from=invocation.judge.right_from,
-            confidence=invocation.analysis.confidence,
-        )
-        analysis = replace(analysis, judgement=judged)
-    writing = writing_of_run(scored, analysis, invocation, run)
-    if writing is not None and analysis.safe_cap.relative_to_baseline:
-        # A share of the shortest length's score, tested jointly with it: no worse than it within a margin.
-        analysis = replace(analysis, caps={**analysis.caps, "writing": analysis.safe_cap.tokens})
+    study = study_of(scored, invocation.analysis, _study_facts(invocation, run), controls=controls)
+    sections = sections_with(getattr(invocation.task, "findings", _findings_of(invocation.task)))
+    analysis = analyse(study, sections)
     completed = sum(1 for sample in scored if sample.score is not None)
     counts = Counts(
         planned=len(scored),
@@ -109,16 +94,24 @@ def finish_run(
         judge_price=None if invocation.judge is None else invocation.judge.model.price,
         wall_s=run.wall_s,
     )
-    report = _report(invocation, run, outcomes=outcomes, usage=usage, analysis=analysis, counts=counts)
-    report = replace(
-        report,
-        writing=writing,
-        partial=stopped or report.partial or (ratings is not None and ratings.not_asked > 0),
-        notes=(*judge_notes(usage, ratings, answers=completed, price=invocation.model.price), *report.notes),
+    unsent = any(outcome.unscored == NOT_SENT for outcome in outcomes)
+    report = Report(
+        run=_run_record(
+            invocation,
+            run,
+            partial=stopped or unsent or (ratings is not None and ratings.not_asked > 0),
+            notes=(
+                *judge_notes(usage, ratings, answers=completed, price=invocation.model.price),
+                *_truncations(outcomes),
+            ),
+        ),
+        analysis=analysis,
+        usage=usage,
+        counts=counts,
     )
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
-    scored, controls = _asked_by(report.task, scored), _asked_by(report.task, controls)
+    scored, controls = _asked_by(report.run.task, scored), _asked_by(report.run.task, controls)
     write_report_files(
         report,
         scored=scored,
@@ -132,7 +125,7 @@ def finish_run(
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
-    suffix = folder.name.removeprefix(report.run_id)
+    suffix = folder.name.removeprefix(report.run.run_id)
     draw_curves(report, folder=experiment, dpi=invocation.reporting.dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
@@ -187,21 +180,32 @@ def require_an_answer(outcomes: Sequence[Outcome]) -> None:
     raise RunError(f"none of {len(asked)} samples was answered ({told}): {said}{again}")
 
 
-def _report(
-    invocation: Invocation,
-    run: StoredRun,
-    *,
-    outcomes: Sequence[Outcome],
-    usage: Usage,
-    analysis: Analysis,
-    counts: Counts,
-) -> Report:
-    return Report(
-        schema_version=SCHEMA_VERSION,
+def _study_facts(invocation: Invocation, run: StoredRun) -> StudyFacts:
+    judged = invocation.judge is not None and JUDGE_FACT in run.facts
+    return StudyFacts(
+        max_context_tokens=int(run.facts["window"]),
+        designed_lengths=invocation.task.designed_lengths,
+        relative_by_default=invocation.task.relative_by_default,
+        task=invocation.task,
+        judge=run.facts[JUDGE_FACT] if judged else None,
+        judge_right_from=invocation.judge.right_from if invocation.judge is not None else 0,
+        embedder=run.facts.get(EMBEDDER_FACT),
+        audit=_audit.validate_json(run.facts["audit"]) if run.facts.get("audit") else None,
+    )
+
+
+def _findings_of(task: Task) -> tuple[str, ...]:
+    """Findings that only tasks of this kind have."""
+    return ("writing",) if isinstance(task, ProseTask) else ()
+
+
+def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes: Sequence[str]) -> RunRecord:
+    """`notes` come before those that were made when the samples were built."""
+    return RunRecord(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
-        partial=any(outcome.unscored == NOT_SENT for outcome in outcomes),
+        partial=partial,
         model=run.facts["model"],
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
@@ -215,25 +219,7 @@ def _report(
         judged_by=rule_of_invocation(invocation, run),
         tokenizer=run.facts["tokenizer"],
         max_context_tokens=int(run.facts["window"]),
-        bins=analysis.bins,
-        cells=analysis.cells,
-        zones=analysis.zones,
-        safe_cap=analysis.safe_cap,
-        caps=analysis.caps,
-        half_life=analysis.half_life,
-        half_life_lsq=analysis.half_life_lsq,
-        profile=analysis.profile,
-        position=analysis.position,
-        guide=analysis.guide,
-        facets=analysis.facets,
-        controls=analysis.controls,
-        judgement=analysis.judgement,
-        audit=_audit.validate_json(run.facts["audit"]) if run.facts.get("audit") else None,
-        mean=analysis.mean,
-        successes=analysis.successes,
-        usage=usage,
-        counts=counts,
-        notes=(*_truncations(outcomes), *run.facts["notes"].splitlines(), *analysis.notes),
+        notes=(*notes, *run.facts["notes"].splitlines()),
         server=tuple(run.facts["server"].splitlines()),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),
@@ -256,8 +242,15 @@ def _show(invocation: Invocation, report: Report, folder: Path) -> None:
     from rich.console import Console
 
     from contextcliff.reporting.console import render_console
+    from contextcliff.reporting.words.language import LANGUAGES
 
-    render_console(report, console=Console(), folder=folder, tracking_command=invocation.tracking.ui_command())
+    render_console(
+        report,
+        console=Console(),
+        folder=folder,
+        tracking_command=invocation.tracking.ui_command(),
+        language=LANGUAGES[invocation.reporting.language],
+    )
 
 
 def _tell_passed_over(beside: StoredReports, folder: Path) -> None:

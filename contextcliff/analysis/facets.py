@@ -9,15 +9,39 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
 from contextcliff.analysis.groups import Group
 from contextcliff.analysis.item_evidence import pooled_evidence
 from contextcliff.analysis.threshold import make_threshold
-from contextcliff.records.analysis import FacetRow
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.quantiles import quantile_classes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FacetRow:
+    """The samples of one value (or range of values) of one metadata key.
+
+    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
+    """
+
+    facet: str
+    value: str
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    cap_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facets:
+    """The scores by everything that varied beside length and depth."""
+
+    facets: tuple[FacetRow, ...]
+
 
 Value = str | int | float
 

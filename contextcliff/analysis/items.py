@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from contextcliff.records.cap_reason import Unit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of
 
@@ -29,7 +30,7 @@ class Item:
     """The score of each scored repeat, ascending."""
     unscored: int = 0
     """Repeats without a score."""
-    noun: str = "samples"
+    noun: Unit = "samples"
     """What items are called where they are counted: `questions` that are repeated, `distinct samples` of one draw."""
     details: Mapping[str, float] = field(default_factory=dict, repr=False)
     """The finite figures of `Score.details`, each its mean over the repeats that have it."""
@@ -104,7 +105,7 @@ def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
     return {name: mean_of(taken) for name, taken in values.items()}
 
 
-def _noun(group: Sequence[ScoredSample]) -> str:
+def _noun(group: Sequence[ScoredSample]) -> Unit:
     if any(scored.sample.repeat for scored in group):
         return "questions"
     return "samples" if len(group) == 1 else "distinct samples"

@@ -9,10 +9,11 @@ from functools import cached_property
 from contextcliff.analysis.item_evidence import clusters_of, completed_evidence, evidence_of, scores_of
 from contextcliff.analysis.items import Item
 from contextcliff.records.analysis import Bin
+from contextcliff.records.cap_reason import SharedBy, Unit
 from contextcliff.statistics.clusters import Cluster
 from contextcliff.statistics.evidence import Evidence
 
-_NOUNS = ("questions", "distinct samples", "samples")
+_NOUNS: tuple[Unit, ...] = ("questions", "distinct samples", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +45,12 @@ class LengthResult:
         return len(self.items)
 
     @property
-    def noun(self) -> str:
+    def noun(self) -> Unit:
         """What its items are called: `samples`, repeated `questions`, or `distinct samples`."""
         return min((item.noun for item in self.items), key=_NOUNS.index)
 
     @property
-    def texts(self) -> str:
+    def texts(self) -> SharedBy:
         """What its samples share: whole `texts`, or several `contexts` of one text."""
         return "texts" if all(item.cluster in ("", item.document) for item in self.items) else "contexts"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
 
@@ -23,13 +24,8 @@ class Threshold(Protocol):
         ...
 
     @property
-    def asked(self) -> str:
-        """The threshold as it is configured, in words; no baseline is needed."""
-        ...
-
-    @property
-    def words(self) -> str:
-        """The threshold in words, with the score of its baseline where it has one."""
+    def described(self) -> AskedThreshold:
+        """The threshold as it was asked for, with its baseline where it has one."""
         ...
 
     def is_shown_above(self, result: LengthResult) -> bool:
@@ -74,12 +70,8 @@ class AbsoluteThreshold:
         return self.threshold
 
     @property
-    def asked(self) -> str:
-        return figure(self.threshold)
-
-    @property
-    def words(self) -> str:
-        return self.asked
+    def described(self) -> AskedThreshold:
+        return AskedThreshold(value=self.threshold, relative=False)
 
     def is_shown_above(self, result: LengthResult) -> bool:
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
@@ -121,14 +113,11 @@ class RelativeThreshold:
         return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
 
     @property
-    def asked(self) -> str:
-        return f"{figure(self.share)} of the baseline"
-
-    @property
-    def words(self) -> str:
-        mean = self.baseline.bin.mean
-        of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
-        return f"{self.asked}{of}"
+    def described(self) -> AskedThreshold:
+        shortest = self.baseline.bin
+        return AskedThreshold(
+            value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
+        )
 
     def is_shown_above(self, result: LengthResult) -> bool:
         if not result.scores:
@@ -202,8 +191,3 @@ def make_threshold(
         members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
         return RelativeThreshold(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
     return AbsoluteThreshold(threshold=threshold, confidence=confidence)
-
-
-def figure(value: float) -> str:
-    """A score in words: two decimals, or up to three where two would change its value."""
-    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")

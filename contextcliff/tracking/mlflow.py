@@ -123,7 +123,7 @@ class MLflowTracker:
     def _run_id(self, client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
         """The id of the MLflow run that holds these results, uploaded where there is none."""
         labels = tags(tracked.report)
-        run_id = tracked.report.run_id
+        run_id = tracked.report.run.run_id
         quote = '"' if "'" in run_id else "'"
         earlier = [
             run

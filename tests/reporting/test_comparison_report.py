@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from rich.console import Console
 
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
@@ -16,10 +17,9 @@ from contextcliff.reporting.comparison.comparison_console import render_comparis
 from contextcliff.reporting.comparison.comparison_files import write_comparison
 from contextcliff.writing.analysis.contest import compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
-from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
 from tests.reporting.conftest import make_report
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_writing import make_rounds, make_writing, with_writing
+from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
 EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
 
@@ -31,8 +31,8 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
         report = replace(with_writing(make_report(), scored), run_id=f"run-{place}")
         runs.append(
             ComparedRun(
-                name=name, run_id=report.run_id, source=f"/home/ada/{report.run_id}",
-                parameters={"model": report.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
+                name=name, run_id=report.run.run_id, source=f"/home/ada/{report.run.run_id}",
+                parameters={"model": report.run.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
                 report=report, writing=report.writing,
             )
         )  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from contextcliff.analysis.items import Item
+from contextcliff.records.fact import Said, said
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
 from contextcliff.writing.composite import classic
@@ -44,9 +45,9 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
         tests=(),
         trends=(),
         steps=(),
-        verdict=f"imported from {run.tool}; nothing was tested",
+        verdict=Said(text=f"imported from {run.tool}; nothing was tested"),
         settling_rounds=None,
-        warnings=tuple(_warnings(run, absent, tiers)),
+        warnings=said(_warnings(run, absent, tiers)),
         embeddings=f"an unnamed model ({run.tool})" if embedded else None,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,

@@ -13,9 +13,9 @@ from contextcliff.reporting.file_names import with_file_names
 from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
-from contextcliff.writing.sections.contest_words import COMPOSITES
 from contextcliff.writing.sections.hover import hover_parameters, mark_up, shared_parameters
 from contextcliff.writing.sections.writing_phrases import value, way
+from contextcliff.writing.words.contest_words import COMPOSITE_TITLES
 
 _SHOWN_AT_FIRST = (COMPOSITE, *CORE)
 # Inside JSON these escapes are the same characters; in HTML they can't end the script or begin a comment.
@@ -73,11 +73,11 @@ def _measures(runs: Sequence[WritingRun]) -> list[dict[str, object]]:
         name
         for run in runs
         for tier in run.writing.tiers
-        for name in (*COMPOSITES, *BY_NAME)
+        for name in (*COMPOSITE_TITLES, *BY_NAME)
         if level_of(tier, name).mean is not None
     }
     known = [
-        *((key, label, "0-100", "up is worse") for key, label in COMPOSITES.items()),
+        *((key, label, "0-100", "up is worse") for key, label in COMPOSITE_TITLES.items()),
         *((measure.name, measure.title, measure.unit, way(measure.name)) for measure in MEASURES),
     ]
     return [
@@ -100,7 +100,7 @@ def _lines(run: WritingRun, *, beside: Sequence[WritingRun]) -> dict[str, object
     )
     return {
         name: _line(tiers, [level_of(tier, name) for tier in tiers], lead=lead, name=run.name)
-        for name in (*COMPOSITES, *BY_NAME)
+        for name in (*COMPOSITE_TITLES, *BY_NAME)
     }
 
 

@@ -1,0 +1,212 @@
+"""What Context-Tester left is read as it was stored, and what isn't its own is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contextcliff.datasets import local_files
+from contextcliff.errors import ConfigError
+from contextcliff.writing.context_tester.imported_run import ImportedRun
+from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
+from tests.writing.made_context_tester import (
+    FIRST,
+    drawn_rounds,
+    figures,
+    made_round,
+    result_folder,
+    table,
+    table_row,
+)
+
+
+def read(path: Path) -> ImportedRun:
+    return read_context_tester(path, key="action.runs")
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ConfigError) as error:
+        read(path)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_result_folder_is_read_round_by_round_shortest_length_first(tmp_path: Path) -> None:
+    rounds = {
+        4096: [made_round(1, cloze=22.0, diversity=0.5)],
+        2048: [made_round(1, cloze=18.0, diversity=0.6, text="One."), made_round(2, cloze=20.0, diversity=0.61)],
+    }
+    run = read(result_folder(tmp_path / "org-glm-harbour-1", rounds, original=figures(cloze=25.0, diversity=0.58)))
+    assert (run.run_id, run.model, run.text, run.label) == (
+        *("org-glm-harbour-1", "org/GLM-4-9B", "harbour", "20250108-123456"),
+    )
+    assert [tier.context_tokens for tier in run.tiers] == [2048, 4096]
+    assert [kept.values["cloze_score"] for kept in run.tiers[0].rounds] == [18.0, 20.0]
+    assert run.tiers[0].rounds[0].text == "One."
+    assert run.tiers[0].rounds[0].values["continuation_length"] == 4001
+    assert run.original["cloze_score"] == 25.0
+
+
+def test_its_settings_go_by_our_keys(tmp_path: Path) -> None:
+    run = read(result_folder(tmp_path / "a", drawn_rounds([2048])))
+    assert dict(run.parameters) == {
+        "task.max_tokens": "1024",
+        "sampling.temperature": "0.8",
+        "sampling.top_k": "100",
+        "sampling.top_p": "1.0",
+        "sampling.repetition_penalty": "1.1",
+        "task.start_context": "2048",
+        "task.divisions": "1",
+    }
+
+
+def test_a_folder_without_metadata_goes_by_its_own_name(tmp_path: Path) -> None:
+    run = read(result_folder(tmp_path / "glm", drawn_rounds([2048]), metadata=False))
+    assert (run.model, run.text, dict(run.original)) == ("glm", "", {})
+
+
+def test_a_length_without_rounds_is_read_by_its_averages(tmp_path: Path) -> None:
+    folder = result_folder(tmp_path / "a", {2048: []})
+    file = folder / "context_2048_results.json"
+    stored = json.loads(file.read_text())
+    stored["averaged_stats"]["num_rounds"] = 7
+    file.write_text(json.dumps(stored))
+    (tier,) = read(folder).tiers
+    assert tier.means is not None
+    assert (tier.means.n, tier.means.values["cloze_score"]) == (7, 20.0)
+    assert dict(tier.means.stds) == {"cloze_score": 1.0, "vocabulary_diversity": 0.1}
+
+
+def test_a_table_of_averages_has_a_row_a_length_in_any_order_with_texts_over_several_lines(tmp_path: Path) -> None:
+    rows = [
+        table_row(tokens, num_rounds=3, cloze_score_std=1.5, vocab_diversity_std=0.02, cloze_score=tokens / 100)
+        for tokens in (4096, 1024, 2048)
+    ]
+    assert "\n" in rows[0]["continuation_text"]
+    run = read(table(tmp_path / "glm.csv", rows))
+    assert [tier.context_tokens for tier in run.tiers] == [1024, 2048, 4096]
+    means = [tier.means for tier in run.tiers]
+    assert [found.values["cloze_score"] for found in means if found] == [10.24, 20.48, 40.96]
+    assert [found.n for found in means if found] == [3, 3, 3]
+    assert (run.model, run.text, run.label) == ("GLM-4-9B", "harbour", "20250108")
+
+
+def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: Path) -> None:
+    rows = [table_row(tokens, num_rounds=3, cloze_score_std=1.0, vocab_diversity_std=0.1) for tokens in (2048, 1024)]
+    run = read(table(tmp_path / "old.csv", rows, columns=FIRST))
+    assert (run.model, run.text) == ("GLM-4-9B", "")
+    assert run.parameters["sampling.min_p"] == "0.02"
+    assert run.tiers[0].means is not None
+    assert "adjacent_coherence" not in run.tiers[0].means.values
+    assert not kept_texts(run)
+
+
+def test_a_detailed_table_has_a_row_a_round(tmp_path: Path) -> None:
+    rows = [
+        table_row(tokens, number=number, cloze_score=20.0 + number) for number in (2, 1, 3) for tokens in (2048, 1024)
+    ]
+    run = read(table(tmp_path / "glm_detailed.csv", rows))
+    assert [sorted(kept.values["cloze_score"] for kept in tier.rounds) for tier in run.tiers] == [
+        [21.0, 22.0, 23.0]
+    ] * 2
+    assert kept_texts(run)
+
+
+def test_an_empty_cell_and_a_number_that_is_not_finite_are_not_measured(tmp_path: Path) -> None:
+    (tier,) = read(table(tmp_path / "a.csv", [table_row(1024, cloze_score="", word_entropy="nan")])).tiers
+    assert not {"cloze_score", "word_entropy"} & set(tier.rounds[0].values)
+
+
+def test_a_table_without_lengths_is_refused(tmp_path: Path) -> None:
+    told = refusal(table(tmp_path / "a.csv", [table_row(1024)], columns=("model_name", "cloze_score")))
+    assert told.startswith(f"action.runs={tmp_path / 'a.csv'}: has no column context_length; give a CSV file")
+
+
+@pytest.mark.parametrize("length", ["", "many", "-4", "2048.5", "nan", "1e30"])
+def test_a_length_that_is_none_is_refused_with_its_row(tmp_path: Path, length: str) -> None:
+    told = refusal(table(tmp_path / "a.csv", [table_row(1024), {**table_row(1024), "context_length": length}]))
+    assert f"{tmp_path / 'a.csv'}: row 2: context_length is" in told
+
+
+def test_a_measure_that_is_no_number_is_refused_with_its_row(tmp_path: Path) -> None:
+    assert "row 1: cloze_score is 'high', not a number" in refusal(
+        table(tmp_path / "a.csv", [table_row(1024, cloze_score="high")])
+    )
+
+
+def test_rows_of_several_runs_are_refused(tmp_path: Path) -> None:
+    models = table(tmp_path / "a.csv", [table_row(1024), table_row(2048, model_name="another")])
+    assert "holds rows of several runs (model_name: GLM-4-9B, another)" in refusal(models)
+    averages = [table_row(1024, num_rounds=3), table_row(1024, num_rounds=3)]
+    assert "has several rows of one round at 1,024 tokens" in refusal(table(tmp_path / "b.csv", averages))
+
+
+def test_a_table_of_ours_is_refused_for_its_run(tmp_path: Path) -> None:
+    (tmp_path / "writing.csv").write_text("model,context_length,num_distinct\na,1024,3\n")
+    assert "give the run's folder" in refusal(tmp_path / "writing.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"context_length,cloze_score\n", "has no row"),
+        (bytes(range(256)) * 8, "has no column context_length"),
+        (b'context_length,continuation_text\n1024,"never closed\n', "is not a CSV table"),
+        (b"context_length,cloze_score,cloze_score\n1024,1,2\n", "has two columns cloze_score"),
+        (b"context_length,continuation_text\n1024," + b"x" * 200_000 + b"\n", "is not a CSV table"),
+    ],
+)
+def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    assert told in refusal(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("\x00\x01", "is not JSON"),
+        ("[]", "is not a JSON object"),
+        ('{"rounds": []}', "has no context_length"),
+        ('{"context_length": "long"}', "context_length is 'long'"),
+        ('{"context_length": true}', "context_length is 'True'"),
+        ('{"context_length": 1024, "individual_rounds": "none"}', "individual_rounds is not a list"),
+        ('{"context_length": 1024, "individual_rounds": [3]}', "round 1 is not an object"),
+        ('{"context_length": 1024, "individual_rounds": [{"cloze_score": [1]}]}', "round 1: cloze_score is"),
+        ('{"context_length": 1024, "individual_rounds": []}', "holds neither rounds nor averages"),
+    ],
+)
+def test_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str, told: str) -> None:
+    (tmp_path / "context_1024_results.json").write_text(content)
+    found = refusal(tmp_path)
+    assert told in found
+    assert str(tmp_path / "context_1024_results.json") in found
+
+
+def test_a_length_that_stands_in_two_files_is_refused(tmp_path: Path) -> None:
+    folder = result_folder(tmp_path / "a", drawn_rounds([1024]))
+    (folder / "context_01024_results.json").write_text((folder / "context_1024_results.json").read_text())
+    assert "as in another file of the folder" in refusal(folder)
+
+
+def test_a_file_of_more_than_two_gibibytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_files, "MAX_BYTES", 100)
+    assert "files of up to 2 GiB are read" in refusal(result_folder(tmp_path / "a", drawn_rounds([1024])))
+    assert "files of up to 2 GiB are read" in refusal(table(tmp_path / "a.csv", [table_row(1024)]))
+
+
+def test_a_name_from_a_file_is_one_short_line(tmp_path: Path) -> None:
+    run = read(result_folder(tmp_path / "a", drawn_rounds([1024]), model="one\ntwo " + "x" * 500))
+    assert "\n" not in run.model
+    assert len(run.model) == 80
+
+
+def test_only_its_folders_and_tables_look_like_its_results(tmp_path: Path) -> None:
+    assert is_context_tester(result_folder(tmp_path / "a", drawn_rounds([1024])))
+    assert is_context_tester(tmp_path / "b.csv")
+    assert not is_context_tester(tmp_path)
+    assert not is_context_tester(tmp_path / "b.json")
