@@ -26,10 +26,10 @@ from contextcliff.execution.budget import Budget, Cost, Meter
 from contextcliff.execution.judge import Judge
 from contextcliff.execution.outcomes import outcome_of
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.stopping import heard
+from contextcliff.execution.stopping import stop_code
 from contextcliff.execution.store import Fault, Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
-from contextcliff.models.model import dollars
+from contextcliff.models.price import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.settings import settings
@@ -150,7 +150,7 @@ def _judged(judge: Judge, invocation: Invocation, identity: Identity, store: Sto
 
 
 def _signalled() -> Stop:
-    return "terminated" if heard() is ExitCode.TERMINATED else "interrupted"
+    return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"
 
 
 async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, store: Store) -> _Sent:
@@ -200,7 +200,7 @@ async def _send(invocation: Invocation, identity: Identity, wanted: Deployment, 
             cut_short = sent.cut_short
             faults |= sent.faults
         # What the server would not take is known only now, and only where it was asked.
-        told = "\n".join(session.served.told)
+        told = "\n".join(session.served.lines)
         known = told if before is None or asking else before.facts.get("server", told)
         store.record_facts(identity.run_id, {"server": known})
     stop: Stop | None = _signalled() if cut_short else "out of budget" if meter.ran_out else None

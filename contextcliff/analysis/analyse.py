@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import Group, LengthResult, group, mean_of, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
+from contextcliff.analysis.groups import Group, group
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
@@ -18,6 +20,7 @@ from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 
 
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import LengthResult, group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.analysis.groups import group
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold, SampleCount
@@ -87,7 +88,7 @@ class BestCase:
     @property
     def fewest(self) -> int | None:
         """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
-        return sample_size.fewest_to_clear(self.asked, self.confidence)
+        return sample_size.fewest_all_right(self.asked, self.confidence)
 
     @property
     def samples(self) -> SampleCount:

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import LengthResult
 from contextcliff.analysis.half_life import HalfLife
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.fact import Fact
 
 

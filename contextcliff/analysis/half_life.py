@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from contextcliff.analysis.bins import LengthResult, mean_of
 from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
 

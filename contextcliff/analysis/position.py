@@ -23,10 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item, items_of
 from contextcliff.analysis.profile import DepthPoint
 from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import mean_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

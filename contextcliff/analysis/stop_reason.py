@@ -5,8 +5,8 @@ from __future__ import annotations
 import bisect
 import math
 
-from contextcliff.analysis.bins import LengthResult
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import (
     BaselineAlone,
@@ -109,7 +109,7 @@ def _cause(sequence: FixedSequenceTest, threshold: Threshold, asked: float, conf
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:
     """Why the data at `stop` settle nothing, and how many samples would."""
-    fewest = sample_size.fewest_to_clear(asked, confidence)
+    fewest = sample_size.fewest_all_right(asked, confidence)
     if not stop.scores:
         least = None if fewest is None else fewest_all_right(stop, threshold, fewest)
         return NoneScored(planned=planned_at(stop), needed=_in_as_many_texts(stop, least))
@@ -185,7 +185,7 @@ def _too_few(stop: LengthResult, threshold: Threshold, confidence: float) -> Sto
             most=sample_size.MOST,
         )
     rate = sample_size.cautious_rate(stop.scores, score)
-    independent = sample_size.to_fall(rate, score, confidence)
+    independent = sample_size.to_show_below(rate, score, confidence)
     needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     return TooFewToReject(
         scored=n,

@@ -1,4 +1,4 @@
-"""What a length has to clear: a score, or a share of the score at the shortest length."""
+"""The threshold of a safe cap: a score, or a share of the score at the shortest length, and the tests against it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
-from contextcliff.statistics.settling import fewest_like
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
 
 
 class Threshold(Protocol):
-    """The threshold of an analysis, and the tests against it.
-
-    `score` is the threshold as a score: where a relative one has no baseline it is None.
-    """
+    """The threshold of an analysis, and the tests against it."""
 
     @property
-    def score(self) -> float | None: ...
+    def score(self) -> float | None:
+        """The threshold as a score; None where a relative threshold has no baseline."""
+        ...
 
     @property
     def described(self) -> AskedThreshold:
@@ -39,17 +37,18 @@ class Threshold(Protocol):
         ...
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
-        """Whether these scores, were they what this length gave, would clear the threshold."""
+        """Whether this length would be shown above the threshold if `evidence` were its scores."""
         ...
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
-        """Whether the scored samples would clear the threshold if there were no unscored ones."""
+        """Whether this length would be shown above the threshold if no sample were unscored."""
         ...
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """Samples at which a score like the one observed clears the threshold with 80% power.
+        """Samples with which a score like the observed one is shown above the threshold with 80% power.
 
-        Where they share texts, in texts of as many samples as now and as different.
+        Where samples share texts, in texts of as many samples as now and as different. None where no practical number
+        is enough.
         """
         ...
 
@@ -61,7 +60,7 @@ def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbsoluteThreshold:
-    """A score that every length has to clear, tested by the bin's own one-sided bound."""
+    """A fixed score, compared with the one-sided bound of each length."""
 
     threshold: float
     confidence: float
@@ -82,28 +81,26 @@ class AbsoluteThreshold:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
 
-    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
         return self.could_be_shown_above(result, result.evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        if not (result.binary or result.clusters) and len(result.scores) >= 2:
-            # A baseline that is known to be 1 makes the share a fixed threshold.
-            return fewest_like(result.scores, (1.0, 1.0), self.threshold, self.confidence, most=sample_size.MOST)
-        rate = sample_size.cautious_rate(result.scores, self.threshold)
-        needed = sample_size.to_clear(rate, self.threshold, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        has_spread = not (result.binary or result.clusters)
+        return sample_size.to_show_above_as_observed(
+            result.evidence, self.threshold, self.confidence, has_spread=has_spread
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelativeThreshold:
-    """A share of the shortest length's score, tested jointly: the baseline is an estimate too.
+    """A share of the shortest length's score. The test allows for the baseline being an estimate too.
 
-    The worst case of an unscored sample is a wrong answer at the length in question and a right one at
-    the baseline. The baseline itself passes where there is one: five scored samples and a mean
-    above zero. Where several lengths make it, `baseline` is all of them together and `members` each.
+    In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
+    itself passes where it has five scored samples and a mean above zero. It can consist of several lengths: `baseline`
+    is all of them together, and `members` are the single ones.
     """
 
     share: float
@@ -133,7 +130,7 @@ class RelativeThreshold:
         return any(result is member for member in self.members)
 
     def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
-        """Whether there is a baseline, had this one of its lengths these scores."""
+        """Whether the baseline passes if `scores` are those of `of`, one of its lengths."""
         return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
 
     def _exceeds(self, evidence: Evidence) -> bool:
@@ -164,22 +161,16 @@ class RelativeThreshold:
         return self._exceeds(evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """At both lengths alike, since more samples at one alone leave the other's error.
-
-        Fractional scores that share no texts are planned with the spread they have, 0/1 scores and single ones with
-        that of right and wrong answers.
-        """
-        if self.score is None or self.baseline.bin.mean is None:
-            return None
-        if not (result.binary or result.clusters or self.baseline.clusters):
-            here, baseline = result.scores, self.baseline.scores
-            if min(len(here), len(baseline)) >= 2:
-                return fewest_like(
-                    here, baseline, self.share, self.confidence, most=sample_size.MOST, least=BASELINE_SAMPLES
-                )
-        rate = sample_size.cautious_rate(result.scores, self.score)
-        needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        """The same number at the baseline, whose score is an estimate too."""
+        has_spread = not (result.binary or result.clusters or self.baseline.clusters)
+        return sample_size.to_show_above_share_as_observed(
+            result.evidence,
+            self.baseline.evidence,
+            self.share,
+            self.confidence,
+            has_spread=has_spread,
+            least=BASELINE_SAMPLES,
+        )
 
 
 def make_threshold(
@@ -190,10 +181,10 @@ def make_threshold(
     confidence: float,
     baseline: LengthResult | None = None,
 ) -> Threshold:
-    """The bar of an analysis with at least one length.
+    """The threshold of an analysis with at least one length.
 
-    `baseline` is the level of several short lengths together, whose prompts are no longer than its longest; None:
-    the shortest length.
+    `baseline` is the result of several short lengths together, the ones whose prompts are no longer than its longest;
+    None: the baseline is the shortest length.
     """
     if relative:
         whole = results[0] if baseline is None else baseline

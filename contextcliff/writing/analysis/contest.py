@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.records.fact import Fact
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.analysis.measuring_rules import (
     COMPOSITES,
     DifferentRules,
@@ -28,10 +28,10 @@ from contextcliff.writing.analysis.measuring_rules import (
     unequal_lengths,
 )
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import MeasureLevel, Scale, Writing
+from contextcliff.writing.prose_findings import Scale, Writing
 
-_RAW_ALWAYS = frozenset({"shortfall"})
-"""The author's text lacks nothing, ever: there is no standard deviation of the author's."""
+_RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
+"""The author's text is complete: it has no standard deviation of what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,19 +159,15 @@ def _contest(
 
 
 def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
     return {
         tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
     }
 
 
 def _z(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
-    return {
-        tokens: _Point(mean=level.z, std=level.z_std, n=level.n)
-        for tokens, level in found
-        if isinstance(level, MeasureLevel) and level.z is not None
-    }
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in found if level.z is not None}
 
 
 def _compared(

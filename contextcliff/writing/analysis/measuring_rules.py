@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.records.fact import Fact
-from contextcliff.writing.analysis.levels import level_at
-from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, Family
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
 from contextcliff.writing.measures.measured import LENGTH
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
 
 COMPOSITES = (COMPOSITE, CLASSIC_COMPOSITE)
 """Up is worse in both."""
-_BY_WORD_LIST = frozenset({"cloze_score", "pct_unfamiliar_words", *COMPOSITES})
-_BY_LEAST_LENGTH = frozenset({"shortfall", COMPOSITE})
-_BY_LENGTH = frozenset(
-    {
-        *("vocabulary_diversity", "word_entropy", "char_entropy", "compression_ratio", "long_range_repetition"),
-        *("bigram_repetition_rate", "trigram_repetition_rate", "copied_share", "longest_copy_words", CLASSIC_COMPOSITE),
-    }
-)
+_BY_WORD_LIST = frozenset({*COMPOSITES, *(measure.name for measure in MEASURES if measure.by_word_list)})
+_BY_LEAST_LENGTH = frozenset({COMPOSITE, *(measure.name for measure in MEASURES if not measure.of_text)})
+_BY_LENGTH = frozenset({CLASSIC_COMPOSITE, *(measure.name for measure in MEASURES if measure.by_length)})
 """What is smaller or larger in a longer text by the same hand, before it is made a z-score."""
 _AS_LONG = 0.1
 """The greatest difference of lengths, as a share of the longer, at which such figures are compared."""
@@ -122,7 +117,7 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
         return tuple(
             BY_NAME[name].title.lower()
             for name in CORE
-            if any(level_at(tier, name).mean is not None for tier in writing.tiers)
+            if any(level_of(tier, name).mean is not None for tier in writing.tiers)
         )
     if measure == COMPOSITE:
         levels = [level for tier in writing.tiers for level in tier.measures]
@@ -142,6 +137,6 @@ def _enters(level: MeasureLevel, family: str) -> bool:
 
 def _length(writing: Writing, common: Sequence[int]) -> float | None:
     """Mean characters of an answer over the common lengths; None where one of them has none."""
-    means = [level_at(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
+    means = [level_of(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
     known = [mean for mean in means if mean is not None]
     return mean_of(known) if known and len(known) == len(means) else None

@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.bins import counted
+from contextcliff.analysis.items import Item
 from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import counted
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import least_p
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.statistics.sample_size import fewest_for_significance
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import WritingTest
 
-_MOST_ROUNDS = 1_000
-_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.name != "shortfall")
+_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.of_text)
 """What can get worse in a text: how much of it is missing is known of an empty answer too."""
 
 Against = Literal["shortest", "author"]
@@ -70,10 +71,10 @@ def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, 
 
 def rounds_without_measures(tier: DrawnTier) -> int:
     """Rounds that were answered with nothing that can get worse: no text, or next to none."""
-    return sum(len(draw.rounds) for draw in tier.draws if _is_without_text(draw))
+    return sum(len(draw.samples) for draw in tier.draws if _is_without_text(draw))
 
 
-def _is_without_text(draw: Draw) -> bool:
+def _is_without_text(draw: Item) -> bool:
     return not any(name in draw.details for name in _OF_TEXT)
 
 
@@ -91,7 +92,7 @@ def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[RoundsWithoutText]:
         missing = rounds_without_measures(tier)
         if missing:
             tags = counted(
-                scored.failure or "" for draw in tier.draws if _is_without_text(draw) for scored in draw.rounds
+                scored.failure or "" for draw in tier.draws if _is_without_text(draw) for scored in draw.samples
             )
             yield RoundsWithoutText(
                 tokens=tier.context_tokens,
@@ -123,11 +124,5 @@ def _out_of_reach(tests: Sequence[WritingTest], against: Against, confidence: fl
             p=p,
             p_holm=min(1.0, p * len(family)),
             tests=len(family),
-            enough=_enough(len(family), None if against == "shortest" else n_baseline, confidence),
+            enough=fewest_for_significance(len(family), None if against == "shortest" else n_baseline, confidence),
         )
-
-
-def _enough(tests: int, windows: int | None, confidence: float) -> int | None:
-    """Rounds a length at which one test among so many can be significant; against as many rounds, or the windows."""
-    sizes = range(1, _MOST_ROUNDS + 1)
-    return next((n for n in sizes if is_significant(tests * least_p(n, windows or n), confidence)), None)

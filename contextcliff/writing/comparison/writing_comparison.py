@@ -17,7 +17,7 @@ from contextcliff.reporting.comparison.comparison_part import (
 )
 from contextcliff.reporting.data_files import Row
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.comparison.comparison_notes import imported_notes, writing_notes
 from contextcliff.writing.comparison.imported_runs import imported_run
@@ -57,7 +57,7 @@ class WritingComparison(ComparisonPart):
         verdicts = {run.name: {"writing_verdict": say(run.writing.verdict)} for run in having}
         columns = tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n"))
         cells = {
-            (run.name, tier.context_tokens): _cells([level_at(tier, name) for name in _NAMES])
+            (run.name, tier.context_tokens): _cells([level_of(tier, name) for name in _NAMES])
             for run in having
             for tier in run.writing.tiers
         }

@@ -1,4 +1,4 @@
-"""A path of the configuration that the operating system refuses, named by its key."""
+"""Errors of the operating system about a path, reported with the key that the path comes from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from contextcliff.errors import ConfigError, RunError
 
 
 @contextmanager
-def refused_path(parameters: Mapping[str, str]) -> Iterator[None]:
-    """Turn an `OSError` about a file into one line: a wrong key where the path comes from one, else a failed run."""
+def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
+    """Raise an `OSError` about a file as `ConfigError` where the path comes from a key, else as `RunError`."""
     try:
         yield
     except OSError as error:
         if error.filename is None or error.strerror is None:
             raise
-        place = _absolute(str(error.filename))
+        path = _absolute(str(error.filename))
         key = max(
-            (key for key in parameters if _names(parameters[key], place)),
+            (key for key in parameters if _contains(parameters[key], path)),
             key=lambda key: len(parameters[key]),
             default=None,
         )
@@ -30,12 +30,12 @@ def refused_path(parameters: Mapping[str, str]) -> Iterator[None]:
         raise RunError(f"{error.filename}: {error.strerror}") from error
 
 
-def _names(value: str, place: Path) -> bool:
-    """Whether a value is the path of a place, or of a folder above it."""
+def _contains(value: str, path: Path) -> bool:
+    """Whether a value names this path, or a folder above it."""
     if not value or value in (".", "/"):
         return False
     try:
-        return place.is_relative_to(_absolute(value))
+        return path.is_relative_to(_absolute(value))
     except (ValueError, OSError, RuntimeError):
         return False
 

@@ -37,18 +37,18 @@ def cut(pooled: Sequence[float], lengths: Sequence[int]) -> list[list[float]]:
 
 
 def trend_of(groups: Sequence[Sequence[float]], *, two_sided: bool = False) -> OrderedTrend:
-    found = ordered_trend(groups, two_sided=two_sided, seed=7)
-    assert found is not None
-    return found
+    trend = ordered_trend(groups, two_sided=two_sided, seed=7)
+    assert trend is not None
+    return trend
 
 
 @settings(deadline=None, max_examples=40)
-@given(sizes.filter(lambda found: sum(found) <= 7), st.data())
+@given(sizes.filter(lambda trend: sum(trend) <= 7), st.data())
 def test_without_ties_every_arrangement_is_counted(lengths: list[int], data: st.DataObject) -> None:
     pooled = data.draw(st.permutations(range(sum(lengths))))
     groups = cut([float(value) for value in pooled], lengths)
     observed, half = rises(groups), 0.5 * sum(a * b for a, b in itertools.combinations(lengths, 2))
-    all_rises = np.array([rises(found) for found in arrangements(pooled, lengths)])
+    all_rises = np.array([rises(trend) for trend in arrangements(pooled, lengths)])
     assert trend_of(groups).exact
     assert trend_of(groups).p_value == pytest.approx((all_rises >= observed).mean())
     both = (np.abs(all_rises - half) >= abs(observed - half)).mean()
@@ -61,13 +61,13 @@ def test_with_ties_the_sampled_p_value_is_near_the_enumerated_one(values: tuple[
     lengths = (2, 3, 2)
     groups = cut([float(value) for value in values], lengths)
     observed, half = rises(groups), 8.0
-    all_rises = np.array([rises(found) for found in arrangements(values, lengths)])
+    all_rises = np.array([rises(trend) for trend in arrangements(values, lengths)])
     extreme = np.abs(all_rises - half) >= abs(observed - half) if two_sided else all_rises >= observed
     exact = float(extreme.mean())
-    found = trend_of(groups, two_sided=two_sided)
-    assert not found.exact
+    trend = trend_of(groups, two_sided=two_sided)
+    assert not trend.exact
     # Four standard deviations of the sampling, and the observed order itself.
-    assert found.p_value == pytest.approx(exact, abs=4 * (exact * (1 - exact) / PERMUTATIONS) ** 0.5 + 1e-4)
+    assert trend.p_value == pytest.approx(exact, abs=4 * (exact * (1 - exact) / PERMUTATIONS) ** 0.5 + 1e-4)
 
 
 def test_two_groups_are_mann_and_whitneys_test() -> None:
@@ -95,13 +95,13 @@ def test_where_there_is_one_arrangement_there_is_nothing_to_test() -> None:
 def test_too_many_pairs_to_count_are_sampled_and_agree() -> None:
     rng = np.random.default_rng(5)
     groups = [rng.normal(0.02 * place, size=75).tolist() for place in range(5)]
-    found = trend_of(groups)
-    assert not found.exact
+    trend = trend_of(groups)
+    assert not trend.exact
     half = 0.5 * 10 * 75**2
     n = 375
     variance = (n**2 * (2 * n + 3) - 5 * 75**2 * (2 * 75 + 3)) / 72
     expected = stats.norm.sf((rises(groups) - half) / variance**0.5)
-    assert found.p_value == pytest.approx(expected, abs=0.02)
+    assert trend.p_value == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize("sizes", [(140, 140), (75,) * 5, (30,) * 12, (300, 5)])
@@ -111,12 +111,12 @@ def test_counting_holds_little_and_what_would_hold_more_is_sampled(sizes: tuple[
     chances_of_rises.cache_clear()
     tracemalloc.start()
     try:
-        found = trend_of(groups)
+        trend = trend_of(groups)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert most < 20e6
-    assert found.exact == is_counted(sizes) == (sizes == (300, 5))
+    assert trend.exact == is_counted(sizes) == (sizes == (300, 5))
 
 
 def test_the_ordinary_runs_are_counted() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.documents.line_wrapping import unwrapped
+from contextcliff.documents.line_wrapping import unwrap
 from tests.datasets.made_files import SHARED, WHY_SHARED
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
@@ -33,13 +33,13 @@ def wrapped(text: str, width: int, *, indent: str = "", between: str = "\n\n") -
 
 @pytest.mark.parametrize("width", [40, 50, 65, 72, 79, 100, 120])
 def test_a_story_that_was_wrapped_comes_back_to_the_letter(width: int) -> None:
-    assert unwrapped(wrapped(STORY, width)) == STORY
+    assert unwrap(wrapped(STORY, width)) == STORY
 
 
 @pytest.mark.parametrize("kept", [VERSE, HEAD, LIST], ids=["verse", "letter", "list"])
 def test_what_breaks_where_nothing_forces_it_keeps_its_lines(kept: str) -> None:
     prose = wrapped(STORY, 72)
-    assert unwrapped(f"{prose}\n\n{kept}\n\n{prose}") == f"{STORY}\n\n{kept}\n\n{STORY}"
+    assert unwrap(f"{prose}\n\n{kept}\n\n{prose}") == f"{STORY}\n\n{kept}\n\n{STORY}"
 
 
 @pytest.mark.parametrize(
@@ -54,37 +54,37 @@ def test_what_breaks_where_nothing_forces_it_keeps_its_lines(kept: str) -> None:
     ids=["story", "poems", "story and poems", "records", "too few lines to tell"],
 )
 def test_a_text_that_is_not_hard_wrapped_is_left_alone(text: str) -> None:
-    assert unwrapped(text) == text
+    assert unwrap(text) == text
 
 
 def test_a_few_paragraphs_of_one_line_do_not_hide_the_width() -> None:
     pasted = "A paragraph that somebody pasted in as it was, " * 20
-    assert unwrapped(f"{wrapped(STORY, 72)}\n\n{pasted}").startswith(STORY)
+    assert unwrap(f"{wrapped(STORY, 72)}\n\n{pasted}").startswith(STORY)
 
 
 def test_letters_that_are_wrapped_to_less_than_their_novel_come_together_too() -> None:
     letter = STORY.split("\n\n")[2]
     assert len(letter) > 300
     text = f"{wrapped(STORY, 72)}\n\n{textwrap.indent(wrapped(letter, 60), '    ')}"
-    assert unwrapped(text) == f"{STORY}\n\n{letter}"
+    assert unwrap(text) == f"{STORY}\n\n{letter}"
 
 
 def test_a_paragraph_may_open_with_a_line_that_is_set_in_and_no_blank_line() -> None:
     text = wrapped(STORY, 72, indent="    ", between="\n")
-    found = unwrapped(text).split("\n\n")
+    unwrapped = unwrap(text).split("\n\n")
     paragraphs = STORY.split("\n\n")
-    assert sum(paragraph in set(found) for paragraph in paragraphs) > 0.95 * len(paragraphs)
+    assert sum(paragraph in set(unwrapped) for paragraph in paragraphs) > 0.95 * len(paragraphs)
 
 
 def test_items_that_go_on_set_in_are_not_cut_in_two() -> None:
     item = textwrap.fill("It " + "goes on and on over the line " * 8, 72, subsequent_indent="    ")
-    assert unwrapped(f"{wrapped(STORY, 72)}\n\n{item}").endswith("\n\n" + " ".join(item.split()))
+    assert unwrap(f"{wrapped(STORY, 72)}\n\n{item}").endswith("\n\n" + " ".join(item.split()))
 
 
 def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_prose() -> None:
     block = f"{wrapped(STORY.split(chr(10) * 2)[2], 72)}\nThe end.\nNobody spoke. {'It rained and rained. ' * 9}"
-    found = unwrapped(f"{wrapped(STORY, 72)}\n\n{wrapped(STORY, 72)}\n\n{block}")
-    assert "The end.\n\nNobody spoke. It rained" in found
+    unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{wrapped(STORY, 72)}\n\n{block}")
+    assert "The end.\n\nNobody spoke. It rained" in unwrapped
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_pro
 def test_hyphens_and_dashes_at_a_line_end_stay_and_take_no_blank(line: str, following: str, joined: str) -> None:
     filled = "x " * ((72 - len(line)) // 2) + line
     filled = "x" * (72 - len(filled)) + filled
-    found = unwrapped(f"{wrapped(STORY, 72)}\n\n{filled}\n{following}")
-    assert found.endswith(joined)
-    assert "\n" not in found[-len(filled) - len(following) :]
+    unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{filled}\n{following}")
+    assert unwrapped.endswith(joined)
+    assert "\n" not in unwrapped[-len(filled) - len(following) :]
 
 
 def test_a_dash_that_opens_a_line_keeps_its_blank_where_the_text_sets_dashes_so() -> None:
     said = "No me voy —dijo Juan—. Te digo que me quedo —repuso Ana—, y no se habla más de ello en esta casa. " * 40
     wrapped_anyhow = re.sub(r" (?=—)", "\n", textwrap.fill(said, 72), count=3)
-    assert unwrapped(wrapped_anyhow) == " ".join(said.split())
+    assert unwrap(wrapped_anyhow) == " ".join(said.split())
 
 
 CORRECTED = [
@@ -133,7 +133,7 @@ a beggar... and I told a lie to keep my lodging... and be fed,”
 @pytest.mark.parametrize("paragraph", CORRECTED)
 def test_a_short_paragraph_that_was_corrected_after_wrapping_comes_together_too(paragraph: str) -> None:
     text = f"{wrapped(STORY, 72)}\n\n{paragraph}\n\n{wrapped(STORY, 72)}"
-    assert unwrapped(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
+    assert unwrap(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
 
 
 def corrected(text: str, seed: int) -> str:
@@ -151,8 +151,8 @@ def corrected(text: str, seed: int) -> str:
 @pytest.mark.skipif(not NOVEL.is_file(), reason=WHY_SHARED)
 def test_nearly_every_paragraph_of_a_novel_comes_back_from_a_mended_copy() -> None:
     paragraphs = [one for one in NOVEL.read_text(encoding="utf-8").strip().split("\n\n") if "\n" not in one]
-    found = set(unwrapped(corrected("\n\n".join(paragraphs), seed=0)).split("\n\n"))
-    assert sum(one not in found for one in paragraphs) <= 0.003 * len(paragraphs)
+    unwrapped = set(unwrap(corrected("\n\n".join(paragraphs), seed=0)).split("\n\n"))
+    assert sum(one not in unwrapped for one in paragraphs) <= 0.003 * len(paragraphs)
 
 
 def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> None:
@@ -166,17 +166,17 @@ def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> Non
     assert 65 < len(lines[3]) < 75 - len(" Pask,")
     block = "\n".join(lines)
     text = f"{wrapped(STORY, 75)}\n\n{block}"
-    assert unwrapped(text) == f"{STORY}\n\n{' '.join(block.split())}"
+    assert unwrap(text) == f"{STORY}\n\n{' '.join(block.split())}"
 
 
 def test_lines_of_japanese_are_never_taken_for_forced() -> None:
     lines = "\n".join(["\u3000夜が明けるまで海は静かだった。" + "波" * (number % 30) for number in range(200)])
-    assert unwrapped(lines) == lines
+    assert unwrap(lines) == lines
     mixed = f"{wrapped(STORY, 72)}\n\n{lines}"
-    assert unwrapped(mixed).endswith(lines)
+    assert unwrap(mixed).endswith(lines)
 
 
 @given(st.text(alphabet="ab.A -\n\t日", max_size=400), st.integers(40, 100))
 def test_no_letter_is_lost_or_added(tail: str, width: int) -> None:
     text = f"{wrapped(STORY[:6_000], width)}\n\n{tail}"
-    assert "".join(unwrapped(text).split()) == "".join(text.split())
+    assert "".join(unwrap(text).split()) == "".join(text.split())

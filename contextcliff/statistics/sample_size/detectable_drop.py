@@ -1,4 +1,4 @@
-"""What a plan can show: the smallest fall of a score between two lengths that so many samples detect."""
+"""The smallest fall of a score between two lengths that a number of samples detects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
     """
     if samples < 1:
         return None
-    chance = _exact_power if samples <= _EXACT_SAMPLES else _arcsine_power
+    power_of = _exact_power if samples <= _EXACT_SAMPLES else _arcsine_power
     drops = np.linspace(0.0, baseline, _GRID + 1)[1:]
     low, high = 0, len(drops) - 1
-    if chance(samples, confidence, baseline, float(drops[high])) < power:
+    if power_of(samples, confidence, baseline, float(drops[high])) < power:
         return None
     while low < high:
         middle = (low + high) // 2
-        if chance(samples, confidence, baseline, float(drops[middle])) >= power:
+        if power_of(samples, confidence, baseline, float(drops[middle])) >= power:
             high = middle
         else:
             low = middle + 1
@@ -33,11 +33,12 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
 
 
 def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> float:
+    """Power of Fisher's test, summed over all outcomes: arrays of shape (n + 1, n + 1), right before × right after."""
     right = np.arange(n + 1)
     before, after = right[:, None], right[None, :]
     p_values = stats.hypergeom.cdf(after, 2 * n, before + after, n)
-    likely = stats.binom.pmf(right, n, baseline)[:, None] * stats.binom.pmf(right, n, baseline - drop)[None, :]
-    return float(likely[p_values <= 1.0 - confidence].sum())
+    chances = stats.binom.pmf(right, n, baseline)[:, None] * stats.binom.pmf(right, n, baseline - drop)[None, :]
+    return float(chances[p_values <= 1.0 - confidence].sum())
 
 
 def _arcsine_power(n: int, confidence: float, baseline: float, drop: float) -> float:

@@ -1,11 +1,12 @@
-"""How many rounds would settle a comparison of fractional scores with a share of the baseline's.
+"""Sample size for fractional scores that are compared with a share of a baseline.
 
-Planned with the very test that the cap is made with (`melding.py`), on scores distributed like the observed ones:
-n of them are the means of n equal parts of the observed quantile function, which keeps the mean, and their spread is
-made that of the sample (n − 1 in the denominator). 80% power takes a p-value below the level there: that of a normal
-statistic which lies as much further out as the power asks for. It asks for less than usual, since the difference
-varies less from run to run than the test allows for, with the worst value that it adds to each sample.
-The figures hold as far as the observed scores are what a new run gives.
+Planned with the test that the cap is made with (`melding.py`), on scores distributed like the observed ones: n of them
+are the means of n equal parts of the observed quantile function, which keeps the mean, and their spread is scaled to
+the standard deviation of the sample (n − 1 in the denominator). For 80% power the p-value of these scores has to lie
+below the level by a margin: that of a normal statistic which lies further out by the normal quantile of the power,
+times the ratio of two standard deviations. That ratio is below 1, since the difference of the means varies less from
+run to run than the test allows for with the worst value that it adds to each sample. The figures hold as far as a new
+run scores like the observed one.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.statistics import melding
-from contextcliff.statistics.sample_size import POWER
+from contextcliff.statistics.sample_size.fixed_threshold import POWER
 
 MOST_ROUNDS = 200
 """Rounds a length above which no advice is given."""
 
 _FEWEST = 2
 _PARTS = 12
-"""Different scores that a sample is planned with: the distribution of a weighted mean costs time for each."""
+"""Most different scores that a sample is planned with: each takes time in the distribution of a weighted mean."""
 
 _Array = NDArray[np.float64]
 
 
-def settling_rounds_of_all(
+def rounds_to_settle(
     longer: Sequence[Sequence[float]],
     baseline_scores: Sequence[float],
     share: float,
@@ -40,22 +41,22 @@ def settling_rounds_of_all(
     *,
     least: int = _FEWEST,
 ) -> int | None:
-    """Fewest rounds a length, `least` to 200, with which scores like these all clear `share` of the baseline.
+    """Fewest rounds a length, `least` to 200, that show every length above `share` of the baseline.
 
-    With 80% power each. None where 200 are too few, where some observed mean is not above `share` × the baseline's, or
-    where a sample has fewer than two scores and so no spread.
+    With 80% power each. `longer` has the scores of each of these lengths. None where 200 rounds are too few, where some
+    observed mean is not above `share` × the baseline's, or where a sample has fewer than two scores and so no spread.
     """
-    needed, baseline = least, tuple(sorted(baseline_scores))
+    needed: int | None = least
+    baseline = tuple(sorted(baseline_scores))
     for scores in longer:
-        found = fewest_like(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)
-        if found is None:
+        if needed is None:
             return None
-        needed = found
+        needed = scores_to_settle(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)
     return needed
 
 
 @lru_cache(maxsize=1024)
-def fewest_like(
+def scores_to_settle(
     here: tuple[float, ...],
     baseline: tuple[float, ...],
     share: float,
@@ -64,7 +65,10 @@ def fewest_like(
     most: int,
     least: int = _FEWEST,
 ) -> int | None:
-    """Fewest scores, `least` to `most`, at both lengths, with 80% power; both sorted."""
+    """Fewest scores, `least` to `most`, at each of two lengths that show `here` above `share` × `baseline`.
+
+    With 80% power. `here` and `baseline` are the observed scores, ascending.
+    """
     if min(len(here), len(baseline)) < 2:
         return None
     if math.fsum(here) / len(here) <= share * math.fsum(baseline) / len(baseline):
@@ -73,7 +77,7 @@ def fewest_like(
 
     def suffice(n: int) -> bool:
         scores, base_scores = _spread_over(there, n), _spread_over(base, n)
-        further = float(stats.norm.ppf(POWER)) * _varies(scores, base_scores, share)
+        further = float(stats.norm.ppf(POWER)) * _share_of_melded_deviation(scores, base_scores, share)
         p = melding.p_at_most_share(scores, base_scores, share, binary=False)
         return p <= stats.norm.sf(stats.norm.ppf(confidence) + further)
 
@@ -84,10 +88,10 @@ def fewest_like(
     return None if at == len(counts) else counts[at]
 
 
-def _varies(scores: tuple[float, ...], baseline: tuple[float, ...], share: float) -> float:
-    """Standard deviation of the difference from run to run, over that of what melding draws; below 1.
+def _share_of_melded_deviation(scores: tuple[float, ...], baseline: tuple[float, ...], share: float) -> float:
+    """Standard deviation of the difference from run to run, as a share of the one that melding allows for; below 1.
 
-    The latter are means under random weights, whose variance is that of the n + 1 values over n + 2.
+    Melding draws means under random weights, whose variance is that of the n + 1 values over n + 2.
     """
     n = len(scores)
     runs = float(np.var(scores) + share**2 * np.var(baseline)) / n
@@ -96,9 +100,9 @@ def _varies(scores: tuple[float, ...], baseline: tuple[float, ...], share: float
 
 
 def _parts(scores: tuple[float, ...]) -> _Array:
-    """Up to twelve equally likely scores with the mean and the standard deviation of these, or near it.
+    """Up to twelve equally likely scores with the mean of `scores` and their standard deviation: shape (parts,).
 
-    Less than that deviation where it would carry them out of 0 to 1.
+    The standard deviation is smaller where scores with it would leave 0 to 1.
     """
     parts = np.asarray(_spread_over(np.asarray(scores), min(len(scores), _PARTS)))
     mean, spread = float(np.mean(scores)), float(np.std(scores, ddof=1))
@@ -115,7 +119,7 @@ def _parts(scores: tuple[float, ...]) -> _Array:
 
 
 def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
-    """The means of `n` equal parts of the sorted, equally likely `scores`."""
+    """The means of `n` equal parts of the equally likely `scores`, an ascending array of shape (scores,)."""
     total = np.concatenate([[0.0], np.cumsum(scores)]) / len(scores)
     parts = n * np.diff(np.interp(np.linspace(0.0, 1.0, n + 1), np.linspace(0.0, 1.0, len(scores) + 1), total))
     # Rounded, so that equal scores stay equal: each different one costs time.

@@ -1,4 +1,4 @@
-"""Documents of every kind come to the same plain text, and what has none says why."""
+"""Documents of every kind are read to the same plain text, or give the reason why not."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from contextcliff.documents import archives, rtf_text, unreadable
-from contextcliff.documents.charsets import decoded
+from contextcliff.documents.charsets import decode
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.pdf_text import pdf_text
-from contextcliff.documents.reading import read_document
+from contextcliff.documents.reading import documents_in, read_document
 from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
@@ -37,41 +37,41 @@ def bare(text: str) -> str:
 @pytest.mark.parametrize("suffix", ["docx", "epub", "html", "pdf", "txt"])
 def test_one_text_reads_the_same_from_every_kind_of_file(suffix: str) -> None:
     expected = (DOCUMENTS / "little_women_ch1-4.txt").read_text(encoding="utf-8")
-    found = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    text = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
     # A title page and a table stand in some of them beside the text.
-    assert bare(expected) in bare(found)
-    assert len(found) - len(expected) < 200
-    missing = {bare(paragraph) for paragraph in expected.split("\n\n")} - {bare(part) for part in found.split("\n\n")}
+    assert bare(expected) in bare(text)
+    assert len(text) - len(expected) < 200
+    missing = {bare(paragraph) for paragraph in expected.split("\n\n")} - {bare(part) for part in text.split("\n\n")}
     assert not missing
 
 
 @shared
 @pytest.mark.parametrize("suffix", ["docx", "html"])
 def test_a_table_has_a_line_for_each_row(suffix: str) -> None:
-    found = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
-    assert found.endswith("Name | Age\nMeg | 16\nJo | 15\nBeth | 13\nAmy | 12")
+    text = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    assert text.endswith("Name | Age\nMeg | 16\nJo | 15\nBeth | 13\nAmy | 12")
 
 
 @shared
 def test_scripts_comments_and_navigation_are_no_text() -> None:
-    found = read_document(DOCUMENTS / "little_women_ch1-4.html")
-    assert "MUST-NOT-APPEAR" not in found
-    assert found.startswith("Little Women\n\nby Louisa May Alcott\n\nChapter I. Playing Pilgrims\n\n")
+    text = read_document(DOCUMENTS / "little_women_ch1-4.html")
+    assert "MUST-NOT-APPEAR" not in text
+    assert text.startswith("Little Women\n\nby Louisa May Alcott\n\nChapter I. Playing Pilgrims\n\n")
 
 
 @shared
 def test_a_declared_character_set_is_honoured() -> None:
-    found = read_document(DOCUMENTS / "ginga_ch1-3_shiftjis.html")
+    text = read_document(DOCUMENTS / "ginga_ch1-3_shiftjis.html")
     novella = (SHARED / "haystack_ja.txt").read_text(encoding="utf-8")
-    assert found.startswith("一\u3000午後の授業\n\n「ではみなさんは、")
-    assert all(paragraph.strip() in novella for paragraph in found.split("\n\n"))
+    assert text.startswith("一\u3000午後の授業\n\n「ではみなさんは、")
+    assert all(paragraph.strip() in novella for paragraph in text.split("\n\n"))
 
 
 @shared
 def test_running_heads_and_page_numbers_are_no_text() -> None:
-    found = read_document(DOCUMENTS / "little_women_ch1-4.pdf")
-    assert "LITTLE WOMEN" not in found
-    assert not re.search(r"(?m)^\d+$", found)
+    text = read_document(DOCUMENTS / "little_women_ch1-4.pdf")
+    assert "LITTLE WOMEN" not in text
+    assert not re.search(r"(?m)^\d+$", text)
 
 
 def test_html_keeps_what_is_read_and_drops_what_surrounds_it() -> None:
@@ -89,11 +89,11 @@ def test_a_table_that_lays_out_a_page_is_read_as_paragraphs() -> None:
 
 
 @pytest.mark.parametrize("page", ["a" + "<br>" * 100_000 + "b", "<b>a" * 1_000 + "b"])
-def test_a_strange_page_takes_no_time(page: str) -> None:
+def test_a_malformed_page_is_read_quickly(page: str) -> None:
     assert html_text(page).startswith("a")
 
 
-def test_a_page_without_bottom_is_refused() -> None:
+def test_a_page_that_nests_too_deeply_is_refused() -> None:
     with pytest.raises(UnreadableError, match="nests its elements too deeply to be read"):
         html_text("<div>" * 5_000 + "x")
 
@@ -109,21 +109,21 @@ def test_a_page_without_bottom_is_refused() -> None:
     ],
 )
 def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8(data: bytes, text: str) -> None:
-    assert decoded(data, declares=True).endswith(text)
+    assert decode(data, declares=True).endswith(text)
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"\xe9", "is not UTF-8 text, and tells no other character set"),
-        (b"<meta charset=Shift_JIS>\x81", "is not CP932 text, which it declares to be"),
+        (b"\xe9", "is not UTF-8 text, and declares no other character set"),
+        (b"<meta charset=Shift_JIS>\x81", "is not CP932 text, although it declares to be"),
         (b"<meta charset=klingon>", "declares the character set klingon, which is unknown"),
         (b"<meta charset=rot13>", "declares the character set rot13, which is unknown"),
     ],
 )
-def test_bytes_are_never_guessed_at(data: bytes, reason: str) -> None:
+def test_a_character_set_is_never_guessed(data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError) as raised:
-        decoded(data, declares=True)
+        decode(data, declares=True)
     assert raised.value.reason == reason
 
 
@@ -253,10 +253,10 @@ def test_bytes_that_a_program_wrote_against_the_rules_are_of_the_declared_code_p
 def test_what_another_program_writes_reads_as_the_word_file_that_it_read(tmp_path: Path, suffix: str) -> None:
     source, made = DOCUMENTS / "little_women_ch1-4.docx", tmp_path / f"a.{suffix}"
     subprocess.run(["pandoc", "-s", str(source), "-o", str(made)], check=True)
-    found, expected = (
+    text, expected = (
         [" ".join(paragraph.split()) for paragraph in read_document(file).split("\n\n")] for file in (made, source)
     )
-    assert found == expected
+    assert text == expected
 
 
 def book(pages: dict[str, str], *, locked: str = "") -> bytes:
@@ -298,7 +298,7 @@ BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
 )
 
 
-def book_of_nothing() -> bytes:
+def empty_zip() -> bytes:
     container = io.BytesIO()
     zipfile.ZipFile(container, "w").close()
     return container.getvalue()
@@ -307,22 +307,26 @@ def book_of_nothing() -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a.pdf", b"%PDF-1.4 and nothing", "is broken: no PDF file"),
+        ("a.pdf", b"%PDF-1.4 and nothing", "is not a valid PDF file"),
         ("a.pdf", encrypted_pdf(), "is encrypted"),
         ("a.pdf", printed_pdf([[]]), "holds no text (it is scanned or empty, and needs OCR first)"),
-        ("a.docx", b"PK nothing", "is broken: no DOCX file"),
-        ("a.docx", b"\xd0\xcf\x11\xe0...", "is encrypted, or of Word 97 (save it as DOCX without a password)"),
-        ("a.odt", b"PK nothing", "is broken: no ODT file"),
-        ("a.odt", book_of_nothing(), "is broken: this ODT file lacks content.xml"),
+        ("a.docx", b"PK nothing", "is not a valid DOCX file"),
+        (
+            "a.docx",
+            b"\xd0\xcf\x11\xe0...",
+            "is encrypted or in the format of Word 97; save it as DOCX without a password",
+        ),
+        ("a.odt", b"PK nothing", "is not a valid ODT file"),
+        ("a.odt", empty_zip(), "is not a valid ODT file: content.xml is missing from it"),
         ("a.odt", open_document("<text:p/>"), "holds no text"),
-        ("a.odt", open_document("<text:p>"), "is broken: content.xml in it is no XML"),
+        ("a.odt", open_document("<text:p>"), "is not a valid ODT file: content.xml in it is not XML"),
         ("a.odt", open_document("x", manifest="<m><encryption-data/></m>"), "is encrypted"),
-        ("a.rtf", b"PK nothing", "is broken: no RTF file"),
-        ("a.rtf", rb"{\rtf1\ansi\ansicpg932 \'93}", "is not CP932 text, which it declares to be"),
-        ("a.rtf", rb"{\rtf1 \u99999999999 }", "is broken: no RTF file"),
+        ("a.rtf", b"PK nothing", "is not a valid RTF file"),
+        ("a.rtf", rb"{\rtf1\ansi\ansicpg932 \'93}", "is not CP932 text, although it declares to be"),
+        ("a.rtf", rb"{\rtf1 \u99999999999 }", "is not a valid RTF file"),
         ("a.rtf", rb"{\rtf1{\fonttbl{\f0 Times;}}}", "holds no text"),
-        ("a.epub", b"", "is broken: no EPUB file"),
-        ("a.epub", book({}), "is broken: this EPUB file has no pages"),
+        ("a.epub", b"", "is not a valid EPUB file"),
+        ("a.epub", book({}), "is not a valid EPUB file: it has no pages"),
         ("a.epub", book({"a.xhtml": "x"}, locked="OPS/a.xhtml"), "is encrypted"),
         ("a.html", b"<script>x</script>", "holds no text"),
         ("a.txt", b"a\0b", "is binary, not text"),
@@ -330,7 +334,7 @@ def book_of_nothing() -> bytes:
         ("a.txt", None, "can't be read (No such file or directory)"),
     ],
 )
-def test_what_has_no_text_says_why(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:
+def test_a_file_without_text_gives_the_reason(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(UnreadableError) as raised:
@@ -338,8 +342,8 @@ def test_what_has_no_text_says_why(tmp_path: Path, name: str, data: bytes | None
     assert raised.value.reason == reason
 
 
-def test_a_container_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_BYTES", 1_000)
+def test_a_container_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 1_000)
     with zipfile.ZipFile(tmp_path / "a.epub", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("zeros", bytes(1_001))
     with pytest.raises(UnreadableError, match="unpacks to more than 512 MiB"):
@@ -349,25 +353,27 @@ def test_a_container_that_unpacks_without_end_is_refused(tmp_path: Path, monkeyp
 def test_entities_of_a_book_do_not_expand(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as made:
         made.writestr("META-INF/container.xml", f"{BOMB}]><c><rootfile full-path='x'/>&j;</c>")
-    with pytest.raises(UnreadableError, match="is broken: META-INF/container.xml in it is no XML"):
+    with pytest.raises(UnreadableError, match="is not a valid EPUB file: META-INF/container.xml in it is not XML"):
         read_document(tmp_path / "a.epub")
 
 
 def test_entities_of_an_open_document_do_not_expand(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.odt", "w") as made:
         made.writestr("content.xml", f"{BOMB}]><c>&j;</c>")
-    with pytest.raises(UnreadableError, match="is broken: (content.xml in it is no XML|no text document)"):
+    with pytest.raises(
+        UnreadableError, match="is not a valid ODT file: (content.xml in it is not XML|it holds no text document)"
+    ):
         read_document(tmp_path / "a.odt")
 
 
 @pytest.mark.parametrize("data", [b"{" * 200_000, rb"\bin99999999999 ", b"{\\field{\\*\\fldinst " * 20_000])
-def test_strange_rich_text_takes_no_time(tmp_path: Path, data: bytes) -> None:
+def test_malformed_rich_text_is_read_quickly(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 It rained." + data)
     assert read_document(tmp_path / "a.rtf").startswith("It rained.")
 
 
-def test_rich_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rtf_text, "_MOST_BYTES", 1_000)
+def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtf_text, "_MAX_BYTES", 1_000)
     (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 " + b"It rained. " * 100 + b"}")
     with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
         read_document(tmp_path / "a.rtf")
@@ -375,7 +381,14 @@ def test_rich_text_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
     with pytest.raises(ConfigError) as raised:
-        unreadable.needed("no_such_package.part", kind="PDF")
+        unreadable.import_reader("no_such_package.part", kind="PDF")
     assert str(raised.value) == (
         "PDF files are read with no_such_package, which is not installed; run pip install 'contextcliff[docs-in]'"
     )
+
+
+def test_the_documents_of_a_folder_are_its_visible_files_of_a_known_kind_by_name(tmp_path: Path) -> None:
+    for name in ("b.TXT", "a.pdf", ".hidden.txt", "picture.png"):
+        (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "folder.txt").mkdir()
+    assert [file.name for file in documents_in(tmp_path)] == ["a.pdf", "b.TXT"]

@@ -69,13 +69,13 @@ def test_whole_novels_come_out_as_they_are_or_joined() -> None:
         text = (SHARED / f"{name}.txt").read_text(encoding="utf-8")
         assert clean_text(text) == text
     wrapped = (SHARED / "haystack_en.txt").read_text(encoding="utf-8")
-    found = clean_text(wrapped)
-    assert len(found.split("\n\n")) == len(wrapped.split("\n\n"))
-    assert [part for part in found.strip().split("\n\n") if "\n" in part] == [
+    cleaned = clean_text(wrapped)
+    assert len(cleaned.split("\n\n")) == len(wrapped.split("\n\n"))
+    assert [part for part in cleaned.strip().split("\n\n") if "\n" in part] == [
         "   'For this the Gods have fashioned man's grief and evil day\n"
         "   That still for man hereafter might be the tale and the lay.'"
     ]
-    assert "meetings and after-lecture debates, if they did not listen" in found
+    assert "meetings and after-lecture debates, if they did not listen" in cleaned
 
 
 PIECES = st.sampled_from([

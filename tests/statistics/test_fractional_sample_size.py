@@ -1,7 +1,8 @@
-"""How many rounds would settle it, for fractional scores: held against the test itself and against simulated runs."""
+"""Sample sizes for fractional scores, checked with the test that they are planned for and with simulated runs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contextcliff.analysis.threshold import BASELINE_SAMPLES, make_threshold
 from contextcliff.statistics import melding, sample_size
+from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.melding import p_at_most_share
-from contextcliff.statistics.settling import MOST_ROUNDS, fewest_like, settling_rounds_of_all
-from tests.analysis.made_levels import counted, scoring
+from contextcliff.statistics.sample_size import MOST_ROUNDS, rounds_to_settle, scores_to_settle
 
 HERE = (0.55, 0.58, 0.61, 0.62, 0.64, 0.66, 0.69, 0.72)
 BASELINE = (0.58, 0.60, 0.62, 0.65, 0.66, 0.68, 0.70, 0.74)
@@ -24,7 +24,7 @@ scores = st.lists(st.integers(min_value=0, max_value=20).map(lambda k: k / 20), 
 
 def settling_rounds(here: Sequence[float], baseline: Sequence[float]) -> int | None:
     """Of one length, in ordinary circumstances."""
-    return settling_rounds_of_all([here], baseline, 0.8, 0.95)
+    return rounds_to_settle([here], baseline, 0.8, 0.95)
 
 
 def pass_rate(here: tuple[float, ...], baseline: tuple[float, ...], n: int, *, runs: int, seed: int) -> float:
@@ -32,7 +32,7 @@ def pass_rate(here: tuple[float, ...], baseline: tuple[float, ...], n: int, *, r
     rng = np.random.default_rng(seed)
     passed = 0
     for _ in range(runs):
-        there, base = (tuple(sorted(rng.choice(found, n).tolist())) for found in (here, baseline))
+        there, base = (tuple(sorted(rng.choice(observed, n).tolist())) for observed in (here, baseline))
         passed += p_at_most_share(there, base, 0.8, binary=False) <= 0.05
     return passed / runs
 
@@ -93,7 +93,7 @@ def test_one_score_has_no_spread_to_plan_with() -> None:
 
 def test_scores_that_spread_more_take_more_rounds() -> None:
     wide = tuple(0.63 + 3.0 * (score - 0.63375) for score in HERE)
-    narrow, wider = (settling_rounds(found, BASELINE) for found in (HERE, wide))
+    narrow, wider = (settling_rounds(observed, BASELINE) for observed in (HERE, wide))
     assert narrow is not None
     assert wider is not None
     assert narrow < wider
@@ -104,12 +104,12 @@ def test_several_lengths_take_what_the_hardest_takes() -> None:
     needed = settling_rounds(hard, BASELINE)
     assert needed is not None
     for order in ([easy, hard], [hard, easy]):
-        found = settling_rounds_of_all(order, BASELINE, 0.8, 0.95)
-        assert found is not None
+        observed = rounds_to_settle(order, BASELINE, 0.8, 0.95)
+        assert observed is not None
         # The p-value wiggles by a round or so where the parts of the sample do not come out even.
-        assert abs(found - needed) <= 2
-    assert settling_rounds_of_all([easy, (0.1, 0.2)], BASELINE, 0.8, 0.95) is None
-    assert settling_rounds_of_all([easy], BASELINE, 0.8, 0.95, least=50) == 50
+        assert abs(observed - needed) <= 2
+    assert rounds_to_settle([easy, (0.1, 0.2)], BASELINE, 0.8, 0.95) is None
+    assert rounds_to_settle([easy], BASELINE, 0.8, 0.95, least=50) == 50
 
 
 def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,38 +123,51 @@ def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
         return p_at_most_share(*args, **kwargs)
 
     monkeypatch.setattr(melding, "p_at_most_share", counted_p)
-    fewest_like.cache_clear()
+    scores_to_settle.cache_clear()
     assert settling_rounds(here, baseline) is not None
     # The least number, and the halvings of the 198 above it.
     assert 2 <= len(asked) <= 9
 
 
-def test_a_relative_bar_plans_fractional_scores_with_their_own_spread() -> None:
-    levels = scoring({1_024: BASELINE, 2_048: HERE})
-    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
-    planned = threshold.samples_to_show_above(levels[1])
-    assert planned == fewest_like(HERE, BASELINE, 0.8, 0.95, most=sample_size.MOST, least=BASELINE_SAMPLES)
+def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
+    return sample_size.to_show_above_share_as_observed(
+        Evidence(scores=tuple(sorted(here)), binary=not has_spread),
+        Evidence(scores=tuple(sorted(baseline)), binary=not has_spread),
+        0.8,
+        0.95,
+        has_spread=has_spread,
+        least=5,
+    )
+
+
+def planned_by_mean(here: Sequence[float], baseline: Sequence[float]) -> int | None:
+    mean = math.fsum(baseline) / len(baseline)
+    return sample_size.to_show_above_share(sample_size.cautious_rate(tuple(here), 0.8 * mean), mean, 0.8, 0.95)
+
+
+def test_fractional_scores_are_planned_with_their_own_spread() -> None:
+    planned = planned_as_observed(HERE, BASELINE)
+    assert planned == scores_to_settle(HERE, BASELINE, 0.8, 0.95, most=sample_size.MOST, least=5)
     assert planned is not None
-    mean = levels[0].bin.mean
-    assert mean is not None
-    rate = sample_size.cautious_rate(HERE, 0.8 * mean)
-    as_right_or_wrong = sample_size.to_clear_share(rate, mean, 0.8, 0.95)
+    as_right_or_wrong = planned_by_mean(HERE, BASELINE)
     assert as_right_or_wrong is not None
     assert planned * 3 < as_right_or_wrong
     assert pass_rate(HERE, BASELINE, planned, runs=120, seed=1) >= 0.7
 
 
-def test_a_relative_bar_plans_right_and_wrong_as_before() -> None:
-    levels = counted({1_024: (19, 20), 2_048: (18, 20)})
-    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
-    rate = sample_size.cautious_rate(levels[1].scores, 0.8 * 0.95)
-    assert threshold.samples_to_show_above(levels[1]) == sample_size.to_clear_share(rate, 0.95, 0.8, 0.95)
+def test_right_and_wrong_answers_are_planned_by_their_mean() -> None:
+    here, baseline = (0.0,) * 2 + (1.0,) * 18, (0.0,) + (1.0,) * 19
+    assert planned_as_observed(here, baseline, has_spread=False) == planned_by_mean(here, baseline)
 
 
-def test_a_single_fractional_score_is_planned_as_before() -> None:
-    levels = scoring({1_024: BASELINE, 2_048: (0.65,)})
-    threshold = make_threshold(levels, threshold=0.8, relative=True, confidence=0.95)
-    mean = levels[0].bin.mean
-    assert mean is not None
-    rate = sample_size.cautious_rate((0.65,), 0.8 * mean)
-    assert threshold.samples_to_show_above(levels[1]) == sample_size.to_clear_share(rate, mean, 0.8, 0.95)
+def test_a_single_fractional_score_has_no_spread_and_is_planned_by_its_mean() -> None:
+    assert planned_as_observed((0.65,), BASELINE) == planned_by_mean((0.65,), BASELINE)
+
+
+def test_without_a_baseline_nothing_is_planned() -> None:
+    assert planned_as_observed(HERE, ()) is None
+
+
+@pytest.mark.parametrize(("tests", "others", "fewest"), [(1, None, 3), (1, 8, 2), (20, None, 6), (10_000_000, 1, None)])
+def test_a_rank_test_takes_a_least_number_of_values(tests: int, others: int | None, fewest: int | None) -> None:
+    assert sample_size.fewest_for_significance(tests, others, 0.95) == fewest
