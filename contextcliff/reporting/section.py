@@ -71,8 +71,8 @@ class FinishedRun:
     """The composed configuration, flattened: dotted key to value."""
     folder: Path
     """Where the run's files go; nothing in it has to be there yet."""
-    beside: Sequence[StoredReport]
-    """The reports of the experiment's other runs."""
+    beside: Sequence[StoredReport] | None = None
+    """The reports of the experiment's other runs, where they have been read; None: they lie beside `folder`."""
 
 
 class Section(Generic[T]):
