@@ -27,7 +27,7 @@ def story() -> str:
     return (files("contextcliff.datasets") / "texts" / "the_tide_clerk.txt").read_text(encoding="utf-8")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def cliff() -> Report:
     """The report of a run without writing."""
     return simulated(CLIFF)

@@ -35,7 +35,7 @@ def printed(report: Report, *, width: int = 80, encoding: str = "utf-8") -> str:
 
 
 def section(text: str) -> str:
-    return text[text.index("WRITING BY LENGTH") : text.index("OVERALL")]
+    return text[text.index("WRITING BY LENGTH") : text.index("WHAT IT TOOK")]
 
 
 def test_a_run_that_writes_nothing_has_no_word_of_writing(cliff: Report) -> None:
