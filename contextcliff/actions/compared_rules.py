@@ -9,13 +9,9 @@ from dataclasses import dataclass
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.comparison.comparison import ComparedRun
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.stored_reports import StoredReport
-
-WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"
-_TOLD = (WORD_LIST, LEAST_LENGTH)
-_VECTORS = "task.embedding"
-"""Where runs differ in these, measures differ and the comparison says which."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,9 +88,9 @@ def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def _cap_rule(report: Report) -> Rule:
-    """What makes two caps and scores two different claims. Where measures alone differ, the comparison says so."""
-    return {
-        key: value
-        for key, value in score_rule(rule_of(report)).items()
-        if key not in _TOLD and not key.startswith(_VECTORS)
-    }
+    """What makes two caps and scores two different claims.
+
+    Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
+    """
+    of_parts = tuple(key for part in parts_with(report.analysis.findings) for key in part.rule_keys)
+    return {key: value for key, value in score_rule(rule_of(report)).items() if not key.startswith(of_parts)}

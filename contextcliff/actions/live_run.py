@@ -14,21 +14,22 @@ from contextcliff.records.generation import Outcome
 from contextcliff.tasks.task import Task
 
 if TYPE_CHECKING:
-    from contextcliff.reporting.live_text import LiveWriting
+    from contextcliff.reporting.live_text import LiveText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:
     """The writing as it is shown, and what scoring an answer takes."""
 
-    writing: LiveWriting
+    writing: LiveText
     task: Task
     documents: Mapping[str, Document]
 
     def ended(self, outcome: Outcome) -> None:
         """Show the figures of an answer, or why there is none."""
         scored = score_outcomes(self.task, [outcome], self.documents)[0]
-        self.writing.ended(outcome.sample, scored.details, failure=scored.failure)
+        figures = getattr(self.task, "answer_figures", tuple[str, ...])
+        self.writing.ended(outcome.sample, figures=figures(scored.details), failure=scored.failure)
 
 
 def watched(invocation: Invocation, prepared: Prepared) -> Watched | None:
@@ -37,7 +38,7 @@ def watched(invocation: Invocation, prepared: Prepared) -> Watched | None:
         return None
     from rich.console import Console
 
-    from contextcliff.reporting.live_text import LiveWriting
+    from contextcliff.reporting.live_text import LiveText
 
-    writing = LiveWriting(Console(), samples=[item.sample for item in prepared.planned])
+    writing = LiveText(Console(), samples=[item.sample for item in prepared.planned])
     return Watched(writing=writing, task=invocation.task, documents=prepared.documents)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 from contextcliff.records.report import Report
+from contextcliff.reporting.section_list import sections_of
 
 _BETWEEN = " · "
 
@@ -36,14 +36,6 @@ _TELLING: tuple[Callable[[RunFacts], str | None], ...] = (
 )
 
 
-@runtime_checkable
-class OfOneText(Protocol):
-    """A finding about one text, which tells its run from those about others."""
-
-    @property
-    def document_id(self) -> str: ...
-
-
 def facts_of(report: Report) -> RunFacts:
     """The facts of a run of ours."""
     return RunFacts(
@@ -53,13 +45,14 @@ def facts_of(report: Report) -> RunFacts:
         kv_policy=report.run.kv_policy,
         rope=report.run.rope,
         dataset=report.run.dataset,
-        text=_one_text(report) or report.run.texts or None,
+        text=parameters_of_findings(report).get("text") or report.run.texts or None,
         label=report.run.label,
     )
 
 
-def _one_text(report: Report) -> str | None:
-    return next((each.document_id for each in report.analysis.findings.values() if isinstance(each, OfOneText)), None)
+def parameters_of_findings(report: Report) -> dict[str, str]:
+    """What the findings of a report add to its run's parameters."""
+    return {key: value for section in sections_of(report) for key, value in section.parameters(report).items()}
 
 
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:

@@ -74,6 +74,12 @@ class FinishedRun:
     beside: Sequence[StoredReport] | None = None
     """The reports of the experiment's other runs, where they have been read; None: they lie beside `folder`."""
 
+    def read_beside(self) -> Sequence[StoredReport]:
+        """Those reports, read where they have not been."""
+        from contextcliff.reporting.stored_reports import stored_reports
+
+        return stored_reports(self.folder.parent).found if self.beside is None else self.beside
+
 
 class Section(Generic[T]):
     """One finding. A subclass fills in what the finding has; everything but `key` and `title` may be left out.
@@ -121,6 +127,10 @@ class Section(Generic[T]):
 
     def tags(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002
         """What runs can be filtered by."""
+        return {}
+
+    def parameters(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002
+        """What the finding adds to the run's parameters on pages of several runs. `text` also tells runs apart."""
         return {}
 
     def files(self, run: FinishedRun) -> Mapping[str, str]:  # noqa: ARG002

@@ -10,9 +10,9 @@ from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
-from tests.reporting.made_writing import make_writing
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
+from tests.writing.made_writing import make_writing
 
 HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}
 

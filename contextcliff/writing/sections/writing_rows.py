@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
+from contextcliff.reporting.data_files import Cell, Row
 from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
@@ -18,9 +19,6 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import COMPLETE, CompositeLevel, MeasureLevel, Writing, WritingTier
-
-Cell = str | int | float | None
-Row = dict[str, Cell]
 
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
