@@ -66,6 +66,7 @@ class LargestFallSection(Section[LargestFall]):
     key = "largest_fall"
     title = "Largest fall"
     record = LargestFall
+    cap_rules = {"before_largest_fall": "the length from which most is lost"}
     figures = (
         FigureOf(
             name="largest_fall",
@@ -138,8 +139,10 @@ def test_it_is_on_the_console(report: Report, tmp_path: Path) -> None:
     assert "Largest fall: 0.55 at 8,192 tokens" in beside
 
 
-def test_it_is_on_the_page_with_its_figure(folder: Path) -> None:
-    section = (folder / "report.md").read_text(encoding="utf-8").split("## Largest fall")[1]
+def test_it_is_on_the_page_with_its_figure_and_its_cap_rule(folder: Path) -> None:
+    page = (folder / "report.md").read_text(encoding="utf-8")
+    assert "| before_largest_fall | 4,096 | the length from which most is lost |" in page
+    section = page.split("## Largest fall")[1]
     assert "Where most is lost." in section
     assert "| To | 8,192 |" in section
     assert "![The largest fall](figures/largest_fall.png)" in section
