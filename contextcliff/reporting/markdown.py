@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from contextcliff.records.report import Report
@@ -23,35 +23,36 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
             for figure in section.figures
             if figure.name in paths
         }
-        content = [text for block in section.full(report) for text in _shown(block, images) if text]
+        content = [text for block in section.full(report) for text in [markdown_of(block, images)] if text]
         if content:
             blocks += [f"## {inline(section.title)}"] if section.title else []
             blocks += content
     return "\n\n".join(blocks) + "\n"
 
 
-def _shown(block: Block, images: Mapping[str, str]) -> Iterator[str]:
+def markdown_of(block: Block, images: Mapping[str, str]) -> str:
+    """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
     match block:
         case Text(text=text, label=label, strong=True):
-            yield f"**{inline(_labelled(label, text))}**"
+            return f"**{inline(_labelled(label, text))}**"
         case Text(text=text, label=label):
-            yield escape(_labelled(label, text))
+            return escape(_labelled(label, text))
         case Heading(text=text):
-            yield f"### {inline(text)}"
+            return f"### {inline(text)}"
         case Pairs(rows=rows):
-            yield pairs((name, text_of(value, english)) for name, value in rows)
+            return pairs((name, text_of(value, english)) for name, value in rows)
         case Lines(lines=lines):
-            yield bullets(escape(_labelled(line.label, line.text)) for line in lines)
+            return bullets(escape(_labelled(line.label, line.text)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
             head = [column.title.replace("\n", " ") for column in columns]
-            yield aligned_table(head, cells, left=[column.words for column in columns])
+            return aligned_table(head, cells, left=[column.words for column in columns])
         case Image(figure=name):
-            yield images.get(name, "")
+            return images.get(name, "")
         case Code(text=text):
-            yield code(text)
+            return code(text)
 
 
 def _labelled(label: str, text: Shown) -> str:
-    said = text_of(text, english)
-    return f"{label}: {said}" if label else said
+    sentence = text_of(text, english)
+    return f"{label}: {sentence}" if label else sentence

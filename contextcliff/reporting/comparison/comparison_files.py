@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.atomic import write_text
-from contextcliff.reporting.blocks import Block, Image, Lines, Table
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.compared_run import ComparedRun
 from contextcliff.reporting.comparison.comparison import Comparison
@@ -19,10 +18,9 @@ from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.file_names import with_file_names
+from contextcliff.reporting.markdown import markdown_of
 from contextcliff.reporting.markup import bullets, escape, image, table
 from contextcliff.reporting.schema import plain
-from contextcliff.reporting.words import english
-from contextcliff.reporting.words.language import text_of
 
 _OBJECT, _UNNAMED = "comparison.json", "comparison"
 Compared = tuple[str, str, bool]
@@ -135,18 +133,6 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
         parts.append(images[_CURVES])
     for part in comparison.parts:
         if part.blocks:
-            parts += [f"## {part.title}", *(_block(block, images) for block in part.blocks)]
+            parts += [f"## {part.title}", *(markdown_of(block, images) for block in part.blocks)]
         parts += [f"To be explored in a browser: [{name}]({name})" for name in part.files if name.endswith(".html")]
     return "\n\n".join(parts) + "\n"
-
-
-def _block(block: Block, images: Mapping[str, str]) -> str:
-    match block:
-        case Table():
-            rows_ = zip(*(column.cells for column in block.columns), strict=True)
-            return table([column.title for column in block.columns], rows_, words=len(block.columns))
-        case Image():
-            return images.get(block.figure, "")
-        case Lines():
-            return bullets(escape(text_of(line.text, english)) for line in block.lines)
-    raise TypeError(block)

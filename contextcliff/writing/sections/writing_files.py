@@ -27,19 +27,18 @@ from contextcliff.writing.words.english_writing import say
 def writing_files(
     report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a run's prose was, as files: name and text.
+    """What a run's prose was, as texts of files by name.
 
     `context_N_results.json` a length, `writing.csv` (a row a length), `writing_detailed.csv` (a row a round),
     `degradation_analysis.json` and `generations.txt`. `parameters` is the flattened configuration
     (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
     """
+    tiers = tier_rows(report, writing, scored=scored, parameters=parameters)
+    rounds = round_rows(report, writing, scored=scored, parameters=parameters)
     return {
-        **{
-            results_name(tier.context_tokens): json_text(_results(report, tier, scored=scored))
-            for tier in writing.tiers
-        },
-        "writing.csv": csv_text(tier_rows(report, writing, scored=scored, parameters=parameters)),
-        "writing_detailed.csv": csv_text(round_rows(report, writing, scored=scored, parameters=parameters)),
+        **{results_name(tier.context_tokens): json_text(_results(report, tier, scored)) for tier in writing.tiers},
+        "writing.csv": csv_text(tiers),
+        "writing_detailed.csv": csv_text(rounds),
         "degradation_analysis.json": json_text(_analysis(report, writing)),
         "generations.txt": generations_text(report, writing, scored=scored),
     }
@@ -50,7 +49,7 @@ def results_name(context_tokens: int) -> str:
     return f"context_{context_tokens}_results.json"
 
 
-def _results(report: Report, tier: WritingTier, *, scored: Sequence[ScoredSample]) -> dict[str, object]:
+def _results(report: Report, tier: WritingTier, scored: Sequence[ScoredSample]) -> dict[str, object]:
     rounds = [item for item in in_order(scored) if item.sample.context_tokens == tier.context_tokens]
     return {**_run(report), **asdict(tier), "rounds": [_round(item) for item in rounds]}
 
