@@ -13,7 +13,6 @@ from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.file_names import file_name
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
-from contextcliff.tasks.task import ProseTask
 
 _MOST_RUNS = 12
 _FEWEST = 2
@@ -132,10 +131,11 @@ class Compare:
 
 
 def _remeasuring(invocation: Invocation) -> Remeasuring:
-    if isinstance(invocation.task, ProseTask):
-        return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
     from contextcliff.writing.measures.familiar import dale_chall
+    from contextcliff.writing.task.continuation import Continuation
 
+    if isinstance(invocation.task, Continuation):
+        return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
     return Remeasuring(word_list=dale_chall(), setting=_UNSET)
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.preparation import Prepared, planned_samples
+from contextcliff.actions.prepare_run import Prepared, planned_samples
 from contextcliff.errors import ConfigError
 from contextcliff.records.prompt import Prompt
 from contextcliff.records.sample import Sample

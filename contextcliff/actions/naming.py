@@ -24,7 +24,7 @@ def settled(invocation: Invocation, store: Store) -> Invocation:
         return invocation
     # Runs of before this was asked have no model in their names: one of the same model goes on.
     before = run_of(invocation, store)
-    if before is not None and before.facts.get("model") == model.name:
+    if before is not None and before.facts.model == model.name:
         return invocation
     return _named(invocation, model.name)
 
@@ -50,7 +50,7 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
     found = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
     before = run_of(invocation, store)
     if before is not None:
-        found.setdefault(before.facts["model"], invocation)
+        found.setdefault(before.facts.model, invocation)
     if len(found) > 1:
         shown = ", ".join(sorted(found)[:_NAMES_SHOWN])
         raise ConfigError(

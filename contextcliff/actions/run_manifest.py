@@ -13,6 +13,7 @@ from dataclasses import asdict
 from contextcliff import __version__
 from contextcliff.actions.action import Invocation
 from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.execution.stored_facts import facts_to_strings
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.records.sample import Sample
@@ -27,7 +28,7 @@ def manifest_of(
         "run_id": run.run_id,
         "fingerprint": run.fingerprint,
         "contextcliff_version": __version__,
-        "facts": dict(run.facts),
+        "facts": facts_to_strings(run.facts),
         "configuration": dict(invocation.parameters),
         "samples": [_line(position, item) for position, item in enumerate(planned)],
     }
@@ -69,9 +70,9 @@ def _question(sample: Sample) -> Mapping[str, object]:
         "document_id": sample.document_id,
         "text": sample.question,
         "answers": list(sample.answers),
-        "kind": sample.kind,
-        "choices": list(sample.choices),
-        "evidence": [asdict(span) for span in sample.evidence],
+        "kind": sample.reference.kind,
+        "choices": list(sample.reference.choices),
+        "evidence": [asdict(span) for span in sample.reference.evidence],
         "level": sample.metadata.get("level", 1),
         "metadata": {key: value for key, value in sample.metadata.items() if key not in ours},
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from contextcliff.execution.judge import Ratings
+from contextcliff.annotation.ratings import Ratings
 from contextcliff.models.model import Price
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import JudgeUsage, Usage
@@ -68,7 +68,7 @@ def judge_notes(usage: Usage, ratings: Ratings | None, *, answers: int, price: P
 def price_left_out(*, judge: bool) -> str:
     """That the dollars told are those of one model alone."""
     if judge:
-        return "the cost leaves the judge out: give task.judge.model.price.input and task.judge.model.price.output"
+        return "the cost leaves the judge out: give judge.model.price.input and judge.model.price.output"
     return "the cost is the judge's alone: give model.price.input and model.price.output"
 
 

@@ -25,25 +25,33 @@ from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.schema import VERSION, check, migrate
 from contextcliff.execution.store_faults import explained
+from contextcliff.execution.stored_facts import (
+    embedder_strings,
+    facts_from_json,
+    facts_to_strings,
+    judge_strings,
+    server_strings,
+)
+from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
+from contextcliff.records.run import RunFacts
 from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"
 _BUSY_MS = 30_000
 _generation = TypeAdapter(Generation)
-_sample = TypeAdapter(Sample)
 _document = TypeAdapter(Document)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredRun:
-    """A run as the store knows it. `facts` are its strings for the report: tokenizer, dataset, …"""
+    """A run as the store knows it."""
 
     run_id: str
     fingerprint: str
     label: str
-    facts: Mapping[str, str]
+    facts: RunFacts
     wall_s: float = 0.0
 
 
@@ -135,22 +143,28 @@ class Store:
         self._write(
             "INSERT INTO runs (run_id, fingerprint, label, facts) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (run_id) DO UPDATE SET facts = excluded.facts",
-            [(run.run_id, run.fingerprint, run.label, json.dumps(dict(run.facts)))],
+            [(run.run_id, run.fingerprint, run.label, json.dumps(facts_to_strings(run.facts)))],
         )
         self._write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
         self._write(
             "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
             [
-                (run.run_id, position, item.key, item.prompt_sha256, _sample_json(item.sample))
+                (run.run_id, position, item.key, item.prompt_sha256, sample_to_json(item.sample))
                 for position, item in enumerate(planned)
             ],
         )
 
-    def record_facts(self, run_id: str, facts: Mapping[str, str]) -> None:
-        """Add to a run's facts, or replace those of the same name."""
-        self._write(
-            "UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(dict(facts)), run_id)]
-        )
+    def record_server(self, run_id: str, lines: Sequence[str]) -> None:
+        """Say what the server of a run said of itself, in the place of what was known before."""
+        self._change_facts(run_id, server_strings(lines))
+
+    def record_judge(self, run_id: str, name: str, *, served: str | None) -> None:
+        """Say which model judges a run, and what its server calls it."""
+        self._change_facts(run_id, judge_strings(name, served=served))
+
+    def record_embedder(self, run_id: str, name: str) -> None:
+        """Say what embedded the texts of a run."""
+        self._change_facts(run_id, embedder_strings(name))
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add an invocation's seconds to the run's."""
@@ -194,7 +208,8 @@ class Store:
             fingerprint,
             label,
         )
-        return None if row is None else _stored_run(row)
+        with explained(self.file):
+            return None if row is None else _stored_run(row)
 
     def labelled(self, label: str) -> StoredRun | None:
         """The run that holds a label."""
@@ -214,7 +229,7 @@ class Store:
         )
         with explained(self.file):
             return tuple(
-                PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
+                PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
                 for sample, sha256, key in rows
             )
 
@@ -259,6 +274,9 @@ class Store:
     def failed_attempts(self, run_id: str) -> Mapping[str, int]:
         """Failed attempts of each sample that had one, of every invocation."""
         return Counter(sample for (sample,) in self._all("SELECT sample_id FROM faults WHERE run_id = ?", run_id))
+
+    def _change_facts(self, run_id: str, changed: Mapping[str, str]) -> None:
+        self._write("UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(changed), run_id)])
 
     def _first(self, query: str, *values: object) -> tuple[str, ...] | None:
         return next(iter(self._all(query, *values)), None)
@@ -326,10 +344,8 @@ def _pack(document: Document) -> bytes:
     return _document.dump_json(document)
 
 
-def _sample_json(sample: Sample) -> str:
-    return _sample.dump_json(sample, exclude={"foreign_answers", "document"}).decode()
-
-
 def _stored_run(row: tuple[str, ...]) -> StoredRun:
     run_id, fingerprint, label, facts, wall_s = row
-    return StoredRun(run_id=run_id, fingerprint=fingerprint, label=label, facts=json.loads(facts), wall_s=float(wall_s))
+    return StoredRun(
+        run_id=run_id, fingerprint=fingerprint, label=label, facts=facts_from_json(facts), wall_s=float(wall_s)
+    )

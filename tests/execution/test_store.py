@@ -14,13 +14,15 @@ from contextcliff.execution import store as store_module
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.run import RunFacts
 from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))
 PLANNED = tuple(
     PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
 )
-RUN = StoredRun(run_id="run", fingerprint="f", label="", facts={"tokenizer": "words"})
+FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text")
+RUN = StoredRun(run_id="run", fingerprint="f", label="", facts=FACTS)
 
 
 def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
 from contextcliff.tasks.needles.values import FORMS, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.task import ScoringContext
 
 
 @settings
@@ -75,12 +76,9 @@ class Needle:
 class Niah(Depths, PlantingTask):
     """A grid of lengths and depths with `trials` samples a cell."""
 
-    needle: Needle
+    name = "niah"
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah"
+    needle: Needle
 
     def check_text(self, text: str) -> None:
         """Refuse a text that answers a static needle's question by itself."""
@@ -95,11 +93,11 @@ class Niah(Depths, PlantingTask):
         """One sentence at the depth."""
         return _PLANT[self.needle.kind](self.needle, site)
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where what was hidden stands in the answer."""
         if self.needle.kind == "static":
             return score_static(generation.text, self.needle, cut_off=generation.finish_reason == "length")
-        return score_planted(sample, generation, FORMS[self.needle.value])
+        return score_planted(sample, generation, context, FORMS[self.needle.value])
 
 
 def draw_city_value(site: SampleSite, form: str) -> tuple[str, str, int]:

@@ -19,6 +19,7 @@ from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, req
 from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite
 from contextcliff.tasks.needles.values import NUMBER, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.task import ScoringContext
 
 _TOKENS_AN_ANSWER = 24
 
@@ -39,6 +40,8 @@ class StaticNeedle:
 class NiahMulti(Depths, PlantingTask):
     """`needles` are hidden as they stand; where there are none, `count` sentences of `template` are drawn."""
 
+    name = "niah_multi"
+
     needles: tuple[StaticNeedle, ...] = ()
     count: PositiveInt
     template: str
@@ -56,11 +59,6 @@ class NiahMulti(Depths, PlantingTask):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.count > len(CITIES) // 2:
             raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah_multi"
 
     @property
     def how_many(self) -> int:
@@ -97,7 +95,7 @@ class NiahMulti(Depths, PlantingTask):
             redrawn=redrawn,
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
         text = generation.text.strip()
         found = [wanted for wanted in sample.answers if _found(wanted, text)]

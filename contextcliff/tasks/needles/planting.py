@@ -8,20 +8,21 @@ evidence alone (its score is the ceiling) or over the bare haystack at the short
 from __future__ import annotations
 
 import random
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.prompt import Recipe, Words, render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden, prepare
 from contextcliff.tasks.needles.values import ValueForm, score_value
 from contextcliff.tasks.prose_sources import several_texts, unused_notes
-from contextcliff.tasks.task import Lever, Materials, Raised, TaskPlan, configured
+from contextcliff.tasks.task import Lever, Materials, Raised, ScoringContext, TaskPlan, configured
 from contextcliff.text.tokens import TokenisedText
 
 _NOT_ASKED = (
@@ -114,13 +115,9 @@ class PlantingTask(DesignedLengths):
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""
 
+    @abstractmethod
     def plant(self, site: SampleSite) -> Planted:
         """Draw what one sample hides and asks; pure."""
-        raise NotImplementedError
-
-    def score(self, sample: Sample, generation: Generation) -> Score:
-        """Score one answer."""
-        raise NotImplementedError
 
     def haystack_of(self, depth: float | None, trial: int) -> int:
         """Which haystack a sample is cut from: the trials of a depth go round, from where the depth starts them."""
@@ -158,14 +155,14 @@ class PlantingTask(DesignedLengths):
         return min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
 
 
-def score_planted(sample: Sample, generation: Generation, form: ValueForm) -> Score:
+def score_planted(sample: Sample, generation: Generation, context: ScoringContext, form: ValueForm) -> Score:
     """1 where the one value that was asked for stands in the answer, and none of the context's others."""
     return score_value(
         generation.text,
         expected=sample.answers[0],
         form=form,
-        distractors=sample.distractors,
-        foreign=sample.foreign_answers,
+        distractors=sample.reference.distractors,
+        foreign=context.foreign_answers,
         cut_off=generation.finish_reason == "length",
     )
 
@@ -225,7 +222,7 @@ class _Planter:
             document_id=haystack.document.document_id,
             question=planted.question,
             answers=planted.answers,
-            distractors=planted.distractors,
+            reference=Reference(distractors=planted.distractors),
             recipe=hidden.recipe,
             seed=site.seed,
             cluster=self._cluster(haystack, planted),
@@ -274,7 +271,7 @@ class _Planter:
             document_id=sample.document_id,
             question=sample.question,
             answers=sample.answers,
-            distractors=sample.distractors,
+            reference=sample.reference,
             recipe=recipe,
             seed=seed_of(identity),
             answer_tokens=sample.answer_tokens,

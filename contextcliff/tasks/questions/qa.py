@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.corpus import AuditBin, LengthAudit, Question
+from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.prompt import Passage, Prompt, Recipe, Words
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
@@ -27,7 +27,7 @@ from contextcliff.tasks.questions.answer_format import LETTERS
 from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
 from contextcliff.tasks.questions.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, TaskPlan, configured
+from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.text.tokens import TokenisedText, tokenise
 
 _SPAN = 2.0
@@ -35,8 +35,14 @@ _SPAN = 2.0
 
 
 @settings
-class Qa:
+class Qa(Task):
     """Up to `samples_per_bin` questions for each of `analysis.bins` bins of documents, `repeats` times each."""
+
+    name = "qa"
+    designed_lengths = False
+    relative_by_default = True  # how hard a set's questions are is the set's; length shows against short documents
+    reads_documents = True  # whether an answer's words stand in the document decides its failure tag
+    not_asked = ("save_contexts", "metric")
 
     format: Literal["json", "plain"]
     """`{"answer": …}`, or the answer as text."""
@@ -74,50 +80,12 @@ class Qa:
             raise ValueError(refuse_metric(self.metric))
 
     @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "qa"
-
-    @property
-    def designed_lengths(self) -> bool:
-        """Documents have the length that they have."""
-        return False
-
-    @property
-    def relative_by_default(self) -> bool:
-        """How hard a set's questions are is the set's; what length costs is seen against its short documents."""
-        return True
-
-    @property
-    def texts(self) -> int:
-        """All of the dataset's."""
-        return 1
-
-    @property
-    def reads_documents(self) -> bool:
-        """Whether an answer's words stand in the document decides its failure tag."""
-        return True
-
-    @property
-    def perfect_score(self) -> float:
-        """All right."""
-        return 1.0
-
-    @property
     def levers(self) -> tuple[Lever, ...]:
         """More questions of each bin, as far as the dataset has them."""
         return (Lever(now=self.samples_per_bin, at=self._with_samples),)
 
     def _with_samples(self, count: int) -> Raised:
         return Raised(override=f"task.samples_per_bin={count}", task=replace(self, samples_per_bin=count))
-
-    def shortened(self, context_budget: ContextBudget) -> Qa:  # noqa: ARG002 - documents have the length that they have
-        """All of it."""
-        return self
-
-    def identity(self) -> Mapping[str, object]:
-        """Every key that determines a sample or its prompt."""
-        return {"task": self.name, **configured(self, but=("save_contexts", "metric"))}
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         """The longest prompt that the window admits."""
@@ -156,14 +124,14 @@ class Qa:
             audit=found.audit,
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """F1 (or the metric asked for) against the best reference, with the one tag of a failure."""
-        text = "" if sample.document is None else sample.document.text
+        text = "" if context.document is None else context.document.text
         found = score_answer(
             generation.text,
-            question_kind=sample.kind,
+            question_kind=sample.reference.kind,
             references=sample.answers,
-            choices=sample.choices,
+            choices=sample.reference.choices,
             format=self.format,
             context_words=context_words_of(text),
             question=sample.question,
@@ -334,10 +302,7 @@ class _Reader:
             item=question.question_id,
             repeat=repeat,
             bin=position,
-            kind=question.kind,
-            choices=question.choices,
-            evidence=question.evidence,
-            reply=self._reply(question),
+            reference=self._reference(question, evidence=question.evidence),
             answer_tokens=self._task.max_tokens,
         )
 
@@ -358,9 +323,7 @@ class _Reader:
             answers=question.answers,
             recipe=Recipe(user=(Words(text=prompt),)),
             seed=seed_of(identity),
-            kind=question.kind,
-            choices=question.choices,
-            reply=self._reply(question),
+            reference=self._reference(question),
             answer_tokens=self._task.max_tokens,
             control=kind,
         )
@@ -382,6 +345,9 @@ class _Reader:
             prompt = Prompt(user=f"{before}{after}")
             self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + SEAM_TOKENS
         return self._frames[question.question_id]
+
+    def _reference(self, question: Question, *, evidence: tuple[Span, ...] = ()) -> Reference:
+        return Reference(kind=question.kind, choices=question.choices, evidence=evidence, reply=self._reply(question))
 
     def _reply(self, question: Question) -> str:
         right = question.answers[0]
