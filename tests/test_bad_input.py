@@ -273,6 +273,10 @@ OF_A_TASK = {
         ("task=continuation", "judge=llm"),
         "judge: task=continuation has no reference answers to judge by; leave it out",
     ),
+    "a key of a judge that was not chosen": (
+        ("judge.model.name=gpt-5",),
+        "judge.model.name: judge=none has no such key; these do: judge=llm",
+    ),
     "an embedder for a task that embeds nothing": (
         ("task=niah", "embedding=openai"),
         "embedding: task=niah embeds nothing; leave it out",
