@@ -139,9 +139,9 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
         return f"{key}: missing; give {key}=VALUE"
     raw = cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
     value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
-    told = str(error.msg).splitlines()[0]
-    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", told)
-    return f"{key}={_brief(value)}: {within[1] if within else told}; give a value, or a key that there is"
+    message = str(error.msg).splitlines()[0]
+    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
+    return f"{key}={_brief(value)}: {within[1] if within else message}; give a value, or a key that there is"
 
 
 def _build_annotator(group: str, node: object) -> object | None:
@@ -183,14 +183,14 @@ def _built_inside(key: str, value: object) -> object:
 def _class_at(target: str, group: str) -> type:
     module, _, name = target.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), name)
+        named = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"{group}._target_={target}: can't be imported ({error}); give package.module.Class"
         ) from error
-    if not isinstance(found, type):
+    if not isinstance(named, type):
         raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
-    return found
+    return named
 
 
 def _explain(error: ValidationError, cls: type, group: str) -> str:
@@ -209,8 +209,8 @@ def _explain(error: ValidationError, cls: type, group: str) -> str:
         case "too_short" | "string_too_short":
             return f"{key}={_brief(first['input'])}: must not be empty"
         case _:
-            told = first["msg"].replace("Input should be", "must be")
-            return f"{key}={_brief(first['input'])}: {told}"
+            message = first["msg"].replace("Input should be", "must be")
+            return f"{key}={_brief(first['input'])}: {message}"
 
 
 def _key_path(group: str, location: Sequence[int | str]) -> str:

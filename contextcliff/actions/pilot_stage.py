@@ -43,10 +43,10 @@ def after_pilot(
     whole = sum(item.sample.built_tokens for item in prepared.planned)
     left = sum(item.sample.built_tokens for item in planned)
     bins = sorted({item.sample.bin for item in prepared.planned if item.sample.bin is not None})
-    told = ", ".join(str(position + 1) for position in chosen)
+    numbers = ", ".join(str(position + 1) for position in chosen)
     note = (
-        f"a pilot of {len(asked):,} samples pointed to bins {told} of {len(bins)}; only those were filled, which saved "
-        f"{whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
+        f"a pilot of {len(asked):,} samples pointed to bins {numbers} of {len(bins)}; only those were filled, which "
+        f"saved {whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
         "fresh samples alone"
     )
     facts = replace(prepared.run.facts, notes=(*prepared.run.facts.notes, note))

@@ -23,7 +23,7 @@ def manifest_of(
     invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample], documents: Mapping[str, Document]
 ) -> Mapping[str, object]:
     """`documents` are those that were kept with the run; without any the manifest names samples alone."""
-    found: dict[str, object] = {
+    manifest: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "run_id": run.run_id,
         "fingerprint": run.fingerprint,
@@ -38,13 +38,13 @@ def manifest_of(
         bins: defaultdict[int, list[str]] = defaultdict(list)
         for sample in asked:
             bins[sample.bin or 0].append(sample.item)
-        found["corpus"] = {
+        manifest["corpus"] = {
             "dataset": dict(invocation.dataset.identity()),
             "documents": [asdict(document) for name, document in sorted(documents.items()) if name in named],
             "questions": [_question(sample) for sample in asked],
             "drawn": [bins[position] for position in sorted(bins)],
         }
-    return found
+    return manifest
 
 
 def _line(position: int, item: PlannedSample) -> Mapping[str, object]:

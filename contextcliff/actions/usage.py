@@ -73,9 +73,9 @@ def price_left_out(*, judge: bool) -> str:
 
 
 def _took(generations: Iterable[Generation], price: Price) -> tuple[int, int, int, float | None]:
-    found = list(generations)
-    prompt = sum(generation.prompt_tokens for generation in found)
-    cached = sum(generation.cached_tokens or 0 for generation in found)
-    completion = sum(generation.completion_tokens for generation in found)
+    each_once = list(generations)
+    prompt = sum(generation.prompt_tokens for generation in each_once)
+    cached = sum(generation.cached_tokens or 0 for generation in each_once)
+    completion = sum(generation.completion_tokens for generation in each_once)
     usd = price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion)
     return prompt, cached, completion, usd

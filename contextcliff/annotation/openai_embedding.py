@@ -86,8 +86,8 @@ class EndpointSession:
             said = self.key.hide_in(" ".join(str(error).split()))[:300]
             raise RunError(f"{where} failed ({said})") from error
         # A page of HTML, or an answer without data, comes without an error.
-        found = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
-        vectors = tuple(tuple(map(float, item.embedding)) for item in found)
+        items = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
+        vectors = tuple(tuple(map(float, item.embedding)) for item in items)
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
             raise RunError(f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length")
         return vectors

@@ -17,7 +17,8 @@ from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import FORMS, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
 from contextcliff.tasks.task import ScoringContext
@@ -83,9 +84,9 @@ class Niah(Depths, PlantingTask):
     def check_text(self, text: str) -> None:
         """Refuse a text that answers a static needle's question by itself."""
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
-            told = " and ".join(repr(words) for words in self.needle.accepted)
+            answer = " and ".join(repr(words) for words in self.needle.accepted)
             raise ConfigError(
-                f"task.needle: the text holds {told} already, so finding it would show nothing; "
+                f"task.needle: the text holds {answer} already, so finding it would show nothing; "
                 "take another needle, or another dataset"
             )
 

@@ -16,7 +16,8 @@ from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, require_fields
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask
 from contextcliff.tasks.needles.values import NUMBER, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
 from contextcliff.tasks.task import ScoringContext
@@ -98,12 +99,12 @@ class NiahMulti(Depths, PlantingTask):
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
         text = generation.text.strip()
-        found = [wanted for wanted in sample.answers if _found(wanted, text)]
-        value = len(found) / len(sample.answers)
+        named = [wanted for wanted in sample.answers if _found(wanted, text)]
+        value = len(named) / len(sample.answers)
         if value == 1.0:
-            return Score(value=1.0, prediction="; ".join(found), failure=None)
-        failure = "partial" if found else tag_without_value(text, cut_off=generation.finish_reason == "length")
-        return Score(value=value, prediction="; ".join(found) or text, failure=failure)
+            return Score(value=1.0, prediction="; ".join(named), failure=None)
+        failure = "partial" if named else tag_without_value(text, cut_off=generation.finish_reason == "length")
+        return Score(value=value, prediction="; ".join(named) or text, failure=failure)
 
     def _drawn(self, site: SampleSite) -> tuple[tuple[StaticNeedle, ...], int]:
         if self.needles:

@@ -100,8 +100,8 @@ class Continuation(Task):
         try:
             return _word_list(file, file.stat().st_mtime_ns)
         except (OSError, UnicodeDecodeError) as error:
-            told = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
-            raise ConfigError(f"task.word_list={self.word_list}: {told}; give a file with one word a line") from error
+            reason = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
+            raise ConfigError(f"task.word_list={self.word_list}: {reason}; give a file with one word a line") from error
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
         """What the window leaves it."""
@@ -169,7 +169,7 @@ class Continuation(Task):
             frame_tokens=frame,
             reference=span,
         )
-        found = reaches(origin, fitting, taken=taken)
+        tiers_reached = reaches(origin, fitting, taken=taken)
         left_out = [
             f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
             f"tokens before a point to go on from, and the last such point of {document.title} has {held:,}"
@@ -177,8 +177,8 @@ class Continuation(Task):
             if tier not in fitting
         ]
         return TaskPlan(
-            samples=tuple(sample for reach in found for sample in maker.rounds(reach)),
-            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(found), *left_out),
+            samples=tuple(sample for reach in tiers_reached for sample in maker.rounds(reach)),
+            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(tiers_reached), *left_out),
         )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
@@ -208,10 +208,10 @@ class Continuation(Task):
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
         """Raise `ConfigError` where the text is too short to tell what its author does."""
-        found = author_windows(document.text, language=document.language, characters=characters)
-        if len(found) < FEWEST_WINDOWS:
+        windows = author_windows(document.text, language=document.language, characters=characters)
+        if len(windows) < FEWEST_WINDOWS:
             raise ConfigError(
-                f"dataset: {document.title} has {len(document.text):,} characters, and {len(found)} windows of "
+                f"dataset: {document.title} has {len(document.text):,} characters, and {len(windows)} windows of "
                 f"{characters:,} from sentence to sentence, too few: its author is known by {FEWEST_WINDOWS}; give a "
                 "longer text (dataset.path), or lower task.max_tokens"
             )
