@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.usage import usage_of
-from contextcliff.actions.writing_finding import writing_of_run
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import RunError
 from contextcliff.execution.outcomes import NOT_SENT
 from contextcliff.execution.remedies import way_out
 from contextcliff.execution.store import Store
-from contextcliff.records.analysis import Analysis, Judgement
+from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
 from contextcliff.records.report import Counts, Usage
-from contextcliff.writing.prose_findings import Writing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,26 +24,24 @@ class Analysed:
     """The findings of a run, with what it took."""
 
     analysis: Analysis
-    writing: Writing | None
     counts: Counts
     usage: Usage
 
 
 def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, reused: int | None = None) -> Analysed:
-    """Analyse the annotated answers of a run.
+    """Analyse the annotated answers of a run: the cap, and every finding of its sections.
 
     `reused` counts the generations that were there before; None: all of them. Raises `RunError` where no sample was
     answered.
     """
+    from contextcliff.analysis.analyse import analyse, study_of
+    from contextcliff.reporting.section_list import sections_with
+
     require_an_answer(annotated.outcomes)
-    analysis = _analysis(invocation, annotated)
-    writing = writing_of_run(invocation, annotated, analysis)
-    if writing is not None and analysis.safe_cap.relative_to_baseline:
-        # A share of the shortest length's score, tested jointly with it: no worse than it within a margin.
-        analysis = replace(analysis, caps={**analysis.caps, "writing": analysis.safe_cap.tokens})
+    facts = _study_facts(invocation, annotated)
+    study = study_of(annotated.scored, invocation.analysis, facts, controls=annotated.controls)
     return Analysed(
-        analysis=analysis,
-        writing=writing,
+        analysis=analyse(study, sections_with(invocation.task.findings)),
         counts=_counts(annotated, store, reused=reused),
         usage=_usage(invocation, annotated),
     )
@@ -64,28 +61,18 @@ def require_an_answer(outcomes: Sequence[Outcome]) -> None:
     raise RunError(f"none of {len(asked)} samples was answered ({faults}): {said}{again}")
 
 
-def _analysis(invocation: Invocation, annotated: Annotated) -> Analysis:
-    from contextcliff.analysis.analyse import analyse
-
-    analysis = analyse(
-        annotated.scored,
-        invocation.analysis,
-        max_context_tokens=annotated.run.facts.context_window,
+def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
+    facts, judge = annotated.run.facts, invocation.judge
+    return StudyFacts(
+        max_context_tokens=facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
-        controls=annotated.controls,
+        task=invocation.task,
+        judge=None if judge is None else facts.judge,
+        judge_right_from=0 if judge is None else judge.right_from,
+        embedder=facts.embedder,
+        audit=facts.audit,
     )
-    return replace(analysis, judgement=_judgement(invocation, annotated))
-
-
-def _judgement(invocation: Invocation, annotated: Annotated) -> Judgement | None:
-    from contextcliff.analysis.judgement import judgement_of
-
-    judge, name = invocation.judge, annotated.run.facts.judge
-    if judge is None or name is None:
-        return None
-    confidence = invocation.analysis.confidence
-    return judgement_of(annotated.scored, judge=name, right_from=judge.right_from, confidence=confidence)
 
 
 def _counts(annotated: Annotated, store: Store, *, reused: int | None) -> Counts:

@@ -1,33 +1,25 @@
-"""Action `compare`: several runs side by side, of ours and of Context-Tester; calls no model and opens no store."""
+"""Action `compare`: several runs side by side, of ours and of other tools; calls no model and opens no store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_rules import LEAST_LENGTH, WORD_LIST, refuse_mixed_rules, task_rules
-from contextcliff.actions.compared_runs import FoundRun, Remeasuring, find_runs, latest_runs
+from contextcliff.actions.compared_rules import refuse_mixed_rules, task_rules
+from contextcliff.actions.compared_runs import latest_runs, named_runs
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
-from contextcliff.reporting.file_names import file_name
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.comparison import Comparison
+from contextcliff.reporting.comparison.comparison_part import ReadingRequest
+from contextcliff.reporting.comparison.part_list import parts_with
+from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
 
 _MOST_RUNS = 12
 _FEWEST = 2
-_OURS = "ContextCliff's rules"
-_UNSET = "None"
-"""What is null in a configuration."""
-_SHARED = {
-    WORD_LIST: f"familiar words come from different lists ({WORD_LIST}): nobody wins in cloze scores, unfamiliar words "
-    "and composites",
-    LEAST_LENGTH: f"text counts as missing from different lengths on ({LEAST_LENGTH}): nobody wins in missing text "
-    "and the composite",
-    "task.max_tokens": "answers have different lengths (task.max_tokens), on which raw figures of diversity, "
-    "repetition and copying depend; z-scores are taken at equal length",
-}
-"""Settings that make a measure another one, where runs differ in them."""
+_KEY = "action.runs"
 
 
 @settings
@@ -62,24 +54,17 @@ class Compare:
         experiment = invocation.output_dir / invocation.tracking.experiment
         left_out: tuple[str, ...] = ()
         if self.runs:
-            found = find_runs(
-                self.runs,
-                experiment=experiment,
-                remeasuring=_remeasuring(invocation) if self.remeasure else None,
-                confidence=invocation.analysis.confidence,
-            )
-            asked = f"action.runs=[{','.join(self.runs)}]: names {_runs(len(found))}"
-            refuse_mixed_rules([one.run for one in found])
+            runs = named_runs(self.runs, experiment=experiment, request=self._request(invocation))
+            asked = f"{_KEY}=[{','.join(self.runs)}]: names {_count(runs)}"
+            refuse_mixed_rules(runs)
         else:
             latest = latest_runs(experiment, task=invocation.task_name, most=_MOST_RUNS)
-            found, left_out = latest.runs, latest.left_out
-            asked = "; ".join(
-                (f"action.runs: {experiment} holds {_runs(len(found))} of task={invocation.task_name}", *left_out)
-            )
-        if len(found) < _FEWEST:
-            raise ConfigError(f"{asked}; a comparison takes two, give action.runs=[RUN_ID,FOLDER,FILE]")
-        folder = self._folder([one.run for one in found], comparisons=experiment / "comparisons")
-        comparison = self._comparison(found, invocation, name=folder.name, left_out=left_out)
+            runs, left_out = latest.runs, latest.left_out
+            asked = "; ".join((f"{_KEY}: {experiment} holds {_count(runs)} of task={invocation.task_name}", *left_out))
+        if len(runs) < _FEWEST:
+            raise ConfigError(f"{asked}; a comparison takes two, give {_KEY}=[RUN_ID,FOLDER,FILE]")
+        folder = self._folder(runs, comparisons=experiment / "comparisons")
+        comparison = _comparison(runs, name=folder.name, left_out=left_out, confidence=invocation.analysis.confidence)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.dpi)
         if invocation.reporting.console:
             from rich.console import Console
@@ -103,97 +88,40 @@ class Compare:
             )
         return folder
 
-    def _comparison(
-        self, found: Sequence[FoundRun], invocation: Invocation, *, name: str, left_out: Sequence[str]
-    ) -> Comparison:
-        from contextcliff.reporting.run_names import unique_names, without_common_model
-        from contextcliff.writing.analysis.contest import compare_writing
-        from contextcliff.writing.analysis.measuring_rules import WritingSide
-
-        names = without_common_model(unique_names([run.facts for run in found]), model=found[0].facts.model)
-        runs = tuple(replace(one.run, name=name) for one, name in zip(found, names, strict=True))
-        comparison = Comparison(name=name, runs=runs, contests=(), notes=())
-        word_lists = _word_lists(comparison.writing_runs)
-        sides = [
-            WritingSide(
-                name=run.name,
-                writing=run.writing,
-                rules=run.rules or _OURS,
-                word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
-                least_length=run.parameters.get(LEAST_LENGTH, ""),
-            )
-            for run in comparison.writing_runs
-            if run.writing is not None
-        ]
-        contests = compare_writing(sides, confidence=invocation.analysis.confidence) if sides else ()
-        comparison = replace(comparison, contests=contests)
-        return replace(comparison, notes=(*left_out, *_notes(comparison)))
+    def _request(self, invocation: Invocation) -> ReadingRequest:
+        return ReadingRequest(
+            key=_KEY,
+            task=invocation.task,
+            parameters=invocation.parameters,
+            remeasure=self.remeasure,
+            confidence=invocation.analysis.confidence,
+        )
 
 
-def _remeasuring(invocation: Invocation) -> Remeasuring:
-    from contextcliff.writing.measures.familiar import dale_chall
-    from contextcliff.writing.task.continuation import Continuation
-
-    if isinstance(invocation.task, Continuation):
-        return Remeasuring(word_list=invocation.task.familiar(), setting=invocation.parameters.get(WORD_LIST, _UNSET))
-    return Remeasuring(word_list=dale_chall(), setting=_UNSET)
-
-
-def _word_lists(runs: Sequence[ComparedRun]) -> Mapping[str, str]:
-    """What each configured list is called: by its file's name, and equal names of different files by a number too."""
-    called: dict[str, str] = {}
-    for setting in dict.fromkeys(run.parameters[WORD_LIST] for run in runs if WORD_LIST in run.parameters):
-        name, number = _word_list(setting), 1
-        while (unique := name if number == 1 else f"{name} ({number})") in called.values():
-            number += 1
-        called[setting] = unique
-    return called
+def _comparison(runs: Sequence[ComparedRun], *, name: str, left_out: Sequence[str], confidence: float) -> Comparison:
+    """The runs under names that tell them apart, and what every part makes of them."""
+    names = unique_names([run.facts for run in runs])
+    names = without_common_model(names, model=runs[0].facts.model)
+    named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
+    parts = parts_with(key for run in named for key in run.findings)
+    results = tuple(part.compare(named, confidence=confidence) for part in parts)
+    notes = (*left_out, *_notes(named), *(note for result in results for note in result.notes))
+    return Comparison(name=name, runs=named, parts=results, notes=notes)
 
 
-def _word_list(setting: str) -> str:
-    return "the Dale-Chall list" if setting == _UNSET else file_name(setting)
-
-
-def _notes(comparison: Comparison) -> Iterator[str]:
-    """What a reader has to know before the figures."""
-    runs, writing = comparison.runs, comparison.writing_runs
-    models = {run.report.model for run in runs if run.report is not None}
+def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """What a reader has to know before the figures, of whatever kind the runs are."""
+    models = {run.report.run.model for run in runs if run.report is not None}
     if len(models) == 1 and all(run.report is not None for run in runs):
         yield f"all runs are of {models.pop()}"
     for run in runs:
-        if run.report is not None and run.report.partial:
+        if run.report is not None and run.report.run.partial:
             yield f"{run.name} stopped before its end: lengths may be missing"
-    tasks = list(dict.fromkeys(run.report.task for run in runs if run.report is not None))
+    tasks = list(dict.fromkeys(run.report.run.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
     yield from task_rules(runs)
-    silent = [run.name for run in runs if run not in writing]
-    if writing and silent:
-        yield f"left out of the writing part, since nothing of theirs was written: {', '.join(silent)}"
-    yield from _texts(writing)
     yield from _lengths(runs)
-    for key, words in _SHARED.items():
-        if len({run.parameters[key] for run in writing if key in run.parameters}) > 1:
-            yield words
-    yield from _imported(runs)
-    told = sum(contest.ci_low is not None for contest in comparison.contests)
-    if told:
-        yield (
-            f"an interval covers one difference between two runs; it does not cover the choice among {told} "
-            f"measures and {len(writing)} runs: among so many some differ by chance"
-        )
-
-
-def _texts(writing: Sequence[ComparedRun]) -> Iterator[str]:
-    ours = [run.writing for run in writing if run.writing is not None and not run.tool]
-    texts = list(dict.fromkeys(run.writing.document_id for run in writing if run.writing is not None))
-    if len(texts) > 1:
-        yield f"the runs go on with different texts ({', '.join(texts)}): a difference may be the texts'"
-    elif len({one.continuation_point for one in ours}) > 1:
-        yield (
-            "the runs go on from different points of the text: a difference may be the place's; runs with the same "
-            "text, tokenizer, longest context and task.max_tokens share theirs"
-        )
 
 
 def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -204,25 +132,5 @@ def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
         yield f"the runs have different lengths; in common: {told}"
 
 
-def _imported(runs: Sequence[ComparedRun]) -> Iterator[str]:
-    mixed = len({run.rules for run in runs if run.writing is not None}) > 1
-    for run in runs:
-        if not run.tool or run.writing is None:
-            continue
-        yield from (f"{run.name}: {warning}" for warning in run.writing.warnings)
-        if run.rules and mixed:
-            kept = "action.remeasure=true measures its texts by ours" if run.keeps_texts else "its texts were not kept"
-            yield (
-                f"{run.name} was measured by {run.tool}, whose words, sentences and familiar words are other than ours "
-                f"({kept}): its figures are drawn, and nobody wins between them and ours"
-            )
-        elif run.remeasured:
-            words = _word_list(run.parameters.get(WORD_LIST, _UNSET))
-            yield (
-                f"{run.name}: its texts were measured by our rules, familiar words by {words}; coherence is as "
-                f"{run.tool} stored it"
-            )
-
-
-def _runs(count: int) -> str:
-    return f"{count} run{'' if count == 1 else 's'}"
+def _count(runs: Sequence[ComparedRun]) -> str:
+    return f"{len(runs)} run{'' if len(runs) == 1 else 's'}"

@@ -9,13 +9,9 @@ from dataclasses import dataclass
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.comparison.comparison import ComparedRun
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.stored_reports import StoredReport
-
-WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"
-_TOLD = (WORD_LIST, LEAST_LENGTH)
-_VECTORS = "task.embedding"
-"""Where runs differ in these, measures differ and the comparison says which."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +41,7 @@ def by_one_rule(reports: Sequence[StoredReport]) -> list[StoredReport]:
     best: dict[str, StoredReport] = {}
     for one in reversed(reports):
         rule = _cap_rule(one.report)
-        alike = {other.report.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
+        alike = {other.report.run.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
         if len(alike) > len(best):
             best = alike
     return sorted(best.values(), key=reports.index)
@@ -80,7 +76,7 @@ def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[_Judged]]:
     found: defaultdict[str, list[_Judged]] = defaultdict(list)
     for run in runs:
         if run.report is not None:
-            kind = run.report.task_kind or run.report.task
+            kind = run.report.run.task_kind or run.report.run.task
             found[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
     return found
 
@@ -92,9 +88,9 @@ def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def _cap_rule(report: Report) -> Rule:
-    """What makes two caps and scores two different claims. Where measures alone differ, the comparison says so."""
-    return {
-        key: value
-        for key, value in score_rule(rule_of(report)).items()
-        if key not in _TOLD and not key.startswith(_VECTORS)
-    }
+    """What makes two caps and scores two different claims.
+
+    Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
+    """
+    of_parts = tuple(key for part in parts_with(report.analysis.findings) for key in part.rule_keys)
+    return {key: value for key, value in score_rule(rule_of(report)).items() if not key.startswith(of_parts)}

@@ -9,22 +9,25 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare_run import Prepared
 from contextcliff.execution.scoring import Scorer
 from contextcliff.records.generation import Outcome
+from contextcliff.tasks.task import Task
 
 if TYPE_CHECKING:
-    from contextcliff.reporting.live_text import LiveWriting
+    from contextcliff.reporting.live_text import LiveText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:
     """The writing as it is shown, and what scoring an answer takes."""
 
-    writing: LiveWriting
+    writing: LiveText
     scorer: Scorer
+    task: Task
 
     def ended(self, outcome: Outcome) -> None:
         """Show the figures of an answer, or why there is none."""
         scored = self.scorer.score(outcome)
-        self.writing.ended(outcome.sample, scored.details, failure=scored.failure)
+        figures = self.task.answer_figures(scored.details)
+        self.writing.ended(outcome.sample, figures=figures, failure=scored.failure)
 
 
 def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watched | None:
@@ -33,7 +36,7 @@ def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watch
         return None
     from rich.console import Console
 
-    from contextcliff.reporting.live_text import LiveWriting
+    from contextcliff.reporting.live_text import LiveText
 
-    writing = LiveWriting(Console(), samples=[item.sample for item in prepared.planned])
-    return Watched(writing=writing, scorer=scorer)
+    writing = LiveText(Console(), samples=[item.sample for item in prepared.planned])
+    return Watched(writing=writing, scorer=scorer, task=invocation.task)

@@ -17,10 +17,11 @@ from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import judge_notes
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED
+from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.prompt import render
-from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.records.report import Report, RunRecord
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def report_run(
     report = report_of(invocation, annotated, analysed, stopped=stopped)
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
-    scored, controls = _asked_by(report.task, annotated.scored), _asked_by(report.task, annotated.controls)
+    scored, controls = _asked_by(report.run.task, annotated.scored), _asked_by(report.run.task, annotated.controls)
     write_report_files(
         report,
         scored=scored,
@@ -63,7 +64,7 @@ def report_run(
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in annotated.planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
-    suffix = folder.name.removeprefix(report.run_id)
+    suffix = folder.name.removeprefix(report.run.run_id)
     draw_curves(report, folder=experiment, dpi=invocation.reporting.dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
@@ -82,18 +83,27 @@ def report_run(
 
 def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stopped: bool) -> Report:
     """The report of a run; `stopped` makes it a partial one."""
-    run, facts, analysis = annotated.run, annotated.run.facts, analysed.analysis
     outcomes, ratings = annotated.outcomes, annotated.ratings
+    unsent = any(outcome.unscored == NOT_SENT for outcome in outcomes)
+    unrated = ratings is not None and ratings.not_asked > 0
+    answers, price = analysed.counts.completed, invocation.model.price
+    notes = (*judge_notes(analysed.usage, ratings, answers=answers, price=price), *_truncations(outcomes))
     return Report(
-        schema_version=SCHEMA_VERSION,
+        run=_run_record(invocation, annotated.run, partial=stopped or unsent or unrated, notes=notes),
+        analysis=analysed.analysis,
+        usage=analysed.usage,
+        counts=analysed.counts,
+    )
+
+
+def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes: Sequence[str]) -> RunRecord:
+    """`notes` come before those that were made when the samples were built."""
+    facts = run.facts
+    return RunRecord(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
-        partial=(
-            stopped
-            or any(outcome.unscored == NOT_SENT for outcome in outcomes)
-            or (ratings is not None and ratings.not_asked > 0)
-        ),
+        partial=partial,
         model=facts.model,
         engine=invocation.engine.name,
         kv_policy=invocation.kv_policy.name,
@@ -107,31 +117,7 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
         judged_by=rule_of_invocation(invocation, run),
         tokenizer=facts.tokenizer,
         max_context_tokens=facts.context_window,
-        bins=analysis.bins,
-        cells=analysis.cells,
-        zones=analysis.zones,
-        safe_cap=analysis.safe_cap,
-        caps=analysis.caps,
-        half_life=analysis.half_life,
-        half_life_lsq=analysis.half_life_lsq,
-        profile=analysis.profile,
-        position=analysis.position,
-        guide=analysis.guide,
-        facets=analysis.facets,
-        controls=analysis.controls,
-        judgement=analysis.judgement,
-        audit=facts.audit,
-        writing=analysed.writing,
-        mean=analysis.mean,
-        successes=analysis.successes,
-        usage=analysed.usage,
-        counts=analysed.counts,
-        notes=(
-            *judge_notes(analysed.usage, ratings, answers=analysed.counts.completed, price=invocation.model.price),
-            *_truncations(outcomes),
-            *facts.notes,
-            *analysis.notes,
-        ),
+        notes=(*notes, *facts.notes),
         server=facts.server,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),

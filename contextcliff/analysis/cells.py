@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from contextcliff.analysis.bins import Group, mean_of
-from contextcliff.analysis.controls import ControlBook, mean
-from contextcliff.records.analysis import ControlLevel, DepthCell
+from contextcliff.analysis.controls import ControlBook, ControlLevel, mean
+from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import ScoredSample
 
 

@@ -11,10 +11,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group, mean_of
-from contextcliff.records.analysis import ControlLevel
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.intervals import is_binary
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlLevel:
+    """The controls of one length: `ceiling` (evidence alone) and `floor` (no evidence), means with intervals.
+
+    `informative` is False where the ceiling is shown to be low or the floor to be high: no cliff can show there.
+    """
+
+    asked_tokens: int
+    ceiling_n: int
+    ceiling: float | None
+    ceiling_ci_low: float | None
+    ceiling_ci_high: float | None
+    floor_n: int
+    floor: float | None
+    floor_ci_low: float | None
+    floor_ci_high: float | None
+    informative: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlResults:
+    """The controls of every length, shortest first; none where the run has no controls."""
+
+    controls: tuple[ControlLevel, ...]
+
 
 _FLOOR_SHARE = 0.5
 """A floor above this share of the threshold is too high: guessing then gets half of the way."""

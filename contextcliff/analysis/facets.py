@@ -9,13 +9,37 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group, mean_of, summarise
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
 from contextcliff.analysis.pooling import pooled
 from contextcliff.analysis.threshold import make_threshold
-from contextcliff.records.analysis import FacetRow
 from contextcliff.statistics.quantiles import quantile_classes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FacetRow:
+    """The samples of one value (or range of values) of one metadata key.
+
+    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
+    """
+
+    facet: str
+    value: str
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    cap_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facets:
+    """The scores by everything that varied beside length and depth."""
+
+    facets: tuple[FacetRow, ...]
+
 
 Value = str | int | float
 

@@ -4,9 +4,35 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from contextcliff.analysis.bins import LengthResult
-from contextcliff.records.analysis import Guide, GuideRow, HalfLife
+from contextcliff.analysis.half_life import HalfLife
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GuideRow:
+    """What to do at one length: `safe` (score over 0.9), `caution` (0.5 to 0.9) or `danger` (under 0.5).
+
+    `sure` is whether the whole interval lies in that range.
+    """
+
+    asked_tokens: int
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    level: str
+    sure: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guide:
+    """An operating guide: a row a length, and advice in sentences."""
+
+    rows: tuple[GuideRow, ...]
+    advice: tuple[str, ...]
+
 
 SAFE_ABOVE = 0.9
 DANGER_BELOW = 0.5

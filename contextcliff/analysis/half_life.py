@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,34 @@ from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
 from contextcliff.analysis.bins import LengthResult, mean_of
-from contextcliff.records.analysis import HalfLife
+from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.study import Study
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfLife:
+    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL); None with the reason.
+
+    `censored`: it lies beyond the longest test. `ci_low` is kept where there is no estimate but a lower bound.
+    """
+
+    tokens: int | None
+    ci_low: int | None
+    ci_high: int | None
+    censored: bool
+    reason: str
+    initial: float | None = None
+    """R₀, the recall at length 0."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfLifeFits:
+    """The half-life by two fits: maximum likelihood, and least squares on the mean scores (None: there is none)."""
+
+    half_life: HalfLife
+    half_life_lsq: int | None = None
+
 
 FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
@@ -55,6 +82,11 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         why = "the score does not fall with length" if wrong.any() else "every sample has the full score"
         return _without_fall(fit, f"{why} ({basis})", confidence, longest)
     return _found(fit, basis, confidence, longest)
+
+
+def half_life_of(study: Study) -> HalfLife:
+    """The half-life of a run, with the spread of samples that share a text allowed for."""
+    return half_life(study.results, study.confidence, dispersion=design_effect(study.results))
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:

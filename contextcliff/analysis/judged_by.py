@@ -25,8 +25,8 @@ _DIGEST_SHOWN = 8
 
 def rule_of(report: Report) -> Rule:
     """What a report says that it was judged by; of one that does not say it, what its cap tells."""
-    cap = report.safe_cap
-    return report.judged_by or {
+    cap = report.analysis.safe_cap
+    return report.run.judged_by or {
         "analysis.threshold": str(cap.threshold),
         "analysis.relative_to_baseline": str(cap.relative_to_baseline),
         "analysis.confidence": str(cap.confidence),

@@ -6,15 +6,37 @@ The repeats of a question are one piece of evidence here too, and questions on o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.items import items_of
-from contextcliff.records.analysis import Judgement
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import clusters_of
 from contextcliff.statistics.evidence import Evidence
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
+
+    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
+    """
+
+    judge: str
+    n_judged: int
+    n_unjudged: int
+    mean_rating: float | None
+    right_from: int
+    disagreements: int
+    judge_only: int
+    """The judge says right, the exact score wrong."""
+    exact_only: int
+    """The exact score says right, the judge wrong."""
+    share: float | None
+    ci_low: float | None
+    ci_high: float | None
+
 
 _EXACT_RIGHT_FROM = 0.5
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from contextcliff.analysis.amounts import are, portion
 from contextcliff.analysis.bins import Group, LengthResult
+from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.reasons import recovered_beyond
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold, is_degraded
-from contextcliff.records.analysis import ControlLevel, DepthCell
+from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import design_effect_of
 

@@ -18,13 +18,37 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.bins import Group, mean_of
 from contextcliff.analysis.items import by_item, items_of
-from contextcliff.records.analysis import PositionPattern
+from contextcliff.analysis.profile import DepthPoint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionPattern:
+    """How the score depends on depth: `stable`, `middle_collapse`, `recency` or `primacy`, by a test.
+
+    `recency`: what stands late is found more often; `primacy`: what stands early. `stable` says that no dependence
+    was shown. `pattern` and `p_value` are None where there is nothing to test, with the reason.
+    """
+
+    pattern: str | None
+    p_value: float | None
+    n_samples: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionProfile:
+    """Whether the score depends on depth, and the mean score of each depth over all lengths."""
+
+    position: PositionPattern
+    profile: tuple[DepthPoint, ...] = ()
+
 
 FEWEST_DEPTHS = 3
 """With two depths there is no middle."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group, mean_of
 from contextcliff.analysis.items import items_of
-from contextcliff.records.analysis import DepthPoint
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthPoint:
+    """Mean score of one depth over all lengths, with its interval."""
+
+    depth: float
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
 
 
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:

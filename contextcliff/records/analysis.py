@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,17 +68,6 @@ class DepthCell:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DepthPoint:
-    """Mean score of one depth over all lengths, with its interval."""
-
-    depth: float
-    n_samples: int
-    mean: float
-    ci_low: float
-    ci_high: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Zone:
     """A range of lengths: `stable`, `transition` or `degraded`."""
 
@@ -110,136 +102,26 @@ class SafeCap:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HalfLife:
-    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL); None with the reason.
-
-    `censored`: it lies beyond the longest test. `ci_low` is kept where there is no estimate but a lower bound.
-    """
-
-    tokens: int | None
-    ci_low: int | None
-    ci_high: int | None
-    censored: bool
-    reason: str
-    initial: float | None = None
-    """R₀, the recall at length 0."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PositionPattern:
-    """How the score depends on depth: `stable`, `middle_collapse`, `recency` or `primacy`, by a test.
-
-    `recency`: what stands late is found more often; `primacy`: what stands early. `stable` says that no dependence
-    was shown. `pattern` and `p_value` are None where there is nothing to test, with the reason.
-    """
-
-    pattern: str | None
-    p_value: float | None
-    n_samples: int
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GuideRow:
-    """What to do at one length: `safe` (score over 0.9), `caution` (0.5 to 0.9) or `danger` (under 0.5).
-
-    `sure` is whether the whole interval lies in that range.
-    """
-
-    asked_tokens: int
-    n_samples: int
-    mean: float
-    ci_low: float
-    ci_high: float
-    level: str
-    sure: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Guide:
-    """An operating guide: a row a length, and advice in sentences."""
-
-    rows: tuple[GuideRow, ...]
-    advice: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FacetRow:
-    """The samples of one value (or range of values) of one metadata key.
-
-    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
-    """
-
-    facet: str
-    value: str
-    n_samples: int
-    mean: float
-    ci_low: float
-    ci_high: float
-    cap_tokens: int | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ControlLevel:
-    """The controls of one length: `ceiling` (evidence alone) and `floor` (no evidence), means with intervals.
-
-    `informative` is False where the ceiling is shown to be low or the floor to be high: no cliff can show there.
-    """
-
-    asked_tokens: int
-    ceiling_n: int
-    ceiling: float | None
-    ceiling_ci_low: float | None
-    ceiling_ci_high: float | None
-    floor_n: int
-    floor: float | None
-    floor_ci_low: float | None
-    floor_ci_high: float | None
-    informative: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judgement:
-    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
-
-    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
-    """
-
-    judge: str
-    n_judged: int
-    n_unjudged: int
-    mean_rating: float | None
-    right_from: int
-    disagreements: int
-    judge_only: int
-    """The judge says right, the exact score wrong."""
-    exact_only: int
-    """The exact score says right, the judge wrong."""
-    share: float | None
-    ci_low: float | None
-    ci_high: float | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Analysis:
-    """All that the analysis says of one run's scored samples."""
+    """All that the analysis says of one run's scored samples.
+
+    What every run has is a field of its own. Everything else is a finding: `findings` holds one record for each
+    section that had something to say, by the section's key.
+    """
 
     bins: tuple[Bin, ...]
     cells: tuple[DepthCell, ...]
     zones: tuple[Zone, ...]
     safe_cap: SafeCap
     caps: Mapping[str, int | None]
-    half_life: HalfLife
-    half_life_lsq: int | None
-    """The same half-life by least squares on the mean scores; None where there is none."""
-    profile: tuple[DepthPoint, ...]
-    position: PositionPattern
-    guide: Guide
-    facets: tuple[FacetRow, ...]
-    controls: tuple[ControlLevel, ...]
-    judgement: Judgement | None
+    """Every cap rule's tokens; None where it gives none."""
     mean: float | None
     successes: int
     """Samples with the full score 1."""
     notes: tuple[str, ...]
     """What a reader has to know to read the numbers right, a sentence each."""
+    findings: Mapping[str, object] = field(default_factory=dict)
+
+    def finding(self, record: type[T]) -> T | None:
+        """The finding of this type; None where the run has none."""
+        return next((each for each in self.findings.values() if isinstance(each, record)), None)

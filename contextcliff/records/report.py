@@ -1,25 +1,11 @@
-"""What a run leaves: the analysis with what it took, as `report.json` (schema 1) has it."""
+"""What a run leaves: what was run, what the analysis says of it, what it took."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from contextcliff.records.analysis import (
-    Bin,
-    ControlLevel,
-    DepthCell,
-    DepthPoint,
-    FacetRow,
-    Guide,
-    HalfLife,
-    Judgement,
-    PositionPattern,
-    SafeCap,
-    Zone,
-)
-from contextcliff.records.corpus import LengthAudit
-from contextcliff.writing.prose_findings import Writing
+from contextcliff.records.analysis import Analysis
 
 SCHEMA_VERSION = 1
 
@@ -68,14 +54,14 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Report:
-    """`report.json`, schema 1."""
+class RunRecord:
+    """What was run, and when."""
 
-    schema_version: int
     run_id: str
     fingerprint: str
     label: str
     partial: bool
+    """Whether the run stopped before its end."""
     model: str
     engine: str
     kv_policy: str
@@ -83,26 +69,8 @@ class Report:
     dataset: str
     tokenizer: str
     max_context_tokens: int
-    bins: tuple[Bin, ...]
-    cells: tuple[DepthCell, ...]
-    zones: tuple[Zone, ...]
-    safe_cap: SafeCap
-    caps: Mapping[str, int | None]
-    half_life: HalfLife
-    half_life_lsq: int | None
-    profile: tuple[DepthPoint, ...]
-    position: PositionPattern
-    guide: Guide
-    facets: tuple[FacetRow, ...]
-    controls: tuple[ControlLevel, ...]
-    judgement: Judgement | None
-    audit: LengthAudit | None
-    """How long the documents are, where they have their natural length."""
-    mean: float | None
-    successes: int
-    usage: Usage
-    counts: Counts
     notes: tuple[str, ...]
+    """What a reader has to know of how the prompts were made and sent, a sentence each."""
     server: tuple[str, ...]
     """What was detected of the server, a line each."""
     created_at: str
@@ -113,8 +81,6 @@ class Report:
     """How prompts went: `chat` or `completions`; empty where that says nothing."""
     rope: str = ""
     """How positions are scaled, as `yarn x2`; empty where they are as the weights have them."""
-    writing: Writing | None = None
-    """What is said of the prose, where the task has the model write."""
     task_kind: str = ""
     """What kind of task it is; `task` is the option that was chosen, as `niah_static` of the kind `niah`."""
     dataset_kind: str = ""
@@ -123,3 +89,18 @@ class Report:
     """What the dataset gave: the titles of its texts, or how many documents and questions."""
     judged_by: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The settings that the answers were judged by, dotted key to value; empty where an earlier version judged."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """Everything about a run; `reporting/schema.py` writes it as `report.json` and reads it back."""
+
+    run: RunRecord
+    analysis: Analysis
+    usage: Usage
+    counts: Counts
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know: of how the run was made, then of how to read its numbers."""
+        return (*self.run.notes, *self.analysis.notes)

@@ -7,90 +7,75 @@ from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.text import Text
+from rich.text import Text as Printed
 
-from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
-from contextcliff.reporting import findings, phrases
-from contextcliff.reporting.console_table import Column, fitted
+from contextcliff.reporting.blocks import Block, Code, Heading, Lines, Pairs, Table, Text
+from contextcliff.reporting.console_table import fitted
+from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.shown import shown
-from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections import writing_text
 
-_ZONE_STYLES = {"stable": "green", "transition": "yellow", "degraded": "red"}
-_LEVEL_STYLES = {"safe": "green", "caution": "yellow", "danger": "red"}
+_TITLE = "FAILURE RISK REPORT"
+_STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
 
 
 def render_console(report: Report, *, console: Console, folder: Path, tracking_command: str | None) -> None:
     """Print the risk report. `folder` is where the files lie; `tracking_command` opens the tracking UI."""
-    title = "FAILURE RISK REPORT"
-    _line(console, title, style="bold")
-    _line(console, "-" * len(title))
-    if report.partial:
-        _line(console, f"PARTIAL: {phrases.partial(report)}.", style="yellow")
-    _pairs(console, phrases.identity(report))
+    sections = sections_of(report)
+    answer, *others = sections
+    _line(console, _TITLE, style="bold")
+    _line(console, "-" * len(_TITLE))
+    _blocks(console, answer.short(report))
     console.print()
-    found = report.safe_cap.tokens is not None
-    _line(console, f"SAFE CAP: {phrases.headline(report)}", style="bold green" if found else "bold red")
-    _pairs(console, phrases.cap_details(report))
-    console.print()
-    if report.zones:
-        _line(console, "ZONES", style="bold")
-        for zone in report.zones:
-            _line(console, "  " + phrases.zone_line(zone), style=_ZONE_STYLES.get(zone.name, ""))
-        console.print()
-    if report.guide.rows:
-        _line(console, "OPERATING GUIDE (by mean score; lengths as asked)", style="bold")
-        for level, text in findings.guide_lines(report.guide):
-            _line(console, f"  {text}", style=_LEVEL_STYLES.get(level, ""))
-        console.print()
-    beside = findings.summary(report)
+    # One line a finding, right under the answer; whatever has more to say has a place of its own below.
+    beside = [row for section in sections for row in section.summary(report)]
     if beside:
         _line(console, "BESIDE THE CAP", style="bold")
         _pairs(console, beside)
         console.print()
-    if report.bins:
-        _line(console, "SCORE BY LENGTH (tokens)", style="bold")
-        columns = _score_columns(report.bins, bound=phrases.bound_name(report.safe_cap))
-        console.print(fitted(columns, console=console), highlight=False)
-        console.print()
-    if report.writing is not None:
-        _writing(console, report.writing)
-    _line(console, f"OVERALL: {phrases.overall(report)}", style="bold")
-    console.print()
-    _line(console, "WHAT IT TOOK", style="bold")
-    _pairs(console, phrases.took(report))
-    if report.notes:
-        console.print()
-        _line(console, "NOTES", style="bold")
-        _rows(console, [("-", note) for note in report.notes])
-    console.print()
+    for section in others:
+        blocks = section.short(report)
+        if blocks:
+            note = f" ({section.title_note})" if section.title_note else ""
+            _line(console, f"{section.title.upper()}{note}", style="bold")
+            _blocks(console, blocks)
+            console.print()
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
     _line(console, "FILES (report.md, report.json, samples.jsonl, manifest.json, figures/)", style="bold")
     _line(console, f"  {folder}", whole=True)
-    if report.writing is not None:
-        _line(console, "  of the writing: writing.html (for a browser), writing.csv, generations.txt")
+    for section in sections:
+        if names := section.names_of_files(report):
+            _line(console, f"  {names}")
     if tracking_command is not None:
         _line(console, "COMPARE RUNS IN MLFLOW", style="bold")
         _line(console, f"  {tracking_command}", whole=True)
 
 
-def _writing(console: Console, writing: Writing) -> None:
-    _line(console, "WRITING BY LENGTH (tokens)", style="bold")
-    console.print(fitted(writing_text.tier_columns(writing), console=console), highlight=False)
-    _pairs(console, writing_text.summary(writing))
-    console.print()
-    trends = writing_text.trend_lines(writing)
-    if trends:
-        _line(console, "FROM THE SHORTEST TO THE LONGEST", style="bold")
-        _pairs(console, trends)
-        console.print()
-    for heading, lines in writing_text.lists(writing, in_short=True).items():
-        if lines:
-            _line(console, heading.upper(), style="bold")
-            _rows(console, [("-", line) for line in lines])
+def _blocks(console: Console, blocks: Sequence[Block]) -> None:
+    for position, block in enumerate(blocks):
+        if position and (isinstance(block, Heading) or (isinstance(block, Text) and block.strong)):
             console.print()
+        _block(console, block)
+
+
+def _block(console: Console, block: Block) -> None:
+    match block:
+        case Text(text=text, strong=strong, mood=mood):
+            _line(console, text, style=f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip())
+        case Heading(text=text):
+            _line(console, text.upper(), style="bold")
+        case Pairs(rows=rows):
+            _pairs(console, rows)
+        case Lines(lines=lines, bullets=True):
+            _rows(console, [("-", line.text) for line in lines])
+        case Lines(lines=lines):
+            for line in lines:
+                _line(console, f"  {line.text}", style=_STYLES.get(line.mood, ""))
+        case Table(columns=columns):
+            console.print(fitted(columns, console=console), highlight=False)
+        case Code(text=text):
+            _line(console, f"  {text}", whole=True)
 
 
 def _line(console: Console, text: str, *, style: str = "", whole: bool = False) -> None:
@@ -103,28 +88,10 @@ def _pairs(console: Console, pairs: Sequence[tuple[str, str]]) -> None:
 
 def _rows(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     """Print a name and a value a row; a long value wraps under itself."""
-    column = _INDENT + max(cell_len(name) for name, _ in rows) + 1
+    column = _INDENT + max((cell_len(name) for name, _ in rows), default=0) + 1
     for name, value in rows:
         lead = " " * _INDENT + name
         for line in shown(value, console=console).wrap(console, max(10, console.width - column)):
             line.rstrip()
-            console.print(Text(set_cell_size(lead, column)) + line, highlight=False, soft_wrap=True)
+            console.print(Printed(set_cell_size(lead, column)) + line, highlight=False, soft_wrap=True)
             lead = ""
-
-
-def _score_columns(bins: Sequence[Bin], *, bound: str) -> list[Column]:
-    def column(title: str, cells: Sequence[str], *, spare: int = 0, left: bool = False) -> Column:
-        return Column(title=title, cells=tuple(cells), spare=spare, left=left)
-
-    return [
-        column("asked", [phrases.whole(b.asked_tokens) for b in bins]),
-        column("measured", [phrases.whole(b.median_tokens) for b in bins], spare=2),
-        column("n", [phrases.whole(b.n_samples) for b in bins]),
-        column("un-\nscored", [phrases.whole(b.n_unscored) for b in bins], spare=1),
-        column("score", [phrases.score(b.mean) for b in bins]),
-        column("interval", [phrases.interval(b.ci_low, b.ci_high) for b in bins], spare=3),
-        column(bound.replace(" ", "\n"), [phrases.bound(b.tested_low) for b in bins]),
-        column("commonest\nfailure", [phrases.commonest_failure(b) for b in bins], spare=4, left=True),
-        column("median\nTTFT", [phrases.milliseconds(b.ttft_ms_median) for b in bins], spare=6),
-        column("median\nlatency", [phrases.milliseconds(b.latency_ms_median) for b in bins], spare=5),
-    ]

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.reporting.atomic import LINE_ENDS
 from contextcliff.reporting.plain_text import tame_cell
-from contextcliff.writing.sections.writing_rows import Row
+
+Cell = str | int | float | None
+"""A value of a table; None: not measured."""
+Row = dict[str, Cell]
 
 # Inside a JSON string an escape is the same character, and a terminal does not obey it.
 _ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}

@@ -12,10 +12,10 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.stored_reports import StoredReport
-from contextcliff.writing.sections.writing_figures import draw_writing_figures
-from contextcliff.writing.sections.writing_files import write_writing_files
-from contextcliff.writing.sections.writing_runs import write_writing_page
+from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.section import FinishedRun
+from contextcliff.reporting.section_list import sections_of
+from contextcliff.reporting.stored_reports import StoredReport, stored_reports
 
 CONTROLS_NAME = "controls.jsonl"
 
@@ -77,27 +77,32 @@ def write_report_files(
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
-    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. A report
-    with writing has the files and figures of that, and a page that shows the runs beside `folder` too; `parameters`
-    is the flattened configuration, and `beside` what that folder holds, where it has been read.
+    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections
+    may have further files. `parameters` is the flattened configuration, and `beside` the reports beside `folder`,
+    where they have been read.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
-    figures = (
-        *draw_figures(report, folder=folder / "figures", dpi=dpi),
-        *draw_writing_figures(report, scored=scored, folder=folder / "figures", dpi=dpi),
-    )
-    configured = parameters or {}
-    page = write_writing_page(report, parameters=configured, folder=folder, beside=beside)
+    figures = draw_figures(report, scored=scored, folder=folder / "figures", dpi=dpi)
     links = [path.relative_to(folder).as_posix() for path in figures]
+    finished = FinishedRun(
+        report=report,
+        scored=scored,
+        parameters=parameters or {},
+        folder=folder,
+        beside=stored_reports(folder.parent).found if beside is None else beside,
+    )
     return (
-        write_text(path=folder / "report.json", text=_json(asdict(report), indent=2) + "\n"),
+        write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
         write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
         write_manifest(manifest, folder=folder),
         *_controls(controls, path=folder / CONTROLS_NAME),
-        *write_writing_files(report, scored=scored, parameters=configured, folder=folder),
-        *([] if page is None else [page]),
+        *(
+            write_text(path=folder / name, text=text)
+            for section in sections_of(report)
+            for name, text in section.files(finished).items()
+        ),
         *figures,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -11,8 +11,8 @@ from rich.text import Text
 from contextcliff.records.sample import Sample
 from contextcliff.reporting import phrases
 from contextcliff.reporting.shown import shown
-from contextcliff.writing.prose_findings import COMPLETE
-from contextcliff.writing.sections.writing_phrases import round_figures
+
+_COMPLETE = "complete"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -25,7 +25,7 @@ class _Round:
     """Its last line, once it has ended."""
 
 
-class LiveWriting:
+class LiveText:
     """Prints every round whole: one as it is written, those that are written beside it after it.
 
     `samples` are all of the run: they say how many lengths and rounds there are.
@@ -64,13 +64,12 @@ class LiveWriting:
         else:
             self._open[key].words.append(piece)
 
-    def ended(self, sample: Sample, details: Mapping[str, float], *, failure: str | None = None) -> None:
-        """A round is over, with its figures (as in `Score.details`) and its failure, where it has one."""
+    def ended(self, sample: Sample, *, figures: Sequence[str] = (), failure: str | None = None) -> None:
+        """A round is over, with what its task shows of its figures, and its failure, where it has one."""
         key = sample.sample_id
         if key not in self._open:
             self.began(sample)
-        figures = round_figures(details).replace(", ", " · ")
-        self._open[key].end = " · ".join(part for part in (failure or COMPLETE, figures) if part)
+        self._open[key].end = " · ".join((failure or _COMPLETE, *figures))
         while self._open:
             first = next(iter(self._open))
             if self._open[first].end is None:

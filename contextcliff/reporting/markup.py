@@ -45,7 +45,12 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, wordy_end: bool = False) -> str:
     """A table whose first `words` columns, and the last with `wordy_end`, are text; the rest are numbers."""
     last = len(head) - 1
-    rule = (":--" if i < words or (wordy_end and i == last) else "--:" for i in range(len(head)))
+    return aligned_table(head, rows, left=[i < words or (wordy_end and i == last) for i in range(len(head))])
+
+
+def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[bool]) -> str:
+    """A table; `left` says of each column whether it is text, which stands to the left, or numbers."""
+    rule = (":--" if is_text else "--:" for is_text in left)
     lines = [_row(map(inline, head)), _row(rule), *(_row(map(inline, row)) for row in rows)]
     return "\n".join(lines)
 

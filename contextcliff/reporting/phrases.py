@@ -44,6 +44,11 @@ def percent(value: float) -> str:
     return f"{round(100 * value, 1):g}%"
 
 
+def p_value(value: float) -> str:
+    """A p-value, 0-1; a tiny one isn't shown as zero."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
 def milliseconds(value: float | None) -> str:
     """A time given in milliseconds, short enough for a column: 350ms, 12.3s, 754s."""
     if value is None:
@@ -80,23 +85,23 @@ def commonest_failure(a_bin: Bin) -> str:
 def all_failures(report: Report) -> dict[str, int]:
     """Every failure tag of the run with its count, the commonest first."""
     total: Counter[str] = Counter()
-    for a_bin in report.bins:
+    for a_bin in report.analysis.bins:
         total.update(a_bin.failures)
     return {tag: total[tag] for tag in sorted(total, key=lambda tag: (-total[tag], tag)) if total[tag] > 0}
 
 
 def identity(report: Report) -> tuple[tuple[str, str], ...]:
     """What was tested, as pairs of a name and a value."""
-    labelled = f"{report.model} ({report.label})" if report.label else report.model
+    labelled = f"{report.run.model} ({report.run.label})" if report.run.label else report.run.model
     return (
         ("Model", labelled),
-        ("Engine", report.engine),
-        ("KV policy", report.kv_policy),
-        ("Task", report.task),
-        ("Dataset", f"{report.dataset} ({report.texts})" if report.texts else report.dataset),
-        ("Tokenizer", report.tokenizer),
-        ("Maximum window", f"{report.max_context_tokens:,} tokens"),
-        *(("Detected", line) for line in report.server),
+        ("Engine", report.run.engine),
+        ("KV policy", report.run.kv_policy),
+        ("Task", report.run.task),
+        ("Dataset", f"{report.run.dataset} ({report.run.texts})" if report.run.texts else report.run.dataset),
+        ("Tokenizer", report.run.tokenizer),
+        ("Maximum window", f"{report.run.max_context_tokens:,} tokens"),
+        *(("Detected", line) for line in report.run.server),
     )
 
 
@@ -109,12 +114,12 @@ def threshold(cap: SafeCap) -> str:
 
 def threshold_score(report: Report) -> float | None:
     """The threshold as a score, 0-1; None where it is relative to a baseline that has no score."""
-    cap = report.safe_cap
+    cap = report.analysis.safe_cap
     if not cap.relative_to_baseline:
         return cap.threshold
     if cap.threshold_score is not None:
         return cap.threshold_score
-    baseline = report.bins[0].mean if report.bins else None
+    baseline = report.analysis.bins[0].mean if report.analysis.bins else None
     return None if baseline is None else cap.threshold * baseline
 
 
@@ -125,7 +130,7 @@ def bound_name(cap: SafeCap) -> str:
 
 def headline(report: Report) -> str:
     """The answer in one line."""
-    cap = report.safe_cap
+    cap = report.analysis.safe_cap
     if cap.tokens is None:
         return "none - no tested length was shown to be safe"
     share = "" if cap.fraction_of_max is None else f", {percent(cap.fraction_of_max)} of the window"
@@ -134,10 +139,10 @@ def headline(report: Report) -> str:
 
 def cap_details(report: Report) -> tuple[tuple[str, str], ...]:
     """What stands under the headline, as pairs of a name and a sentence."""
-    cap = report.safe_cap
+    cap = report.analysis.safe_cap
     rows = [("Verdict", cap.verdict.replace("_", " ")), ("Reason", cap.reason), ("Threshold", threshold(cap))]
     if cap.censored:
-        longest = max((a_bin.asked_tokens for a_bin in report.bins), default=None)
+        longest = max((a_bin.asked_tokens for a_bin in report.analysis.bins), default=None)
         at = "" if longest is None else f" ({longest:,} tokens)"
         rows.append(("Range", f"no cliff up to the longest test{at}; the true limit may be higher"))
     crossing = crossing_range(cap)
@@ -165,10 +170,10 @@ def zone_line(zone: Zone) -> str:
 
 def overall(report: Report) -> str:
     """The run's mean score and how many samples reached the full one."""
-    scored = sum(a_bin.n_samples for a_bin in report.bins)
-    if report.mean is None or scored == 0:
+    scored = sum(a_bin.n_samples for a_bin in report.analysis.bins)
+    if report.analysis.mean is None or scored == 0:
         return "no sample was scored"
-    return f"mean score {report.mean:.3f}; full score in {report.successes:,} of {scored:,} samples"
+    return f"mean score {report.analysis.mean:.3f}; full score in {report.analysis.successes:,} of {scored:,} samples"
 
 
 def partial(report: Report) -> str:

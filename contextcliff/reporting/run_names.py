@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from contextcliff.records.report import Report
+from contextcliff.reporting.section_list import sections_of
 
 _BETWEEN = " · "
 
@@ -38,15 +39,20 @@ _TELLING: tuple[Callable[[RunFacts], str | None], ...] = (
 def facts_of(report: Report) -> RunFacts:
     """The facts of a run of ours."""
     return RunFacts(
-        run_id=report.run_id,
-        model=report.model,
-        task=report.task,
-        kv_policy=report.kv_policy,
-        rope=report.rope,
-        dataset=report.dataset,
-        text=report.writing.document_id if report.writing else report.texts or None,
-        label=report.label,
+        run_id=report.run.run_id,
+        model=report.run.model,
+        task=report.run.task,
+        kv_policy=report.run.kv_policy,
+        rope=report.run.rope,
+        dataset=report.run.dataset,
+        text=parameters_of_findings(report).get("text") or report.run.texts or None,
+        label=report.run.label,
     )
+
+
+def parameters_of_findings(report: Report) -> dict[str, str]:
+    """What the findings of a report add to its run's parameters."""
+    return {key: value for section in sections_of(report) for key, value in section.parameters(report).items()}
 
 
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:

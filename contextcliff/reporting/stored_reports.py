@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
 from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.reporting.schema import unflatten
 
 REPORT_NAME = "report.json"
-_report = TypeAdapter(Report)
 
 
 class UnreadableReport(Exception):
@@ -54,7 +52,7 @@ def read_report(file: Path) -> Report:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         _check_schema(found)
-        return _report.validate_python(found)
+        return unflatten(found)
     except (OSError, ValueError, RecursionError) as error:
         raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
 
@@ -68,7 +66,7 @@ def stored_reports(experiment: Path) -> StoredReports:
             found.append(StoredReport(folder=file.parent, report=read_report(file)))
         except UnreadableReport as error:
             passed_over.append(PassedOver(file=file, reason=str(error)))
-    found.sort(key=lambda stored: (stored.report.created_at, stored.report.run_id))
+    found.sort(key=lambda stored: (stored.report.run.created_at, stored.report.run.run_id))
     return StoredReports(found=tuple(found), passed_over=tuple(passed_over))
 
 
@@ -84,7 +82,7 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
 
     The first rule has the run's own folder, `RUN_ID`; another one's name says what differs, `RUN_ID-threshold-0.9`.
     """
-    plain = experiment / report.run_id
+    plain = experiment / report.run.run_id
     rule = rule_of(report)
     try:
         keys = differing(rule, rule_of(read_report(plain / REPORT_NAME)))

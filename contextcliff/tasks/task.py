@@ -151,6 +151,10 @@ class Task(ABC):
         """Texts whose embeddings the score of this answer uses; `context` has no vectors yet."""
         return ()
 
+    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - `Score.details`
+        """What a run that is watched shows of an answer's score, a short text each."""
+        return ()
+
     @abstractmethod
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """Score one answer: pure, and without regard to any other."""

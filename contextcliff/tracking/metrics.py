@@ -6,13 +6,13 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.records.analysis import Bin, ControlLevel
 from contextcliff.records.report import Report
-from contextcliff.writing.prose_findings import WritingTier
+from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.section_list import sections_of
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -23,128 +23,47 @@ _NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Measurement:
-    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run."""
+class MetricPoint:
+    """A finite value under a key that MLflow takes. `step` is a context length in tokens, 0 for the whole run."""
 
     key: str
     value: float
     step: int
 
 
-def measurements(report: Report) -> list[Measurement]:
-    """Every figure of a report that is a number: a point for each length, then the run's own figures."""
-    tags = sorted({tag for each in report.bins for tag in each.failures})
-    points = [(key, value, each.asked_tokens) for each in report.bins for key, value in _length_figures(each, tags)]
-    points += [(key, value, each.asked_tokens) for each in report.controls for key, value in _control_figures(each)]
-    if report.writing is not None:
-        points += [
-            (key, value, tier.context_tokens) for tier in report.writing.tiers for key, value in _writing_figures(tier)
-        ]
-    points += [(key, value, 0) for key, value in _run_figures(report)]
+def measurements(report: Report) -> list[MetricPoint]:
+    """Every figure of a report that is a number, of every section."""
     return [
-        Measurement(key=valid_key(key), value=float(value), step=step)
-        for key, value, step in points
-        if value is not None and math.isfinite(value)
+        MetricPoint(key=valid_key(point.key), value=float(point.value), step=point.step)
+        for section in sections_of(report)
+        for point in section.metrics(report)
+        if point.value is not None and math.isfinite(point.value)
     ]
-
-
-def _length_figures(each: Bin, tags: list[str]) -> Iterator[tuple[str, float | None]]:
-    yield "score", each.mean
-    yield "score_ci_low", each.ci_low
-    yield "score_ci_high", each.ci_high
-    yield "score_tested_low", each.tested_low
-    yield "failure_rate", each.failure_rate
-    yield "std", each.std
-    yield "n_samples", each.n_samples
-    yield "n_unscored", each.n_unscored
-    yield "ttft_ms_median", each.ttft_ms_median
-    yield "latency_ms_median", each.latency_ms_median
-    yield "instability", each.instability
-    yield "within_item_variance", each.within_item_variance
-    for tag in tags:
-        # A tag that this length doesn't have was counted as none here: without the zero, a chart
-        # would draw a line over the length.
-        yield f"failure.{tag}", each.failures.get(tag, 0)
-
-
-def _control_figures(each: ControlLevel) -> Iterator[tuple[str, float | None]]:
-    yield "control_ceiling", each.ceiling
-    yield "control_floor", each.floor
-
-
-def _writing_figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:
-    yield "writing.composite", tier.composite.mean
-    yield "writing.composite_ci_low", tier.composite.ci_low
-    yield "writing.composite_ci_high", tier.composite.ci_high
-    yield "writing.composite_classic", tier.composite_classic.mean
-    for level in tier.measures:
-        yield f"writing.{level.name}", level.mean
-        yield f"writing.{level.name}_std", level.std
-        yield f"writing.{level.name}_original", level.original
-        yield f"writing.{level.name}_z", level.z
-
-
-def _run_figures(report: Report) -> Iterator[tuple[str, float | None]]:
-    cap, counts, usage = report.safe_cap, report.counts, report.usage
-    half, judged = report.half_life, report.judgement
-    yield "safe_cap_tokens", cap.tokens
-    yield "safe_cap_fraction", cap.fraction_of_max
-    yield "safe_cap_ci_low", cap.ci_low
-    yield "safe_cap_ci_high", cap.ci_high
-    yield "half_life_tokens", half.tokens
-    yield "half_life_ci_low", half.ci_low
-    yield "half_life_ci_high", half.ci_high
-    yield "half_life_lsq", report.half_life_lsq
-    yield "position_p_value", report.position.p_value
-    if judged is not None:
-        yield "judge_disagreement", judged.share
-        yield "judge_mean_rating", judged.mean_rating
-    yield "mean_score", report.mean
-    yield "successes", report.successes
-    yield "planned", counts.planned
-    yield "completed", counts.completed
-    yield "reused", counts.reused
-    yield "unscored", counts.unscored
-    yield "prompt_tokens", usage.prompt_tokens
-    yield "cached_tokens", usage.cached_tokens
-    yield "computed_prompt_tokens", usage.computed_prompt_tokens
-    yield "completion_tokens", usage.completion_tokens
-    yield "usd", usage.usd
-    yield "wall_s", usage.wall_s
-    if usage.judge is not None:
-        yield "judge_prompt_tokens", usage.judge.prompt_tokens
-        yield "judge_completion_tokens", usage.judge.completion_tokens
-        yield "judge_usd", usage.judge.usd
-    for rule, tokens in report.caps.items():
-        yield f"caps.{rule}", tokens
 
 
 def tags(report: Report) -> dict[str, str]:
     """What runs are filtered and grouped by."""
     named = {
-        "contextcliff.run_id": report.run_id,
-        "contextcliff.fingerprint": report.fingerprint,
-        "contextcliff.label": report.label,
+        "contextcliff.run_id": report.run.run_id,
+        "contextcliff.fingerprint": report.run.fingerprint,
+        "contextcliff.label": report.run.label,
         "contextcliff.digest": digest(report),
         RULE: json.dumps(dict(compact(rule_of(report)))),
-        "model": report.model,
-        "task": report.task,
-        "task_kind": report.task_kind,
-        "kv_policy": report.kv_policy,
-        "rope": report.rope or "as trained",
-        "engine": report.engine,
-        "dataset": report.dataset,
-        "dataset_kind": report.dataset_kind,
-        "texts": report.texts,
-        "verdict": report.safe_cap.verdict,
-        "partial": str(report.partial).lower(),
+        "model": report.run.model,
+        "task": report.run.task,
+        "task_kind": report.run.task_kind,
+        "kv_policy": report.run.kv_policy,
+        "rope": report.run.rope or "as trained",
+        "engine": report.run.engine,
+        "dataset": report.run.dataset,
+        "dataset_kind": report.run.dataset_kind,
+        "texts": report.run.texts,
+        "partial": str(report.run.partial).lower(),
     }
-    if report.api:
-        named["api"] = report.api
-    if report.writing is not None:
-        named["writing_verdict"] = report.writing.verdict
-    if report.position.pattern is not None:
-        named["position_pattern"] = report.position.pattern
+    if report.run.api:
+        named["api"] = report.run.api
+    for section in sections_of(report):
+        named |= section.tags(report)
     return {key: value[:MAX_TAG] for key, value in named.items()}
 
 
@@ -167,17 +86,13 @@ def valid_key(name: str) -> str:
 
 
 def digest(report: Report) -> str:
-    """SHA-256 of all that a report says: of every field but those of `_NOT_SAID`."""
-    return hashlib.sha256(json.dumps(_said(report), sort_keys=True).encode()).hexdigest()
-
-
-def _said(value: object, path: str = "") -> object:
-    """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
-    if is_dataclass(value) and not isinstance(value, type):
-        inner = {field.name: f"{path}.{field.name}" if path else field.name for field in fields(value)}
-        return {name: _said(getattr(value, name), at) for name, at in inner.items() if at not in _NOT_SAID}
-    if isinstance(value, Mapping):
-        return {str(key): _said(item, f"{path}[]") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_said(item, f"{path}[]") for item in value]
-    return value
+    """SHA-256 of all that a report says: of everything in `report.json` but the fields of `_NOT_SAID`."""
+    flat = flatten(report)
+    for path in _NOT_SAID:
+        first, _, second = path.partition(".")
+        inner = flat[first]
+        if second and isinstance(inner, dict):
+            inner.pop(second)
+        else:
+            flat.pop(first)
+    return hashlib.sha256(json.dumps(flat, sort_keys=True).encode()).hexdigest()

@@ -121,7 +121,7 @@ class MLflowTracker:
     def _run_id(self, client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
         """The MLflow run that holds these results, uploaded where there is none yet."""
         labels = tags(tracked.report)
-        run_id = tracked.report.run_id
+        run_id = tracked.report.run.run_id
         quote = '"' if "'" in run_id else "'"
         earlier = [
             run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.commands import SIMULATED, contextcliff
-from tests.datasets.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
+from tests.writing.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
 COARSE = "reporting.dpi=50"
 NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", COARSE, *SIMULATED)

@@ -15,7 +15,8 @@ from hydra.core.global_hydra import GlobalHydra
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, deployment, prepare
-from contextcliff.analysis.analyse import analyse
+from contextcliff.analysis.analyse import analyse, study_of
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.execution.scoring import score_outcomes
@@ -93,13 +94,12 @@ async def _analysed(invocation: Invocation) -> Analysis:
                 answers[item.key] = said
             outcomes.append(Outcome(sample=sample, prompt_sha256=item.prompt_sha256, generation=answers[item.key]))
     scored = [item for item in score_outcomes(invocation.task, outcomes, prepared.documents) if item.sample.is_ordinary]
-    return analyse(
-        scored,
-        invocation.analysis,
+    facts = StudyFacts(
         max_context_tokens=prepared.run.facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
     )
+    return analyse(study_of(scored, invocation.analysis, facts), ())
 
 
 @pytest.mark.slow

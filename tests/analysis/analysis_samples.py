@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from contextcliff.analysis.analyse import analyse
+from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.study import Finder, StudyFacts
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.prompt import Recipe
 from contextcliff.records.sample import Sample
+from contextcliff.reporting.section_list import sections_with
+
+T = TypeVar("T")
 
 _RECIPE = Recipe(user=())
 _number = itertools.count()
@@ -90,17 +95,32 @@ def analysed(
     threshold: float = 0.8,
     confidence: float = 0.95,
     relative: bool | None = None,
+    baseline_tokens: int | None = None,
     bins: int = 10,
     designed: bool = True,
     window: int = 8_192,
     relative_by_default: bool = False,
+    controls: Sequence[ScoredSample] = (),
+    finders: Sequence[Finder] | None = None,
 ) -> Analysis:
-    """`analyse` with the defaults of a needle task."""
-    settings = AnalysisSettings(threshold=threshold, confidence=confidence, relative_to_baseline=relative, bins=bins)
-    return analyse(
+    """The analysis of a needle task's run, with every finding; `finders=()` leaves out all of them."""
+    study = study_of(
         scored,
-        settings,
-        max_context_tokens=window,
-        designed_lengths=designed,
-        relative_by_default=relative_by_default,
+        AnalysisSettings(
+            threshold=threshold,
+            confidence=confidence,
+            relative_to_baseline=relative,
+            bins=bins,
+            baseline_tokens=baseline_tokens,
+        ),
+        StudyFacts(max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default),
+        controls=controls,
     )
+    return analyse(study, sections_with() if finders is None else finders)
+
+
+def finding(analysis: Analysis, record: type[T]) -> T:
+    """A finding that the analysis has."""
+    found = analysis.finding(record)
+    assert found is not None
+    return found

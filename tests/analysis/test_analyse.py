@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.analysis_samples import analysed, curve, fractional
+from contextcliff.analysis.half_life import HalfLifeFits
+from tests.analysis.analysis_samples import analysed, curve, finding, fractional
 
 
 def test_the_overall_figures() -> None:
@@ -24,7 +25,7 @@ def test_nothing_planned() -> None:
 
 
 def test_one_length_has_no_half_life() -> None:
-    found = analysed(curve({500: (20, 20)})).half_life
+    found = finding(analysed(curve({500: (20, 20)})), HalfLifeFits).half_life
     assert (found.tokens, found.censored, found.reason) == (
         None,
         False,

@@ -9,6 +9,7 @@ from scipy import stats
 
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.half_life import HalfLifeFits
 from contextcliff.analysis.items import items_of
 from contextcliff.analysis.pooling import pooled
 from contextcliff.records.generation import ScoredSample
@@ -25,7 +26,7 @@ from contextcliff.statistics.clusters import (
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson, wilson_of_share
 from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
-from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
+from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
 from tests.analysis.clustered_samples import clusters, of, texts, without_clusters
 
 FOUR = clusters((2, 5), (4, 5), (5, 5), (5, 5))
@@ -233,7 +234,11 @@ def test_neither_the_order_of_the_samples_nor_the_names_of_the_texts_matter(
     turned = [*texts(500, *reversed(here)), *texts(1_000, *reversed(there))]
     shuffled = random.Random(seed).sample(turned, len(turned))
     first, second = (analysed(found, relative=relative) for found in (samples, shuffled))
-    assert (first.bins, first.safe_cap, first.half_life) == (second.bins, second.safe_cap, second.half_life)
+    assert (first.bins, first.safe_cap, finding(first, HalfLifeFits)) == (
+        second.bins,
+        second.safe_cap,
+        finding(second, HalfLifeFits),
+    )
 
 
 def test_a_run_without_shared_texts_has_a_design_effect_of_1() -> None:

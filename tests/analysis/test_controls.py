@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.analyse import analyse
-from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
-from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
+from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
 from tests.analysis.clustered_samples import control, controlled
 
 
@@ -23,14 +22,11 @@ def analysed_with(
     threshold: float = 0.8,
     designed: bool = True,
 ) -> Analysis:
-    return analyse(
-        samples,
-        AnalysisSettings(threshold=threshold, relative_to_baseline=relative, bins=2),
-        max_context_tokens=8_192,
-        designed_lengths=designed,
-        relative_by_default=False,
-        controls=controls,
-    )
+    return analysed(samples, controls=controls, threshold=threshold, relative=relative, bins=2, designed=designed)
+
+
+def levels(analysis: Analysis) -> tuple[ControlLevel, ...]:
+    return finding(analysis, ControlResults).controls
 
 
 def asked(
@@ -50,7 +46,7 @@ def asked(
 
 def test_without_controls_everything_is_informative() -> None:
     found = analysed_with([scored_sample(500, 0.0, depth=0.5) for _ in range(20)], [])
-    assert found.controls == ()
+    assert levels(found) == ()
     assert [(c.ceiling, c.floor, c.informative) for c in found.cells] == [(None, None, True)]
 
 
@@ -61,7 +57,7 @@ def test_the_controls_of_a_length_are_those_that_its_samples_name_each_once() ->
         *controlled(right_of(500, 5, 5), "a", "b"),
         *controlled(right_of(1_000, 5, 5), "b", "nowhere"),
     ]
-    first, second = analysed_with(samples, controls).controls
+    first, second = levels(analysed_with(samples, controls))
     assert (first.asked_tokens, first.ceiling_n, first.ceiling, first.floor_n, first.floor) == (500, 2, 0.5, 1, 0.0)
     assert (first.ceiling_ci_low, first.ceiling_ci_high) == wilson(1, 2, 0.95)
     assert (first.floor_ci_low, first.floor_ci_high) == wilson(0, 1, 0.95)
@@ -71,12 +67,12 @@ def test_the_controls_of_a_length_are_those_that_its_samples_name_each_once() ->
 
 def test_unscored_controls_are_left_out() -> None:
     controls = [control("a", "ceiling", 1.0), control("b", "ceiling", None), control("c", "floor", None)]
-    (found,) = analysed_with(controlled(right_of(500, 5, 5), "a", "b", "c"), controls).controls
+    (found,) = levels(analysed_with(controlled(right_of(500, 5, 5), "a", "b", "c"), controls))
     assert (found.ceiling_n, found.ceiling, found.floor_n, found.floor) == (1, 1.0, 0, None)
 
 
 def test_the_controls_of_unscored_samples_count() -> None:
-    (found,) = analysed_with(controlled(right_of(500, 0, 0, 3), "a"), [control("a", "ceiling", 1.0)]).controls
+    (found,) = levels(analysed_with(controlled(right_of(500, 0, 0, 3), "a"), [control("a", "ceiling", 1.0)]))
     assert found.ceiling_n == 1
 
 
@@ -86,7 +82,7 @@ def test_a_ceiling_is_low_where_its_upper_bound_is_below_the_threshold(right: in
     assert (1 - clopper_pearson_low(20 - right, 20, 0.95) >= 0.75) is informative
     samples, controls = asked(500, ceiling=(right, 20))
     found = analysed_with(samples, controls, threshold=0.75)
-    assert [level.informative for level in found.controls] == [informative]
+    assert [level.informative for level in levels(found)] == [informative]
     assert [(c.ceiling, c.informative) for c in found.cells] == [(right / 20, informative)]
 
 
@@ -96,26 +92,26 @@ def test_a_floor_is_high_where_its_lower_bound_is_above_half_the_threshold(right
     assert (clopper_pearson_low(right, 20, 0.95) <= 0.4) is informative
     samples, controls = asked(500, ceiling=(20, 20), floor=(right, 20))
     found = analysed_with(samples, controls)
-    assert [level.informative for level in found.controls] == [informative]
+    assert [level.informative for level in levels(found)] == [informative]
     assert [(c.floor, c.informative) for c in found.cells] == [(right / 20, informative)]
 
 
 def test_few_controls_show_nothing() -> None:
     samples, controls = asked(500, ceiling=(0, 1), floor=(1, 1))
-    assert analysed_with(samples, controls).controls[0].informative
+    assert levels(analysed_with(samples, controls))[0].informative
 
 
 def test_a_relative_threshold_is_a_share_of_the_baseline_for_controls_too() -> None:
     """Half of 20 right at the baseline: the threshold is 0.40, which a ceiling of 0.5 is not below."""
     names = [control(f"c{i}", "ceiling", float(i < 10)) for i in range(20)]
     samples = controlled(right_of(500, 10, 20), *(c.sample.sample_id for c in names))
-    assert analysed_with(samples, names, relative=True).controls[0].informative
-    assert not analysed_with(samples, names).controls[0].informative
+    assert levels(analysed_with(samples, names, relative=True))[0].informative
+    assert not levels(analysed_with(samples, names))[0].informative
 
 
 def test_without_a_baseline_there_is_no_threshold_to_hold_controls_against() -> None:
     samples = controlled(right_of(500, 0, 0, 3), "a")
-    assert analysed_with(samples, [control("a", "ceiling", 0.0)], relative=True).controls[0].informative
+    assert levels(analysed_with(samples, [control("a", "ceiling", 0.0)], relative=True))[0].informative
 
 
 def test_a_cell_is_not_informative_by_its_own_controls_or_by_those_of_its_length() -> None:
@@ -124,7 +120,7 @@ def test_a_cell_is_not_informative_by_its_own_controls_or_by_those_of_its_length
     other, other_controls = asked(1_000, ceiling=(2, 20), depth=0.0)
     lone = [scored_sample(1_000, 1.0, depth=1.0)]
     found = analysed_with([*good, *bad, *other, *lone], [*good_controls, *bad_controls, *other_controls])
-    assert [level.informative for level in found.controls] == [True, False]
+    assert [level.informative for level in levels(found)] == [True, False]
     assert [(c.asked_tokens, c.depth, c.ceiling, c.informative) for c in found.cells] == [
         (500, 0.0, 1.0, True),
         (500, 1.0, 0.2, False),
@@ -163,7 +159,7 @@ def test_controls_of_natural_lengths_follow_the_bins() -> None:
     samples = [s for n in range(1, 21) for s in controlled([scored_sample(n, 1.0)], "low" if n <= 10 else "high")]
     controls = [control("low", "ceiling", 1.0), control("high", "ceiling", 0.0)]
     found = analysed_with(samples, controls, designed=False)
-    assert [(c.asked_tokens, c.ceiling) for c in found.controls] == [
+    assert [(c.asked_tokens, c.ceiling) for c in levels(found)] == [
         (b.asked_tokens, ceiling) for b, ceiling in zip(found.bins, (1.0, 0.0), strict=True)
     ]
 
@@ -188,7 +184,7 @@ def test_the_order_of_controls_never_matters_and_intervals_hold_the_means(
     shuffled = random.Random(seed).sample(controls, len(controls))
     first, second = (analysed_with(samples, found, relative=relative) for found in (controls, shuffled))
     assert first == second
-    for level in first.controls:
+    for level in levels(first):
         for n, mean, low, high in (
             (level.ceiling_n, level.ceiling, level.ceiling_ci_low, level.ceiling_ci_high),
             (level.floor_n, level.floor, level.floor_ci_low, level.floor_ci_high),

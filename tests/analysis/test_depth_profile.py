@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.profile import depth_profile
-from contextcliff.records.analysis import DepthPoint
+from contextcliff.analysis.position import PositionProfile
+from contextcliff.analysis.profile import DepthPoint, depth_profile
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval, wilson
-from tests.analysis.analysis_samples import analysed, right_of, scored_sample
+from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
 
 
 def profile(samples: list[ScoredSample], *, binary: bool = True) -> tuple[DepthPoint, ...]:
@@ -38,7 +38,7 @@ def test_fractional_scores_have_their_own_interval() -> None:
 
 def test_a_depth_that_happens_to_be_all_right_is_judged_by_the_scores_of_the_whole_run() -> None:
     samples = [scored_sample(500, 1.0, depth=0.0), scored_sample(500, 0.5, depth=1.0)]
-    first = analysed(samples).profile[0]
+    first = finding(analysed(samples), PositionProfile).profile[0]
     assert (first.ci_low, first.ci_high) == shown_interval((1.0,), 0.95, binary=False)
 
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records.analysis import FacetRow
+from contextcliff.analysis.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.analysis.analysis_samples import analysed, curve, fractional, right_of, scored_sample
+from tests.analysis.analysis_samples import analysed, curve, finding, fractional, right_of, scored_sample
 from tests.analysis.clustered_samples import having, texts, without_clusters
 
 
 def rows(samples: list[ScoredSample], **kwargs: float | bool) -> list[FacetRow]:
-    return list(analysed(samples, **kwargs).facets)  # type: ignore[arg-type]
+    return list(finding(analysed(samples, **kwargs), Facets).facets)  # type: ignore[arg-type]
 
 
 def labels(samples: list[ScoredSample]) -> list[tuple[str, str, int]]:
@@ -140,7 +140,7 @@ def test_the_interval_and_the_cap_of_a_facet_allow_for_shared_texts() -> None:
 def test_facets_of_natural_lengths_keep_the_bins_of_the_run(designed: bool) -> None:
     samples = [s for n in (100, 110, 900, 910) for i in (1, 2) for s in having([scored_sample(n, 1.0)] * 20, hops=i)]
     found = analysed(samples, designed=designed, bins=2)
-    assert [row.cap_tokens for row in found.facets] == [910, 910]
+    assert [row.cap_tokens for row in finding(found, Facets).facets] == [910, 910]
 
 
 @settings(deadline=None, max_examples=40)

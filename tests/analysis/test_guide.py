@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.guide import operating_guide
-from contextcliff.records.analysis import Guide, HalfLife
-from tests.analysis.analysis_samples import analysed, curve, scored_sample
+from contextcliff.analysis.guide import Guide, operating_guide
+from contextcliff.analysis.half_life import HalfLife, HalfLifeFits
+from tests.analysis.analysis_samples import analysed, curve, finding, scored_sample
 from tests.analysis.made_levels import counted, scoring
 
 NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="none")
@@ -73,7 +73,7 @@ def test_several_doubtful_lengths_are_listed() -> None:
 
 
 def test_advice_is_in_the_tokens_that_were_measured() -> None:
-    found = analysed([scored_sample(500, 1.0, measured=523) for _ in range(20)]).guide
+    found = finding(analysed([scored_sample(500, 1.0, measured=523) for _ in range(20)]), Guide)
     assert found.rows[0].asked_tokens == 500
     assert found.advice[0].startswith("safe at 523 tokens ")
 
@@ -103,14 +103,14 @@ def test_a_half_life_beyond_the_longest_test_is_said_to_be() -> None:
 
 def test_a_length_without_scores_is_neither_rated_nor_advised_on() -> None:
     assert operating_guide(scoring({500: []}), NO_HALF_LIFE) == Guide(rows=(), advice=())
-    assert analysed([]).guide == Guide(rows=(), advice=())
+    assert finding(analysed([]), Guide) == Guide(rows=(), advice=())
 
 
 def test_the_analysis_carries_the_guide() -> None:
     found = analysed(curve({500: (20, 50), 1_000: (10, 50), 1_500: (5, 50)}))
-    assert [row.level for row in found.guide.rows] == ["danger"] * 3
-    assert found.half_life.tokens == 500
-    assert len(found.guide.advice) == 3
+    assert [row.level for row in finding(found, Guide).rows] == ["danger"] * 3
+    assert finding(found, HalfLifeFits).half_life.tokens == 500
+    assert len(finding(found, Guide).advice) == 3
 
 
 @settings(deadline=None)

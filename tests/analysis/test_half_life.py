@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from contextcliff.analysis.half_life import half_life, half_life_lsq
-from contextcliff.records.analysis import HalfLife
+from contextcliff.analysis.half_life import HalfLife, HalfLifeFits, half_life, half_life_lsq
 from contextcliff.statistics.exponential_decay import fit_decay
-from tests.analysis.analysis_samples import analysed, curve, right_of
+from tests.analysis.analysis_samples import analysed, curve, finding, right_of
 from tests.analysis.made_levels import counted, scoring
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
@@ -201,14 +200,16 @@ def test_a_fall_too_small_to_be_one_does_not_overflow() -> None:
 
 def test_an_unscored_length_is_no_length() -> None:
     samples = curve(HALVING)
-    alone, beside = analysed(samples).half_life, analysed([*samples, *right_of(9_000, 0, 0, unscored=5)]).half_life
+    alone = finding(analysed(samples), HalfLifeFits).half_life
+    beside = finding(analysed([*samples, *right_of(9_000, 0, 0, unscored=5)]), HalfLifeFits).half_life
     assert alone == beside
 
 
 def test_the_analysis_gives_both_half_lives_and_the_cap_of_that_name() -> None:
     found = analysed(curve(HALVING))
-    assert found.half_life == half_life(counted(HALVING), 0.95)
-    assert found.half_life_lsq == 1_000
+    fits = finding(found, HalfLifeFits)
+    assert fits.half_life == half_life(counted(HALVING), 0.95)
+    assert fits.half_life_lsq == 1_000
     assert found.caps["half_life"] == 1_000
 
 

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.position import position_pattern
-from contextcliff.records.analysis import PositionPattern
+from contextcliff.analysis.position import PositionPattern, PositionProfile, position_pattern
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, right_of, scored_sample
+from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -158,8 +157,8 @@ def test_a_stricter_confidence_asks_for_more() -> None:
 
 def test_the_analysis_carries_the_pattern() -> None:
     samples = at_depths({0.0: 0, 0.5: 5, 1.0: 10}, 10)
-    assert analysed(samples).position == pattern(samples)
-    assert analysed([]).position.pattern is None
+    assert finding(analysed(samples), PositionProfile).position == pattern(samples)
+    assert finding(analysed([]), PositionProfile).position.pattern is None
 
 
 placed = st.lists(

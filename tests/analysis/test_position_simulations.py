@@ -12,10 +12,9 @@ import pytest
 from scipy import stats
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.position import position_pattern
+from contextcliff.analysis.position import PositionPattern, position_pattern
 from contextcliff.engines.simulated import Simulated
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.records.analysis import PositionPattern
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import scored_sample
 

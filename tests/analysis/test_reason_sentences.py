@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.amounts import amount, portion
-from contextcliff.analysis.analyse import analyse
-from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
@@ -69,15 +67,7 @@ def test_no_sentence_counts_none_or_all_or_one_of_many_and_no_two_contradict(
     shape: str, lengths: list[Scores], relative: bool, threshold: float, baseline_tokens: int | None
 ) -> None:
     samples = [s for i, scores in enumerate(lengths) for s in shaped(shape, 500 * 2**i, scores)]
-    found = told(
-        analyse(
-            samples,
-            AnalysisSettings(threshold=threshold, relative_to_baseline=relative, baseline_tokens=baseline_tokens),
-            max_context_tokens=8_192,
-            designed_lengths=True,
-            relative_by_default=False,
-        )
-    )
+    found = told(analysed(samples, threshold=threshold, relative=relative, baseline_tokens=baseline_tokens, finders=()))
     assert not [sentence for sentence in found if BAD_COUNTS.search(sentence)]
     assert not (any(ALLOWED_FOR in note for note in found) and any(INDEPENDENT in note for note in found))
     one_text = any("cut from one text" in note for note in found)

@@ -160,16 +160,16 @@ def make_report(
 
 def with_findings(report: Report, *, facets: Sequence[FacetRow] | None = None) -> Report:
     """The same report with everything that an analysis can say beside the cap; its first length can't show a cliff."""
-    first = report.bins[0].asked_tokens
-    depths = sorted({cell.depth for cell in report.cells})
+    first = report.analysis.bins[0].asked_tokens
+    depths = sorted({cell.depth for cell in report.analysis.cells})
     return replace(
         report,
-        bins=tuple(replace(b, n_clusters=4) for b in report.bins),
+        bins=tuple(replace(b, n_clusters=4) for b in report.analysis.bins),
         cells=tuple(
             replace(cell, ceiling=0.4 if cell.asked_tokens == first else 1.0, floor=0.0, informative=False)
             if cell.asked_tokens == first
             else replace(cell, ceiling=1.0, floor=0.0)
-            for cell in report.cells
+            for cell in report.analysis.cells
         ),
         half_life=HalfLife(
             tokens=6500,
@@ -197,10 +197,11 @@ def with_findings(report: Report, *, facets: Sequence[FacetRow] | None = None) -
             reason="the mean score is 0.93 in the first third (n = 40), 0.65 in the middle third (n = 20)",
         ),
         guide=Guide(
-            rows=tuple(map(_guide_row, report.bins)), advice=("safe from 500 to 4,084 tokens: use it as it is",)
+            rows=tuple(map(_guide_row, report.analysis.bins)),
+            advice=("safe from 500 to 4,084 tokens: use it as it is",),
         ),
         facets=tuple(make_facets() if facets is None else facets),
-        controls=tuple(_control_level(b, informative=b.asked_tokens != first) for b in report.bins),
+        controls=tuple(_control_level(b, informative=b.asked_tokens != first) for b in report.analysis.bins),
         audit=None,
         judgement=Judgement(
             judge="qwen3-4b",
@@ -321,7 +322,7 @@ def nothing_scored() -> Report:
         reason="no sample was scored",
     )
     half_life = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="no score to fit")
-    return replace(report, half_life=half_life, caps=dict.fromkeys(report.caps))
+    return replace(report, half_life=half_life, caps=dict.fromkeys(report.analysis.caps))
 
 
 @pytest.fixture(scope="session")

@@ -1,163 +1,120 @@
-"""What a comparison writes and draws: every run told apart, nothing of a name obeyed."""
+"""What a comparison of runs without prose writes and shows, and how its parts are told what to add."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
+from contextcliff.reporting.blocks import Line, Lines
+from contextcliff.reporting.comparison import comparison_files, part_list
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.comparison import Comparison
 from contextcliff.reporting.comparison.comparison_console import render_comparison
 from contextcliff.reporting.comparison.comparison_files import write_comparison
-from contextcliff.writing.analysis.contest import compare_writing
-from contextcliff.writing.analysis.measuring_rules import WritingSide
-from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
-from tests.reporting.conftest import make_report
-from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_writing import make_rounds, make_writing, with_writing
-
-EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
+from contextcliff.reporting.comparison.comparison_part import ComparisonPart, PartResult
+from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
+from contextcliff.reporting.run_names import facts_of
+from tests.simulated_reports import CLIFF, FLAT, Law, simulated
 
 
-def compared(names: list[str], *, silent: str | None = None, coherence: bool = False) -> Comparison:
-    runs = []
-    for place, name in enumerate(names):
-        scored = make_rounds(tiers=(2048, 4096, 8192)[: 3 - place % 2], rounds=4, coherence=coherence)
-        report = replace(with_writing(make_report(), scored), run_id=f"run-{place}")
-        runs.append(
-            ComparedRun(
-                name=name, run_id=report.run_id, source=f"/home/ada/{report.run_id}",
-                parameters={"model": report.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
-                report=report, writing=report.writing,
-            )
-        )  # fmt: skip
-    if silent is not None:
-        report = make_report()
-        runs.append(ComparedRun(name=silent, run_id="x", source="there", parameters={}, report=report, writing=None))
-    sides = [WritingSide(name=run.name, writing=run.writing, rules="ours") for run in runs if run.writing is not None]
-    contests = compare_writing(sides, confidence=0.95) if len(sides) > 1 else ()
-    return Comparison(name="c", runs=tuple(runs), contests=contests, notes=("a note",))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 3, 6])
-@pytest.mark.parametrize("coherence", [False, True])
-def test_the_figures_name_every_run_and_no_text_covers_another(count: int, coherence: bool) -> None:
-    names = [f"model-{place} · q{place}_0" for place in range(count)]
-    comparison = compared(names, coherence=coherence)
-    for figure in (core_figure(comparison.runs), measures_figure(comparison)):
-        assert set(names) <= set(words(figure))
-        assert overlaps(figure) == []
-
-
-def test_a_name_that_looks_like_a_formula_or_a_hidden_label_is_shown() -> None:
-    texts = words(core_figure(compared(["$x$ costs $2", "_hidden"]).runs))
-    assert any(r"\$x\$ costs \$2" in text for text in texts)
-    assert any("_hidden" in text for text in texts)
-
-
-def test_the_core_figure_says_what_stands_for_coherence() -> None:
-    assert any("MTLD stands in its place" in text for text in words(core_figure(compared(["a", "b"]).runs)))
-
-
-@pytest.mark.slow
-def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    write_comparison(compared(["a", "b"], silent="c"), folder=tmp_path, dpi=50)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv"),
-        *("curves.png", "writing_core.png", "writing_measures.png", "writing.html"),
-    }
-    write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=50)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv", "curves.png"),
-    }
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("comparison")
-    write_comparison(compared(["a", "b", EVIL], silent="c"), folder=folder, dpi=50)
-    return folder
-
-
-def test_the_table_has_a_row_a_run_and_length(written: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO((written / "comparison.csv").read_text(encoding="utf-8"))))
-    of_a = [row for row in rows if row["run"] == "a" and row["cloze_score"]]
-    tiers = make_writing(make_rounds(tiers=(2048, 4096, 8192), rounds=4)).tiers
-    assert [int(row["context_length"]) for row in of_a] == [tier.context_tokens for tier in tiers]
-    cloze = next(level for level in tiers[0].measures if level.name == "cloze_score")
-    assert (float(of_a[0]["cloze_score"]), float(of_a[0]["cloze_score_std"]), of_a[0]["cloze_score_n"]) == (
-        *(cloze.mean, cloze.std, "4"),
+def run_of(name: str, law: Law = CLIFF) -> ComparedRun:
+    report = simulated(law)
+    return ComparedRun(
+        name=name,
+        facts=facts_of(report),
+        source=f"outputs/{name}",
+        parameters={"model": report.run.model},
+        lengths=tuple(each.asked_tokens for each in report.analysis.bins),
+        report=report,
+        findings=report.analysis.findings,
     )
-    # A run without prose has scores, and no measure as 0.
-    of_c = [row for row in rows if row["run"] == "c"]
-    assert len(of_c) == 5
-    assert {row["cloze_score"] for row in of_c} == {""}
-    assert all(row["score"] for row in of_c)
 
 
-def test_the_json_holds_runs_measures_and_notes(written: Path) -> None:
-    found = json.loads((written / "comparison.json").read_text(encoding="utf-8"))
-    assert found["schema_version"] == 1
-    assert [run["name"] for run in found["runs"]] == ["a", "b", EVIL, "c"]
-    assert found["runs"][0]["parameters"]["text"] == "a"
-    assert found["runs"][0]["safe_cap"]["verdict"] == "cliff"
-    cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
-    assert {"winner", "reason", "ranges", "ci_low", "ci_high", "common_tokens"} <= set(cloze)
-    assert found["notes"] == ["a note"]
-
-
-def test_no_file_says_on_whose_disk_the_runs_lie(written: Path) -> None:
-    for file in ("comparison.json", "comparison.md", "comparison.csv", "writing.html"):
-        assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
-    run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
-    assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
-    assert "1.txt" in (written / "writing.html").read_text(encoding="utf-8")
-
-
-def test_the_figures_say_how_wide_the_bands_are() -> None:
-    comparison = compared(["a", "b"])
-    runs = tuple(replace(run, writing=replace(run.writing, confidence=0.9)) for run in comparison.runs if run.writing)
-    one, other = runs[0], comparison.runs[1]
-    for figure in (core_figure(runs), measures_figure(replace(comparison, runs=runs))):
-        assert any("Bands: 90% bootstrap intervals" in text for text in words(figure))
-    assert any("Bands: 90% and 95% bootstrap" in text for text in words(core_figure([one, other])))
-
-
-def test_nothing_of_a_name_is_obeyed(written: Path) -> None:
-    table = (written / "comparison.csv").read_text(encoding="utf-8")
-    assert "'=cmd" in table
-    page = (written / "comparison.md").read_text(encoding="utf-8")
-    assert "<script>" not in page
-    assert "[a](b)" not in page
-    for file in ("comparison.csv", "comparison.md", "comparison.json"):
-        assert "\x1b" not in (written / file).read_text(encoding="utf-8")
+def compared(*runs: ComparedRun, parts: Sequence[PartResult] = ()) -> Comparison:
+    return Comparison(name="c", runs=runs, parts=tuple(parts), notes=("a note",))
 
 
 def printed(comparison: Comparison) -> str:
     stream = io.StringIO()
-    render_comparison(
-        comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("outputs/comparisons/c")
-    )
+    render_comparison(comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("c"))
     return stream.getvalue()
 
 
-def test_the_console_has_a_row_a_run_the_core_measures_and_the_folder_within_80_columns() -> None:
-    told = printed(compared(["one · " + "x" * 90, "two"], silent="three"))
-    assert all(len(line) <= 80 for line in told.splitlines())
-    flat = " ".join(told.split())
-    assert "Cloze score (lower is better)" in flat
-    assert "4,096 cliff" in flat
-    assert "outputs/comparisons/c" in flat
-    assert "a note" in flat
+class LuckComparison(ComparisonPart):
+    """A toy: counts lucky runs."""
+
+    key = "luck"
+
+    def compare(self, runs: Sequence[ComparedRun], *, confidence: float) -> PartResult:
+        return PartResult(
+            title="Luck",
+            notes=("luck is no skill",),
+            lines=(f"{len(runs)} lucky runs",),
+            blocks=(Lines(lines=(Line(text="all were lucky"),)),),
+            files={"luck.html": lambda: "<html></html>"},
+            data={"luck": confidence},
+            data_of_runs={run.name: {"lucky": True} for run in runs},
+            columns=("luck",),
+            cells={(runs[0].name, 512): {"luck": 7.0}},
+        )
 
 
-def test_the_console_obeys_nothing_of_a_name() -> None:
-    told = printed(compared([EVIL, "b"]))
-    assert "\x1b" not in told
-    assert "<script>" in "".join(told.split("\n"))
+def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
+    assert parts_with(key for key in run_of("a").findings) == ()
+    write_comparison(compared(run_of("a"), run_of("b", FLAT)), folder=tmp_path, dpi=30)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("comparison.json", "comparison.md", "comparison.csv", "curves.png"),
+    }
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    # What a reader of prose looks for is there, and empty.
+    assert stored["measures"] == []
+    assert [run["writing_verdict"] for run in stored["runs"]] == [None, None]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
+    assert len(rows) == 10
+    assert list(rows[0])[-4:] == ["context_length", "score", "score_std", "score_n"]
+
+
+def test_what_a_part_adds_stands_on_console_page_json_and_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=("luck.html",), without={"luck": None})
+    for module in (part_list, comparison_files):
+        monkeypatch.setattr(module, "PARTS", (listed,))
+    runs = (run_of("a"), run_of("b"))
+    (part,) = parts_with(["luck", "half_life"])
+    comparison = compared(*runs, parts=[part.compare(runs, confidence=0.9)])
+    write_comparison(comparison, folder=tmp_path, dpi=30)
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert stored["luck"] == 0.9
+    assert stored["runs"][1]["lucky"] is True
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
+    assert [row["luck"] for row in rows] == ["7.0", *[""] * 9]
+    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert "## Luck\n\n- all were lucky\n\nTo be explored in a browser: [luck.html](luck.html)" in page
+    shown = printed(comparison)
+    assert "LUCK\n  - 2 lucky runs" in shown
+    assert "luck.html" in shown
+
+
+def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:
+    (tmp_path / "writing.html").write_text("old", encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    write_comparison(compared(run_of("a"), run_of("b")), folder=tmp_path, dpi=30)
+    assert not (tmp_path / "writing.html").exists()
+    assert (tmp_path / "mine.txt").exists()
+
+
+def test_the_console_has_a_row_a_run() -> None:
+    shown = printed(compared(run_of("a"), run_of("b", FLAT)))
+    assert [line.split()[:2] for line in shown.splitlines() if line[:2] in ("a ", "b ")] == [
+        ["a", "4,096"],
+        ["b", "8,192"],
+    ]
+    assert "a note" in shown
+    assert "writing.html" not in shown

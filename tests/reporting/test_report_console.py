@@ -42,7 +42,7 @@ def test_the_cap_comes_with_its_confidence_its_share_of_the_window_and_the_reaso
     text = printed(cliff)
     assert "SAFE CAP: 4,096 tokens (95% confidence, 50% of the window)" in text
     assert "Verdict:  cliff" in text or re.search(r"Verdict: +cliff", text)
-    assert cliff.safe_cap.reason in text
+    assert cliff.analysis.safe_cap.reason in text
 
 
 def test_a_report_without_a_cap_says_so(without_cap: Report) -> None:
@@ -118,7 +118,7 @@ def test_no_number_of_the_table_is_cut_at_any_width(build: Callable[..., Report]
 
 
 def test_a_long_failure_tag_is_shortened_before_its_count(cliff: Report) -> None:
-    bins = tuple(replace(b, failures={"a_failure_with_a_very_long_name": 1234}) for b in cliff.bins)
+    bins = tuple(replace(b, failures={"a_failure_with_a_very_long_name": 1234}) for b in cliff.analysis.bins)
     rows = [line for line in printed(replace(cliff, bins=bins)).splitlines() if "a_f" in line]
     assert len(rows) == len(bins)
     assert all(".. x1,234" in row for row in rows)
@@ -130,7 +130,7 @@ def test_markup_in_a_model_name_is_printed_and_not_interpreted(cliff: Report) ->
 
 
 def test_markup_in_a_tag_and_in_a_note_is_printed_and_not_interpreted(cliff: Report) -> None:
-    bins = tuple(replace(b, failures={"[red]t": 3}) for b in cliff.bins)
+    bins = tuple(replace(b, failures={"[red]t": 3}) for b in cliff.analysis.bins)
     text = printed(replace(cliff, bins=bins, notes=("[/nothing] is closed",)))
     assert "[red]t x3" in text
     assert "[/nothing] is closed" in text
@@ -150,13 +150,13 @@ def test_an_ascii_console_gets_every_line(cliff: Report) -> None:
 
 
 def test_a_bound_just_under_the_threshold_does_not_read_as_if_it_met_it(cliff: Report) -> None:
-    bins = tuple(replace(b, tested_low=0.7999) for b in cliff.bins)
+    bins = tuple(replace(b, tested_low=0.7999) for b in cliff.analysis.bins)
     text = printed(replace(cliff, bins=bins))
     assert "0.79" in text
 
 
 def test_a_relative_threshold_is_said_as_one_and_its_bound_is_not_called_tested(cliff: Report) -> None:
-    text = printed(replace(cliff, safe_cap=replace(cliff.safe_cap, relative_to_baseline=True)))
+    text = printed(replace(cliff, safe_cap=replace(cliff.analysis.safe_cap, relative_to_baseline=True)))
     assert "80% of the shortest length's score" in text
     assert "tested" not in text[text.index("SCORE BY LENGTH") : text.index("OVERALL")]
 

@@ -63,12 +63,12 @@ def test_no_text_covers_another(build: Callable[..., Report], lengths: list[int]
 def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, tmp_path: Path) -> None:
     paths = draw_figures(any_report, folder=tmp_path / "new" / "figures", dpi=40)
     has = {
-        "decay_curve.png": sum(b.mean is not None for b in any_report.bins) >= 2,
+        "decay_curve.png": sum(b.mean is not None for b in any_report.analysis.bins) >= 2,
         "depth_profile.png": bool(any_report.profile),
         "facets.png": bool(any_report.facets),
-        "failures_by_length.png": any(sum(b.failures.values()) for b in any_report.bins),
+        "failures_by_length.png": any(sum(b.failures.values()) for b in any_report.analysis.bins),
         "length_histogram.png": any_report.audit is not None,
-        "latency_by_length.png": any(b.latency_ms_median is not None for b in any_report.bins),
+        "latency_by_length.png": any(b.latency_ms_median is not None for b in any_report.analysis.bins),
     }
     assert [path.name for path in paths] == [name for name in ALL if has.get(name, True)]
     assert all(path.read_bytes().startswith(PNG) for path in paths)
@@ -98,14 +98,14 @@ def test_a_score_figure_without_a_cap_draws_no_cap_and_says_none(without_cap: Re
 
 
 def test_a_relative_threshold_is_drawn_as_a_score(cliff: Report) -> None:
-    bins = (replace(cliff.bins[0], mean=0.5), *cliff.bins[1:])
-    cap = replace(cliff.safe_cap, relative_to_baseline=True)
+    bins = (replace(cliff.analysis.bins[0], mean=0.5), *cliff.analysis.bins[1:])
+    cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True)
     assert "threshold 0.40\n(80% of baseline)" in words(score_figure(replace(cliff, bins=bins, safe_cap=cap)))
 
 
 def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
-    middle = replace(cliff.bins[2], mean=None, ci_low=None, ci_high=None, tested_low=None, n_samples=0)
-    axes: Axes = score_figure(replace(cliff, bins=(*cliff.bins[:2], middle, *cliff.bins[3:]))).axes[0]
+    middle = replace(cliff.analysis.bins[2], mean=None, ci_low=None, ci_high=None, tested_low=None, n_samples=0)
+    axes: Axes = score_figure(replace(cliff, bins=(*cliff.analysis.bins[:2], middle, *cliff.analysis.bins[3:]))).axes[0]
     line = next(line for line in axes.lines if line.get_label() == "mean score")
     gaps = np.isnan(np.asarray(line.get_ydata(), dtype=float))
     assert gaps.tolist() == [False, False, True, False, False]
@@ -113,7 +113,7 @@ def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
 
 
 def test_the_heatmap_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report) -> None:
-    axes: Axes = heatmap_figure(replace(cliff, cells=cliff.cells[1:])).axes[0]
+    axes: Axes = heatmap_figure(replace(cliff, cells=cliff.analysis.cells[1:])).axes[0]
     low, high = axes.get_ylim()
     assert low > high
     grey = np.ma.getmaskarray(np.ma.asarray(axes.images[0].get_array()))
@@ -138,7 +138,7 @@ def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_remov
 def test_a_cell_that_cannot_show_a_cliff_is_hatched_and_keeps_its_figures(full: Report) -> None:
     figure = heatmap_figure(full)
     hatched = [patch for patch in figure.axes[0].patches if patch.get_hatch()]
-    assert len(hatched) == sum(not cell.informative for cell in full.cells) == 5
+    assert len(hatched) == sum(not cell.informative for cell in full.analysis.cells) == 5
     assert words(figure).count("1.00\nn=4") == 10
     assert any("hatched grey can't show a cliff" in " ".join(text.split()) for text in words(figure))
 

@@ -51,7 +51,7 @@ def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
     solid, dashed = curve(axes, style="-"), curve(axes, style="--")
     assert solid is not None
     assert dashed is not None
-    longest = max(b.median_tokens for b in full.bins)
+    longest = max(b.median_tokens for b in full.analysis.bins)
     assert np.max(solid.get_xdata()) == pytest.approx(longest)
     assert np.min(dashed.get_xdata()) == pytest.approx(longest)
 
@@ -95,22 +95,22 @@ def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_t
 
 
 def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report) -> None:
-    silent = tuple(replace(b, mean=None) for b in full.bins[1:])
+    silent = tuple(replace(b, mean=None) for b in full.analysis.bins[1:])
     none = replace(full.half_life, tokens=None)
     assert has_decay(replace(full, half_life=none))
-    assert has_decay(replace(full, bins=full.bins[:1]))
+    assert has_decay(replace(full, bins=full.analysis.bins[:1]))
     assert not has_decay(replace(full, cells=()))
-    assert not has_decay(replace(full, bins=(full.bins[0], *silent), half_life=none))
+    assert not has_decay(replace(full, bins=(full.analysis.bins[0], *silent), half_life=none))
     assert not has_decay(replace(full, bins=silent))
 
 
 def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> None:
-    silent = replace(full.bins[-1], mean=None, ci_low=None, ci_high=None)
-    figure = decay_figure(replace(full, bins=(*full.bins[:-1], silent)))
+    silent = replace(full.analysis.bins[-1], mean=None, ci_low=None, ci_high=None)
+    figure = decay_figure(replace(full, bins=(*full.analysis.bins[:-1], silent)))
     assert "nothing scored" in words(figure)
     line = curve(figure.axes[0], style="-")
     assert line is not None
-    assert np.max(line.get_xdata()) == pytest.approx(full.bins[-2].median_tokens)
+    assert np.max(line.get_xdata()) == pytest.approx(full.analysis.bins[-2].median_tokens)
 
 
 # ---------------------------------------------------------------- depth

@@ -30,12 +30,12 @@ def test_a_page_without_a_cap_says_so(without_cap: Report) -> None:
 
 def test_the_appendix_puts_every_rule_side_by_side(cliff: Report) -> None:
     appendix = render_markdown(cliff, figures=[]).split("## Appendix")[1]
-    for rule, tokens in cliff.caps.items():
+    for rule, tokens in cliff.analysis.caps.items():
         assert re.search(rf"\| {rule} \| {'-' if tokens is None else f'{tokens:,}'} \|", appendix)
 
 
 def test_every_row_of_every_table_has_as_many_cells_as_its_head(any_report: Report) -> None:
-    bins = tuple(replace(b, failures={"a|b": 1, "`": 2, **b.failures}) for b in any_report.bins)
+    bins = tuple(replace(b, failures={"a|b": 1, "`": 2, **b.failures}) for b in any_report.analysis.bins)
     html = MARKDOWN.render(render_markdown(replace(any_report, bins=bins), figures=[]))
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)

@@ -62,7 +62,9 @@ def test_an_empty_set_has_no_class_and_can_still_be_drawn() -> None:
 
 
 def test_the_page_has_a_table_of_bins(report: Report) -> None:
-    bins = tuple(replace(b, n_documents=3, n_items=6, instability=0.5, within_item_variance=0.01) for b in report.bins)
+    bins = tuple(
+        replace(b, n_documents=3, n_items=6, instability=0.5, within_item_variance=0.01) for b in report.analysis.bins
+    )
     page = render_markdown(replace(report, audit=AUDIT, bins=bins), figures=["figures/length_histogram.png"])
     section = page.split("## Bins of documents")[1].split("\n## ")[0]
     assert "6 documents of natural length; 0 were too short and 1 too long, and none was cut or padded" in section
@@ -89,10 +91,13 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
         (tmp_path / name / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
-    assert {curve.report.run_id for curve in comparable_runs(report, folder=tmp_path)} == {report.run_id, "same"}
+    assert {curve.report.run.run_id for curve in comparable_runs(report, folder=tmp_path)} == {
+        report.run.run_id,
+        "same",
+    }
     drawn = draw_curves(report, folder=tmp_path, dpi=50)
     assert drawn is not None
-    assert drawn.name == f"runs-{report.task}.png"
+    assert drawn.name == f"runs-{report.run.task}.png"
 
 
 def test_a_run_alone_has_no_picture_of_several(report: Report, tmp_path: Path) -> None:
@@ -106,4 +111,4 @@ def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path,
     (tmp_path / "b" / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
     names = [curve.name for curve in comparable_runs(replace(report, kv_policy=policies[0]), folder=tmp_path)]
     assert len(names) == len(set(policies))
-    assert all(name.startswith(report.model) for name in names)
+    assert all(name.startswith(report.run.model) for name in names)

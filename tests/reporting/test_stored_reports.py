@@ -144,5 +144,5 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = replace(judged(threshold), model=f"model-{RUN}")
         drawn = [curve.report for curve in comparable_runs(this, folder=tmp_path)]
-        assert sorted(report.run_id for report in drawn) == sorted(runs)
-        assert {report.judged_by["analysis.threshold"] for report in drawn} == {threshold}
+        assert sorted(report.run.run_id for report in drawn) == sorted(runs)
+        assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}

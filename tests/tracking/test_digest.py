@@ -10,8 +10,8 @@ from contextcliff.records.analysis import DepthCell
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import digest
-from tests.reporting.made_writing import make_writing
 from tests.tracking.tracking_runs import report
+from tests.writing.made_writing import make_writing
 
 HOW_IT_WAS_MADE = {"created_at", "command", "usage.wall_s", "counts.reused"}
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.records.report import Report
+from tests.simulated_reports import CLIFF, simulated
+
 _NOVEL = Path(__file__).parents[3] / "shared" / "data" / "little_women.txt"
 
 
@@ -22,3 +25,9 @@ def novel() -> str:
 def story() -> str:
     """The story that comes with the package, 86,000 characters."""
     return (files("contextcliff.datasets") / "texts" / "the_tide_clerk.txt").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cliff() -> Report:
+    """The report of a run without writing."""
+    return simulated(CLIFF)

@@ -1,4 +1,4 @@
-"""A comparison on the console: a table of the runs, who writes better in what, and where the files lie."""
+"""A comparison on the console: a table of the runs, what each part says, and where the files lie."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from rich.text import Text
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import Comparison
 from contextcliff.reporting.shown import shown
-from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, COMPOSITE, CORE
 
-_ALWAYS = frozenset({COMPOSITE, CLASSIC_COMPOSITE, *CORE})
-"""What is told whether or not anybody wins; of the other measures those that somebody wins."""
 _NARROWEST = 16
 
 
@@ -26,19 +23,18 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path)
     console.print(title, style="bold", highlight=False)
     console.print("-" * len(title), highlight=False)
     console.print(_table(comparison, console=console), highlight=False)
-    told = [contest for contest in comparison.contests if contest.measure in _ALWAYS or contest.winner]
-    if told:
-        _heading(console, "WRITING")
-        _items(console, [contest.sentence for contest in told])
-        rest = len(comparison.contests) - len(told)
-        if rest:
-            _items(console, [f"{rest} further measures without a winner: comparison.md"])
+    for part in comparison.parts:
+        if part.lines:
+            _heading(console, part.title.upper())
+            _items(console, part.lines)
     if comparison.notes:
         _heading(console, "NOTES")
         _items(console, comparison.notes)
     console.print()
     # A path is copied: it may run over the edge, but no line break may enter it.
-    pages = "comparison.md, .json, .csv, figures" + (", writing.html" if comparison.contests else "")
+    pages = ", ".join(
+        ("comparison.md, .json, .csv, figures", *(name for part in comparison.parts for name in part.files))
+    )
     console.print(f"FILES ({pages})", style="bold", highlight=False)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
 

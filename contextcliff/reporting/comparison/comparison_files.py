@@ -1,9 +1,9 @@
-"""The files of a comparison: `comparison.json`, `comparison.md`, `comparison.csv`, figures and `writing.html`."""
+"""The files of a comparison: `comparison.json`, `comparison.md`, `comparison.csv`, figures and what its parts add."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, count
 from pathlib import Path
@@ -11,19 +11,21 @@ from pathlib import Path
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.comparison import comparison as rows
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.comparison import Comparison
+from contextcliff.reporting.comparison.comparison_part import ComparedFigure
+from contextcliff.reporting.comparison.part_list import PARTS
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.file_names import with_file_names
+from contextcliff.reporting.markdown import markdown_of
 from contextcliff.reporting.markup import bullets, escape, image, table
-from contextcliff.writing.sections.comparison_figures import core_figure, measures_figure
-from contextcliff.writing.sections.writing_page import WritingRun, page_of
 
 _OBJECT, _UNNAMED = "comparison.json", "comparison"
 Compared = tuple[str, str, bool]
 """A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
-CURVES, CORE, MEASURED, PAGE = "curves.png", "writing_core.png", "writing_measures.png", "writing.html"
+_CURVES = "curves"
 
 
 def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
@@ -31,8 +33,8 @@ def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | Non
     if not isinstance(compared, Path):
         return frozenset((run.run_id, run.folder, run.remeasured) for run in compared)
     try:
-        found = json.loads((compared / _OBJECT).read_text(encoding="utf-8"))["runs"]
-        return frozenset((run["run_id"], run["source"], run.get("remeasured", False)) for run in found)
+        stored = json.loads((compared / _OBJECT).read_text(encoding="utf-8"))["runs"]
+        return frozenset((run["run_id"], run["source"], run.get("remeasured", False)) for run in stored)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -48,95 +50,89 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
     """Write all that there is to say into `folder`; return the paths.
 
-    A picture or page that an earlier comparison of the same name left and that has no data any more is removed.
+    A figure or file that an earlier comparison of the same name left and that has no data any more is removed.
     """
-    drawn = _figures(comparison, folder=folder, dpi=dpi)
-    page = _page(comparison, folder=folder)
+    figures = (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
+    files = {name: text for part in comparison.parts for name, text in part.files.items()}
+    drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
+    written = [write_text(path=folder / name, text=text()) for name, text in files.items()]
+    for name in (f"{_CURVES}.png", *(name for listed in PARTS for name in listed.files)):
+        if folder / name not in (*drawn, *written):
+            (folder / name).unlink(missing_ok=True)
     return (
         write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
-        write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison.runs))),
+        write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
         *drawn,
-        *page,
-        write_text(path=folder / "comparison.md", text=_markdown(comparison, drawn=drawn, page=bool(page))),
+        *written,
+        write_text(path=folder / "comparison.md", text=_markdown(comparison, figures=figures)),
     )
 
 
-def _figures(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
+def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
+    """The scores of all runs of ours that have some."""
     curves = [
         Curve(name=run.name, report=run.report)
         for run in comparison.runs
-        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.bins)
+        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
     ]
-    writing, drawn = comparison.writing_runs, []
     if curves:
-        drawn.append(write_figure(curves_figure(curves), path=folder / CURVES, dpi=dpi))
-    if comparison.contests:
-        drawn.append(write_figure(core_figure(writing), path=folder / CORE, dpi=dpi))
-        drawn.append(write_figure(measures_figure(comparison), path=folder / MEASURED, dpi=dpi))
-    for name in (CURVES, CORE, MEASURED):
-        if folder / name not in drawn:
-            (folder / name).unlink(missing_ok=True)
-    return tuple(drawn)
-
-
-def _page(comparison: Comparison, *, folder: Path) -> tuple[Path, ...]:
-    runs = [
-        WritingRun(name=run.name, parameters=run.parameters, writing=run.writing)
-        for run in comparison.writing_runs
-        if run.writing is not None
-    ]
-    if not runs:
-        (folder / PAGE).unlink(missing_ok=True)
-        return ()
-    return (write_text(path=folder / PAGE, text=page_of(runs)),)
+        yield ComparedFigure(
+            name=_CURVES, caption="Scores by length, and safe caps", draw=lambda: curves_figure(curves)
+        )
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
+    of_parts: dict[str, object] = {}
+    for listed in PARTS:
+        of_parts |= listed.without
+    for part in comparison.parts:
+        of_parts |= part.data
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
-        "runs": [_run(run) for run in comparison.runs],
-        "measures": [asdict(contest) for contest in comparison.contests],
+        "runs": [_run(run, comparison) for run in comparison.runs],
+        **of_parts,
         "notes": list(comparison.notes),
     }
 
 
-def _run(run: ComparedRun) -> dict[str, object]:
+def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     report = run.report
+    of_parts: dict[str, object] = {}
+    for listed in PARTS:
+        of_parts |= listed.without_of_run
+    for part in comparison.parts:
+        of_parts |= part.data_of_runs.get(run.name, {})
     return {
         "name": run.name,
         "run_id": run.run_id,
         "source": run.folder,
         "remeasured": run.remeasured,
         "tool": run.tool or "contextcliff",
-        "task": report.task if report else None,
-        "judged_by": with_file_names(report.judged_by) if report else {},
-        "safe_cap": asdict(report.safe_cap) if report else None,
-        "caps": dict(report.caps) if report else {},
-        "mean": report.mean if report else None,
+        "task": report.run.task if report else None,
+        "judged_by": with_file_names(report.run.judged_by) if report else {},
+        "safe_cap": asdict(report.analysis.safe_cap) if report else None,
+        "caps": dict(report.analysis.caps) if report else {},
+        "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
-        "writing_verdict": run.writing.verdict if run.writing else None,
+        **of_parts,
         "parameters": with_file_names(run.parameters),
     }
 
 
-def _markdown(comparison: Comparison, *, drawn: Sequence[Path], page: bool) -> str:
+def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> str:
     head = ("run", "safe cap", "verdict", "mean score", "lengths")
     cells = [
         (run.name, rows.cap(run), rows.verdict(run), rows.score(run), rows.lengths(run)) for run in comparison.runs
     ]
+    images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
     parts = [f"# Comparison: {escape(comparison.name)}", table(head, cells, words=1)]
-    verdicts = [(run.name, run.writing.verdict) for run in comparison.writing_runs if run.writing is not None]
     if comparison.notes:
         parts += ["## Read this first", bullets(map(escape, comparison.notes))]
-    pictures = {path.name for path in drawn}
-    if CURVES in pictures:
-        parts.append(image(CURVES, caption="Scores by length, and safe caps"))
-    if comparison.contests:
-        parts += ["## Writing", table(("run", "verdict"), verdicts, words=2)]
-        parts += [image(CORE, caption="The core measures by context length")]
-        parts += [bullets(escape(contest.sentence) for contest in comparison.contests)]
-        parts += [image(MEASURED, caption="Every measure by context length")]
-    if page:
-        parts.append(f"To be explored in a browser: [{PAGE}]({PAGE})")
+    if _CURVES in images:
+        parts.append(images[_CURVES])
+    for part in comparison.parts:
+        if part.blocks:
+            parts += [f"## {part.title}", *(markdown_of(block, images) for block in part.blocks)]
+        parts += [f"To be explored in a browser: [{name}]({name})" for name in part.files if name.endswith(".html")]
     return "\n\n".join(parts) + "\n"

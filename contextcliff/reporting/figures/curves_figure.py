@@ -40,11 +40,11 @@ def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredRepo
     found: dict[str, Report] = {}
     for stored in stored_reports(folder).found if beside is None else beside:
         other = stored.report
-        asked_alike = (other.task, other.dataset) == (report.task, report.dataset)
-        if asked_alike and other.bins and not differing(rule, rule_of(other)):
-            found[other.run_id] = other
-    found[report.run_id] = report
-    runs = sorted(found.values(), key=lambda run: run.created_at)[-_MOST_RUNS:]
+        asked_alike = (other.run.task, other.run.dataset) == (report.run.task, report.run.dataset)
+        if asked_alike and other.analysis.bins and not differing(rule, rule_of(other)):
+            found[other.run.run_id] = other
+    found[report.run.run_id] = report
+    runs = sorted(found.values(), key=lambda run: run.run.created_at)[-_MOST_RUNS:]
     # Of runs alike in all of these the latest.
     named = dict(zip(telling_names([facts_of(run) for run in runs]), runs, strict=True))
     return tuple(Curve(name=name, report=run) for name, run in named.items())
@@ -55,16 +55,18 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
     import matplotlib as mpl
 
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
-    lengths = sorted({b.median_tokens for curve in curves for b in curve.report.bins})
-    caps = [curve.report.safe_cap.tokens for curve in curves if curve.report.safe_cap.tokens is not None]
+    lengths = sorted({b.median_tokens for curve in curves for b in curve.report.analysis.bins})
+    caps = [
+        curve.report.analysis.safe_cap.tokens for curve in curves if curve.report.analysis.safe_cap.tokens is not None
+    ]
     axis = lengths_on_x(axes, lengths=lengths, shown=caps, inches=_WIDTH)
     scores_on_y(axes)
     palette = mpl.colormaps["tab10"]
     for position, curve in enumerate(curves):
-        bins = sorted(curve.report.bins, key=lambda a_bin: a_bin.median_tokens)
+        bins = sorted(curve.report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
         tokens = [max(1, b.median_tokens) for b in bins]
         colour = palette(position % palette.N)
-        cap = curve.report.safe_cap.tokens
+        cap = curve.report.analysis.safe_cap.tokens
         told = "no cap" if cap is None else f"cap {cap:,}"
         axes.plot(
             tokens,
@@ -79,8 +81,8 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
         axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
         if cap is not None:
             axes.axvline(cap, color=colour, linewidth=1.2, linestyle=(0, (2, 2)), alpha=0.9)
-    tasks = ", ".join(dict.fromkeys(curve.report.task for curve in curves))
-    datasets = ", ".join(dict.fromkeys(curve.report.dataset for curve in curves))
+    tasks = ", ".join(dict.fromkeys(curve.report.run.task for curve in curves))
+    datasets = ", ".join(dict.fromkeys(curve.report.run.dataset for curve in curves))
     heading(
         axes,
         title=f"Score by length: {tasks}, {len(curves)} run{'' if len(curves) == 1 else 's'}",

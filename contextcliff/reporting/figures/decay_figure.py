@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.records.analysis import Bin, HalfLife
+from contextcliff.analysis.half_life import HalfLife
+from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
-from contextcliff.reporting import findings, phrases
+from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.figures.marks import (
     BLUE,
@@ -35,48 +36,37 @@ _REACH = 4
 _STEPS = 200
 
 
-def has_decay(report: Report) -> bool:
-    """Whether evidence lay at depths, as needles do, and there is a fall to look for: two lengths or a half-life."""
-    scored = sum(b.mean is not None for b in report.bins)
-    return bool(report.cells) and (scored >= 2 or (scored == 1 and report.half_life.tokens is not None))
-
-
-def decay_figure(report: Report) -> Figure:
-    """Draw a report for which `has_decay` holds: score over measured length in tokens.
+def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
+    """Draw a report with a scored length: score over measured length in tokens; `words` say what the half-life is.
 
     The fit is dashed beyond the longest test, where nothing but its form speaks for it.
     """
-    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
-    found = report.half_life
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
-    near = found.tokens is not None and tokens[0] / _REACH <= found.tokens <= tokens[-1] * _REACH
+    near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
     axis = lengths_on_x(
         axes,
         lengths=[b.asked_tokens for b in bins],
-        shown=[*tokens, *([found.tokens] if near and found.tokens is not None else [])],
+        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
         inches=width,
     )
     scores_on_y(axes)
     for score, text, colour in _LEVELS:
         line_across(axes, score=score, text=text, colour=colour)
-    _fit(axes, found, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
-    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.safe_cap.confidence))
-    above = _half_life(axes, found, axis=axis)
+    _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
+    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
+    above = _half_life(axes, half_life, axis=axis)
     heading(
         axes,
-        title=f"Decay by length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. {_words(found)}",
+        title=f"Decay by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}",
         inches=width,
         above=above + 4,
     )
     legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
-
-
-def _words(found: HalfLife) -> str:
-    return f"No half-life: {found.reason}" if found.tokens is None else f"Half-life: {findings.half_life(found)}"
 
 
 def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from contextcliff.records.analysis import FacetRow
+from contextcliff.analysis.facets import FacetRow
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
@@ -42,12 +42,12 @@ class _Panel:
         return _ROW * len(self.rows)
 
 
-def facets_figure(report: Report) -> Figure:
-    """Draw a report that has facets: mean score (0-1) with its interval and n, over all lengths."""
-    facets = [(facet, tuple(rows)) for facet, rows in groupby(report.facets, key=lambda row: row.facet)]
+def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
+    """Draw at least one row: mean score (0-1) with its interval and n, over all lengths."""
+    facets = [(facet, tuple(members)) for facet, members in groupby(rows, key=lambda row: row.facet)]
     columns = 1 if len(facets) == 1 else 2 if len(facets) <= 4 else 3
-    names = max(width_of(_short(row.value)) for row in report.facets) + 0.12
-    beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in report.facets) + 3) + _BETWEEN
+    names = max(width_of(_short(row.value)) for row in rows) + 0.12
+    beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in rows) + 3) + _BETWEEN
     plot = max(_PLOT, (_PAGE + _BETWEEN) / columns - beside)
     panels, height = _laid_out(facets, columns=columns, stride=plot + beside, indent=names)
     width = columns * (plot + beside) - _BETWEEN
@@ -56,12 +56,12 @@ def facets_figure(report: Report) -> Figure:
     for panel in panels:
         bottom = height - panel.top - _OVER - panel.plot_height
         box = (panel.left / width, bottom / height, plot / width, panel.plot_height / height)
-        _draw(figure.add_axes(box), panel, mean=report.mean)
+        _draw(figure.add_axes(box), panel, mean=report.analysis.mean)
     heading(
         page,
-        title=f"Score by facet: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. Mean score over all lengths, with its"
-        f" {phrases.percent(report.safe_cap.confidence)} interval; dashed: all samples",
+        title=f"Score by facet: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
+        f" {phrases.percent(report.analysis.safe_cap.confidence)} interval; dashed: all samples",
         inches=width,
         above=2,
     )

@@ -16,19 +16,14 @@ _MOST_TAGS = 9
 _OTHER = "other"
 
 
-def has_failures(report: Report) -> bool:
-    """Whether anything failed at all."""
-    return bool(phrases.all_failures(report))
-
-
 def failures_figure(report: Report) -> Figure:
-    """Draw a report for which `has_failures` holds: a stacked column a length, as shares of its planned samples.
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
 
     Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
     """
     import matplotlib as mpl
 
-    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.6 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
     tags = list(phrases.all_failures(report))
@@ -59,8 +54,8 @@ def failures_figure(report: Report) -> Figure:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
     heading(
         axes,
-        title=f"Failures by length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. The white rest of a column is answered right",
+        title=f"Failures by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is answered right",
         inches=width,
         above=10,
     )

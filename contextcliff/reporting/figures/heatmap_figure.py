@@ -28,12 +28,12 @@ def heatmap_figure(report: Report) -> Figure:
     import matplotlib as mpl
     import numpy as np
 
-    lengths = sorted({cell.asked_tokens for cell in report.cells})
-    depths = sorted({cell.depth for cell in report.cells})
+    lengths = sorted({cell.asked_tokens for cell in report.analysis.cells})
+    depths = sorted({cell.depth for cell in report.analysis.cells})
     width = max(4.6, _CELL_WIDTH * len(lengths))
     height = max(0.8, _CELL_HEIGHT * len(depths))
     grid = np.full((len(depths), len(lengths)), np.nan)
-    for cell in report.cells:
+    for cell in report.analysis.cells:
         grid[depths.index(cell.depth), lengths.index(cell.asked_tokens)] = math.nan if cell.mean is None else cell.mean
 
     colours = mpl.colormaps["RdYlGn"].with_extremes(bad=_DULL)
@@ -52,7 +52,7 @@ def heatmap_figure(report: Report) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0)
-    for cell in report.cells:
+    for cell in report.analysis.cells:
         column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
         if not cell.informative:
             axes.add_patch(_hatching(column, row))
@@ -72,13 +72,13 @@ def heatmap_figure(report: Report) -> Figure:
     figure.colorbar(image, cax=scale, ticks=[0, 1] if height < 1.2 else [0, 0.2, 0.4, 0.6, 0.8, 1])
     scale.tick_params(labelsize=SMALL)
     scale.set_title("score", fontsize=SMALL)
-    blind = any(not cell.informative for cell in report.cells)
+    blind = any(not cell.informative for cell in report.analysis.cells)
     hatched = "; hatched grey can't show a cliff, by its controls (low ceiling or high floor)" if blind else ""
     heading(
         axes,
-        title=f"Score by depth and length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. Depth 0 is the start of the text; grey is no data"
-        f"{hatched}",
+        title=f"Score by depth and length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Depth 0 is the start of the text; grey is no"
+        f" data{hatched}",
         inches=width,
         above=18,
     )

@@ -18,7 +18,7 @@ _WIDEST_LINEAR = 30
 
 def has_latency(report: Report) -> bool:
     """Whether any length has a time to draw."""
-    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.bins)
+    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
 
 
 def latency_figure(report: Report) -> Figure:
@@ -26,7 +26,7 @@ def latency_figure(report: Report) -> Figure:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     bins = sorted(
-        (b for b in report.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
+        (b for b in report.analysis.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
         key=lambda a_bin: a_bin.median_tokens,
     )
     width = min(13.0, max(8.0, 0.42 * len(bins)))
@@ -55,8 +55,8 @@ def latency_figure(report: Report) -> Figure:
     axes.set_axisbelow(True)
     heading(
         axes,
-        title=f"Latency by length: {report.model}",
-        subtitle=f"{report.engine}, KV policy {report.kv_policy}. Medians; a prefix cache shortens them",
+        title=f"Latency by length: {report.run.model}",
+        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them",
         inches=width,
         above=6,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.position import PositionProfile
 from contextcliff.records.report import Report
-from contextcliff.reporting import findings, phrases
+from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
 from contextcliff.reporting.figures.heatmap_figure import depth_labels
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, interval_bars, scores_on_y
@@ -18,9 +19,9 @@ _LOW, _HIGH = -0.04, 1.04
 """Ends of the axis of depths: room for a whole marker at either end of the text."""
 
 
-def profile_figure(report: Report) -> Figure:
-    """Draw a report with a profile of two points or more: x is depth (0 the text's start), y the mean score."""
-    points = sorted(report.profile, key=lambda point: point.depth)
+def profile_figure(report: Report, finding: PositionProfile, *, pattern: str) -> Figure:
+    """Draw two depths or more: x is depth (0 the text's start), y the mean score; `pattern` says what was found."""
+    points = sorted(finding.profile, key=lambda point: point.depth)
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     depths = [point.depth for point in points]
     inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
@@ -39,14 +40,14 @@ def profile_figure(report: Report) -> Figure:
     )
     axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
     above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
-    found = report.position
-    pattern = "" if found.pattern is None else f", {findings.pattern_name(found)}"
-    untested = f"; no pattern was tested: {found.reason}" if found.pattern is None else ""
+    is_tested = finding.position.pattern is not None
+    shown_pattern = f", {pattern}" if is_tested else ""
+    untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
     heading(
         axes,
-        title=f"Score by depth{pattern}: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. Mean score over all lengths, with its"
-        f" {phrases.percent(report.safe_cap.confidence)} interval{untested}",
+        title=f"Score by depth{shown_pattern}: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
+        f" {phrases.percent(report.analysis.safe_cap.confidence)} interval{untested}",
         inches=_WIDTH,
         above=above + 4,
     )

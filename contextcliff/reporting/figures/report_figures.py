@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import write_bytes
 from contextcliff.reporting.figures.curves_figure import comparable_runs, curves_figure
-from contextcliff.reporting.figures.decay_figure import decay_figure, has_decay
-from contextcliff.reporting.figures.facets_figure import facets_figure
-from contextcliff.reporting.figures.failures_figure import failures_figure, has_failures
-from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
-from contextcliff.reporting.figures.latency_figure import has_latency, latency_figure
-from contextcliff.reporting.figures.length_audit import audit_figure
-from contextcliff.reporting.figures.profile_figure import profile_figure
-from contextcliff.reporting.figures.score_figure import score_figure
+from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.settings import folder_name
 
@@ -26,30 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_figures(report: Report, *, folder: Path, dpi: int) -> tuple[Path, ...]:
-    """Draw what the report has data for into `folder`, at `dpi` dots an inch; return the paths.
+def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> tuple[Path, ...]:
+    """Draw the figures of every section into `folder`, at `dpi` dots an inch; return the paths.
 
-    `score_by_length.png` needs bins, `heatmap.png` cells, `decay_curve.png` cells and two lengths with scores
-    (or a half-life), `depth_profile.png` two depths, `facets.png` facets, `latency_by_length.png` a measured
-    time. One that an earlier analysis of the same run left and that has no data any more is removed.
+    A figure that the report has no data for is not drawn, and one that an earlier analysis of the same run left is
+    removed.
     """
-    wanted: list[tuple[str, bool, Callable[[Report], Figure]]] = [
-        ("score_by_length", bool(report.bins), score_figure),
-        ("heatmap", bool(report.cells), heatmap_figure),
-        ("decay_curve", has_decay(report), decay_figure),
-        ("depth_profile", len(report.profile) >= 2, profile_figure),
-        ("facets", bool(report.facets), facets_figure),
-        ("failures_by_length", has_failures(report), failures_figure),
-        ("length_histogram", report.audit is not None, _histogram),
-        ("latency_by_length", has_latency(report), latency_figure),
-    ]
     drawn = []
-    for name, has_data, draw in wanted:
-        path = folder / f"{name}.png"
-        if has_data:
-            drawn.append(write_bytes(path=path, data=_png(draw(report), dpi=dpi)))
-        else:
-            path.unlink(missing_ok=True)
+    for section in sections_of(report):
+        for figure in section.figures:
+            path = folder / f"{figure.name}.png"
+            if figure.has_data(report):
+                drawn.append(write_figure(figure.draw(report, scored), path=path, dpi=dpi))
+            else:
+                path.unlink(missing_ok=True)
     return tuple(drawn)
 
 
@@ -63,18 +46,13 @@ def draw_curves(
     curves = comparable_runs(report, folder=folder, beside=beside)
     if len(curves) < 2:
         return None
-    path = folder / f"runs-{folder_name(report.task)}{suffix}.png"
+    path = folder / f"runs-{folder_name(report.run.task)}{suffix}.png"
     return write_figure(curves_figure(curves), path=path, dpi=dpi)
 
 
 def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
     """Write a figure as PNG, whole or not at all."""
     return write_bytes(path=path, data=_png(figure, dpi=dpi))
-
-
-def _histogram(report: Report) -> Figure:
-    audit = report.audit or LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
-    return audit_figure(audit, title=f"Documents by length: {report.dataset}")
 
 
 def _png(figure: Figure, *, dpi: int) -> bytes:

@@ -35,10 +35,10 @@ _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
 
 def score_figure(report: Report) -> Figure:
     """Draw a report that has bins."""
-    bins = sorted(report.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
-    cap = report.safe_cap.tokens
+    cap = report.analysis.safe_cap.tokens
     axis = lengths_on_x(
         axes,
         lengths=[b.asked_tokens for b in bins],
@@ -47,7 +47,7 @@ def score_figure(report: Report) -> Figure:
     )
     scores_on_y(axes)
     _zones(axes, report, axis=axis)
-    _points(axes, bins, cap=report.safe_cap)
+    _points(axes, bins, cap=report.analysis.safe_cap)
     _threshold(axes, report)
     above = _counts(axes, bins, axis=axis)
     if cap is not None:
@@ -55,8 +55,8 @@ def score_figure(report: Report) -> Figure:
         above += LINE
     heading(
         axes,
-        title=f"Score by length: {report.model}",
-        subtitle=f"{report.task}, KV policy {report.kv_policy}. Safe cap: {phrases.headline(report)}",
+        title=f"Score by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {phrases.headline(report)}",
         inches=width,
         above=above + 4,
     )
@@ -65,7 +65,7 @@ def score_figure(report: Report) -> Figure:
 
 
 def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
-    for zone in report.zones:
+    for zone in report.analysis.zones:
         low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
         if zone.name == "degraded":
             # It often starts at the longest test and would be a hair wide; past it, nothing gets better.
@@ -109,8 +109,8 @@ def _threshold(axes: Axes, report: Report) -> None:
     value = phrases.threshold_score(report)
     if value is None:
         return
-    relative = report.safe_cap.relative_to_baseline
-    basis = f"\n({phrases.percent(report.safe_cap.threshold)} of baseline)" if relative else ""
+    relative = report.analysis.safe_cap.relative_to_baseline
+    basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
     line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=RED)
 
 
@@ -125,6 +125,6 @@ def _counts(axes: Axes, bins: Sequence[Bin], *, axis: LengthAxis) -> float:
 
 def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: float) -> None:
     axes.axvline(tokens, color=PURPLE, linewidth=1.8, zorder=3)
-    beyond = " (no cliff up to the longest test)" if report.safe_cap.censored else ""
+    beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
     align = side_of(axis.inches_at(max(1, tokens)) / axis.inches)
     write_above(axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=PURPLE, bold=True)

@@ -8,8 +8,8 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.plain_text import tame
+from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.writing_phrases import round_figures
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number
 
 _WIDTH = 100
@@ -18,7 +18,7 @@ _WIDTH = 100
 def generations_text(report: Report, writing: Writing, *, scored: Sequence[ScoredSample]) -> str:
     """The whole of `generations.txt`: a header line before each text, control characters as escapes."""
     blocks = [
-        _header(f"{report.model}, {report.dataset}: {writing.document_id}, run {report.run_id}"),
+        _header(f"{report.run.model}, {report.run.dataset}: {writing.document_id}, run {report.run.run_id}"),
         *_original(writing, scored=scored),
         *(block for item in in_order(scored) for block in _round(item, rounds=_rounds(writing)[_tokens(item)])),
     ]
@@ -50,7 +50,7 @@ def _original(writing: Writing, *, scored: Sequence[ScoredSample]) -> Iterator[s
 def _round(item: ScoredSample, *, rounds: int) -> Iterator[str]:
     generation = item.generation
     ended = f", ended by {generation.finish_reason}, {generation.completion_tokens:,} tokens" if generation else ""
-    figures = round_figures(item.details)
+    figures = ", ".join(answer_figures(item.details))
     yield _header(
         f"{phrases.whole(_tokens(item))} TOKENS, ROUND {round_number(item)}/{rounds}: {outcome(item)}{ended}"
         f"{f'. {figures}' if figures else ''}"

@@ -192,7 +192,7 @@ def shared_legend(page: Axes, panels: Sequence[Axes]) -> None:
 def page_heading(page: Axes, report: Report, *, title: str, subtitle: str) -> None:
     """The figure's title with the model's name, over all panels."""
     figure = page.figure
-    heading(page, title=f"{title}: {report.model}", subtitle=subtitle, inches=figure.get_figwidth(), above=4)  # type: ignore[union-attr]
+    heading(page, title=f"{title}: {report.run.model}", subtitle=subtitle, inches=figure.get_figwidth(), above=4)  # type: ignore[union-attr]
 
 
 def about(report: Report, writing: Writing) -> str:
@@ -201,7 +201,7 @@ def about(report: Report, writing: Writing) -> str:
     counted = f"{rounds[0]:,}" if len(set(rounds)) == 1 else f"{rounds[0]:,} to {rounds[-1]:,}" if rounds else "no"
     return (
         f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
-        f" KV policy {report.kv_policy}{f', RoPE {report.rope}' if report.rope else ''}"
+        f" KV policy {report.run.kv_policy}{f', RoPE {report.run.rope}' if report.run.rope else ''}"
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_text
+from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
@@ -25,34 +23,24 @@ from contextcliff.writing.sections.generations_file import generations_text
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number, round_rows, tier_rows
 
 
-def write_writing_files(
-    report: Report, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str], folder: Path
-) -> tuple[Path, ...]:
-    """Write what a run's prose was into `folder`, each file whole or not at all; return the paths.
+def writing_files(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> dict[str, str]:
+    """What a run's prose was, as texts of files by name.
 
     `context_N_results.json` a length, `writing.csv` (a row a length), `writing_detailed.csv` (a row a round),
-    `degradation_analysis.json` and `generations.txt`; nothing for a report without writing. `parameters` is the
-    flattened configuration (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
+    `degradation_analysis.json` and `generations.txt`. `parameters` is the flattened configuration
+    (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
     """
-    writing = report.writing
-    if writing is None:
-        return ()
-    results = [(tier, _results(report, tier, scored=scored)) for tier in writing.tiers]
-    return (
-        *(
-            write_text(path=folder / results_name(tier.context_tokens), text=json_text(found))
-            for tier, found in results
-        ),
-        write_text(
-            path=folder / "writing.csv", text=csv_text(tier_rows(report, writing, scored=scored, parameters=parameters))
-        ),
-        write_text(
-            path=folder / "writing_detailed.csv",
-            text=csv_text(round_rows(report, writing, scored=scored, parameters=parameters)),
-        ),
-        write_text(path=folder / "degradation_analysis.json", text=json_text(_analysis(report, writing))),
-        write_text(path=folder / "generations.txt", text=generations_text(report, writing, scored=scored)),
-    )
+    tiers = tier_rows(report, writing, scored=scored, parameters=parameters)
+    rounds = round_rows(report, writing, scored=scored, parameters=parameters)
+    return {
+        **{results_name(tier.context_tokens): json_text(_results(report, tier, scored)) for tier in writing.tiers},
+        "writing.csv": csv_text(tiers),
+        "writing_detailed.csv": csv_text(rounds),
+        "degradation_analysis.json": json_text(_analysis(report, writing)),
+        "generations.txt": generations_text(report, writing, scored=scored),
+    }
 
 
 def results_name(context_tokens: int) -> str:
@@ -60,13 +48,13 @@ def results_name(context_tokens: int) -> str:
     return f"context_{context_tokens}_results.json"
 
 
-def _results(report: Report, tier: WritingTier, *, scored: Sequence[ScoredSample]) -> dict[str, object]:
+def _results(report: Report, tier: WritingTier, scored: Sequence[ScoredSample]) -> dict[str, object]:
     rounds = [item for item in in_order(scored) if item.sample.context_tokens == tier.context_tokens]
     return {**_run(report), **asdict(tier), "rounds": [_round(item) for item in rounds]}
 
 
 def _run(report: Report) -> dict[str, object]:
-    return {"schema_version": report.schema_version, "run_id": report.run_id, "model": report.model}
+    return {"schema_version": SCHEMA_VERSION, "run_id": report.run.run_id, "model": report.run.model}
 
 
 def _round(item: ScoredSample) -> dict[str, object]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contextcliff.reporting import phrases
-from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE
-from contextcliff.writing.measures.readability import reading_level
+from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import Scale
 
 _CHANGES: Mapping[str, tuple[str, str]] = {
@@ -55,22 +54,3 @@ def way(measure: str) -> str:
     """Which way is worse, for a title; empty where neither is."""
     known = BY_NAME.get(measure)
     return {1: "up is worse", -1: "down is worse"}.get(known.worse if known else 0, "")
-
-
-def round_figures(details: Mapping[str, float]) -> str:
-    """One round's figures in a line; empty where nothing was measured."""
-    shown = []
-    if "cloze_score" in details:
-        cloze = details["cloze_score"]
-        shown += [f"Cloze {cloze:.2f}", f"level {reading_level(cloze)}"]
-    if "vocabulary_diversity" in details:
-        shown.append(f"vocabulary {details['vocabulary_diversity']:.3f}")
-    if "bigram_repetition_rate" in details:
-        shown.append(f"bigram repetition {details['bigram_repetition_rate']:.3f}")
-    if "adjacent_coherence" in details:
-        shown.append(f"coherence {details['adjacent_coherence']:.3f}")
-    if "word_count" in details:
-        shown.append(f"{details['word_count']:,.0f} words")
-    if COMPOSITE in details:
-        shown.append(f"composite {details[COMPOSITE]:.1f}")
-    return ", ".join(shown)

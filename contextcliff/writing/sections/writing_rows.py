@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
+from contextcliff.reporting.data_files import Cell, Row
 from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
@@ -18,9 +19,6 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import COMPLETE, CompositeLevel, MeasureLevel, Writing, WritingTier
-
-Cell = str | int | float | None
-Row = dict[str, Cell]
 
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
@@ -67,14 +65,14 @@ def outcome(item: ScoredSample) -> str:
 
 def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> Row:
     return {
-        "model": report.model,
+        "model": report.run.model,
         "text": writing.document_id,
-        "model_id": report.run_id,
+        "model_id": report.run.run_id,
         "max_tokens": _number(parameters.get("task.max_tokens", parameters.get("sampling.max_tokens"))),
         **{name: _number(parameters.get(f"sampling.{name}")) for name in _SAMPLERS},
-        "engine": report.engine,
-        "kv_policy": report.kv_policy,
-        "label": report.label or None,
+        "engine": report.run.engine,
+        "kv_policy": report.run.kv_policy,
+        "label": report.run.label or None,
     }
 
 

@@ -2,95 +2,55 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from itertools import islice
-from pathlib import Path
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.run_names import facts_of, unique_names
-from contextcliff.reporting.stored_reports import StoredReport, stored_reports
-from contextcliff.writing.sections.writing_page import WritingRun, page_of
+from contextcliff.reporting.run_parameters import read_parameters, run_parameters
+from contextcliff.reporting.stored_reports import StoredReport
+from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.sections.writing_page import WritingRun
 
 _MOST_RUNS = 20
-_MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
-"""Of a configuration that may be anybody's."""
-
-
-def write_writing_page(
-    report: Report, *, parameters: Mapping[str, str], folder: Path, beside: Sequence[StoredReport] | None = None
-) -> Path | None:
-    """Write `writing.html` into the run's folder, with the runs beside it; None for a report without writing."""
-    if report.writing is None:
-        return None
-    found = comparable_writing(report, parameters=parameters, folder=folder.parent, beside=beside)
-    return write_text(path=folder / "writing.html", text=page_of(found))
 
 
 def comparable_writing(
-    report: Report, *, parameters: Mapping[str, str], folder: Path, beside: Sequence[StoredReport] | None = None
+    report: Report, *, parameters: Mapping[str, str], beside: Sequence[StoredReport]
 ) -> tuple[WritingRun, ...]:
-    """The runs of the same task below `folder` that wrote, whatever their model and text, this one included.
+    """The runs of the same task with prose, whatever their model and text, this one included.
 
     The latest twenty, the oldest first. Of a run that was judged by several rules the report by the rule of this one,
-    else the latest. `beside` is what the folder holds; None: it is read, without what can't be.
+    else the latest. `beside` are the reports of the experiment.
     """
     rule = score_rule(rule_of(report))
     wrote = [
         stored
-        for stored in (stored_reports(folder).found if beside is None else beside)
-        if stored.report.task == report.task and stored.report.writing is not None
+        for stored in beside
+        if stored.report.run.task == report.run.task and stored.report.analysis.finding(Writing) is not None
     ]
-    wrote.sort(key=lambda stored: (not differing(rule, rule_of(stored.report)), stored.report.created_at))
-    chosen = {stored.report.run_id: stored for stored in wrote}
+    wrote.sort(key=lambda stored: (not differing(rule, rule_of(stored.report)), stored.report.run.created_at))
+    chosen = {stored.report.run.run_id: stored for stored in wrote}
     found = {
         run_id: (stored.report, read_parameters(stored.folder / "manifest.json")) for run_id, stored in chosen.items()
     }
-    found[report.run_id] = (report, parameters)
-    runs = sorted(found.values(), key=lambda run: run[0].created_at)
+    found[report.run.run_id] = (report, parameters)
+    runs = sorted(found.values(), key=lambda run: run[0].run.created_at)
     # This run is on its own page however old it is.
-    others = [run for run in runs if run[0].run_id != report.run_id][-(_MOST_RUNS - 1) :]
-    kept = [run for run in runs if run[0].run_id == report.run_id or run in others]
+    others = [run for run in runs if run[0].run.run_id != report.run.run_id][-(_MOST_RUNS - 1) :]
+    kept = [run for run in runs if run[0].run.run_id == report.run.run_id or run in others]
     return named_runs(kept)
 
 
 def named_runs(runs: Sequence[tuple[Report, Mapping[str, str]]]) -> tuple[WritingRun, ...]:
     """Runs by report and flattened configuration, each under its model and whatever else tells it from the others."""
-    writing = [(report, report.writing, parameters) for report, parameters in runs if report.writing is not None]
+    writing = [
+        (report, found, parameters)
+        for report, parameters in runs
+        if (found := report.analysis.finding(Writing)) is not None
+    ]
     names = unique_names([facts_of(report) for report, _, _ in writing])
     return tuple(
         WritingRun(name=name, parameters=run_parameters(report, parameters), writing=found)
         for name, (report, found, parameters) in zip(names, writing, strict=True)
     )
-
-
-def run_parameters(report: Report, parameters: Mapping[str, str]) -> dict[str, str]:
-    """A run's flattened configuration after what its report says: detected names come first."""
-    writing = report.writing
-    rounds = sorted({tier.n_rounds for tier in writing.tiers}) if writing else []
-    told = {
-        "model": report.model,
-        "kv_policy": report.kv_policy,
-        "rope": report.rope,
-        "engine": report.engine,
-        "dataset": report.dataset,
-        "text": writing.document_id if writing else report.texts,
-        "label": report.label,
-        "rounds": " to ".join(str(count) for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))),
-        "run": report.run_id,
-        "created": report.created_at,
-    }
-    return {**told, **{key: found for key, found in parameters.items() if key not in told}}
-
-
-def read_parameters(manifest: Path) -> Mapping[str, str]:
-    """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
-    try:
-        found = json.loads(manifest.read_text(encoding="utf-8"))["configuration"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    if not isinstance(found, dict):
-        return {}
-    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(found.items(), _MOST_KEYS)}

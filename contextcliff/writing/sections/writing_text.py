@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from contextcliff.reporting import findings, phrases
-from contextcliff.reporting.console_table import Column
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Column
 from contextcliff.statistics.holm import is_significant
 from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.prose_findings import (
@@ -151,8 +151,8 @@ def trend_words(trend: WritingTrend) -> str:
     moved = f"{value(trend.start)} -> {value(trend.end)} ({change(trend.measure, trend.end - trend.start)})"
     if trend.p_value is None:
         return f"{moved}; not tested"
-    p_value = findings.p_value(trend.p_value)
-    tested = p_value if trend.p_holm is None else f"corrected {findings.p_value(trend.p_holm)}"
+    p_value = phrases.p_value(trend.p_value)
+    tested = p_value if trend.p_holm is None else f"corrected {phrases.p_value(trend.p_holm)}"
     return f"{moved}; {tested}{' at equal length' if trend.scale == 'z' else ''}"
 
 
@@ -161,7 +161,7 @@ def degraded_lines(tests: Sequence[WritingTest]) -> list[str]:
     return [
         f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than"
         f" {_AGAINST.get(test.against, test.against)} {_by(test)}"
-        f" (corrected {findings.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
+        f" (corrected {phrases.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
         for test in tests
         if test.degraded
     ]
@@ -186,7 +186,7 @@ def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:
 
 
 def _named(tests: Sequence[WritingTest]) -> str:
-    told = ", ".join(f"{title(test.measure)} ({findings.p_value(test.p_holm)})" for test in tests[:_NAMED])
+    told = ", ".join(f"{title(test.measure)} ({phrases.p_value(test.p_holm)})" for test in tests[:_NAMED])
     more = len(tests) - _NAMED
     return f"{told} and {more:,} more" if more > 0 else told
 

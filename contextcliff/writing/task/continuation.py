@@ -25,6 +25,7 @@ from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.familiar import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.context_tiers import context_tiers
@@ -194,6 +195,10 @@ class Continuation(Task):
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
         """z-scores of the author's own windows, by measure, as long as these continuations are on average."""
         return author_scores(texts, document, word_list=self.familiar())
+
+    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
+        """What a run that is watched shows of an answer's score."""
+        return answer_figures(details)
 
     @property
     def _before(self) -> str:

@@ -11,7 +11,7 @@ from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
 from contextcliff.writing.context_tester.imported_run import ImportedRun
 from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
-from tests.datasets.made_context_tester import (
+from tests.writing.made_context_tester import (
     FIRST,
     drawn_rounds,
     figures,

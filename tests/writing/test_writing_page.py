@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
+from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.sections.hover import hover_parameters, mark_up
 from contextcliff.writing.sections.writing_page import WritingRun, page_data, page_of
 from contextcliff.writing.sections.writing_runs import comparable_writing, named_runs
-from tests.reporting.made_writing import make_rounds, make_writing, with_writing
+from tests.simulated_reports import edited
+from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
 HOSTILE = "</script><b onmouseover=alert(1)>&lt; ]]> <!-- %{y} $x$ /*DATA*/ <!--PARAMETERS-->"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -164,8 +167,8 @@ def test_no_run_makes_a_page_too() -> None:
 
 def test_runs_are_named_by_what_tells_them_apart(cliff: Report) -> None:
     base = with_writing(cliff)
-    again = replace(base, run_id="b", fingerprint="bbbbbbbbbbbb")
-    other = replace(base, run_id="c", kv_policy="q4_0", rope="yarn x2")
+    again = edited(base, run_id="b", fingerprint="bbbbbbbbbbbb")
+    other = edited(base, run_id="c", kv_policy="q4_0", rope="yarn x2")
     assert [found.name for found in named_runs([(base, {})])] == ["smollm2-135m-instruct"]
     assert [found.name for found in named_runs([(base, {}), (again, {}), (other, {})])] == [
         "continuation-smollm2-1a2b3c4d",
@@ -182,7 +185,7 @@ def test_a_page_shows_the_runs_beside_it_whatever_their_model_with_their_own_par
     base = with_writing(cliff, scored)
     names = ("one", "two", "three")
     for i, name in enumerate(names):
-        report = replace(base, model=name, run_id=name, created_at=f"2026-11-0{i + 1}")
+        report = edited(base, model=name, run_id=name, created_at=f"2026-11-0{i + 1}")
         configured = {"sampling.temperature": f"0.{i}"}
         write_report_files(
             report, scored=scored, manifest={"configuration": configured}, folder=tmp_path / name, dpi=30,
@@ -194,7 +197,9 @@ def test_a_page_shows_the_runs_beside_it_whatever_their_model_with_their_own_par
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
     page = data_of((tmp_path / "three" / "writing.html").read_text(encoding="utf-8"))
     assert [found["name"] for found in page["runs"]] == list(names)
-    runs = comparable_writing(replace(base, run_id="two"), parameters={"mine": "yes"}, folder=tmp_path)
+    runs = comparable_writing(
+        edited(base, run_id="two"), parameters={"mine": "yes"}, beside=stored_reports(tmp_path).found
+    )
     told = {found.parameters["run"]: found.parameters for found in runs}
     assert told["one"]["sampling.temperature"] == "0.0"
     assert told["three"]["sampling.temperature"] == "0.2"
@@ -203,14 +208,17 @@ def test_a_page_shows_the_runs_beside_it_whatever_their_model_with_their_own_par
 
 
 def test_an_old_run_is_on_its_own_page_among_the_latest_others(cliff: Report, tmp_path: Path) -> None:
-    base = replace(with_writing(cliff, make_rounds(tiers=(512,), rounds=1)), bins=(), cells=())
-    mine = replace(base, run_id="mine", created_at="2020-01-01")
+    base = edited(with_writing(cliff, make_rounds(tiers=(512,), rounds=1)), bins=(), cells=())
+    mine = edited(base, run_id="mine", created_at="2020-01-01")
     for i in range(25):
         folder = tmp_path / f"run{i:02}"
         folder.mkdir()
-        report = asdict(replace(base, run_id=f"run{i:02}", created_at=f"2026-01-{i + 1:02}"))
+        report = flatten(edited(base, run_id=f"run{i:02}", created_at=f"2026-01-{i + 1:02}"))
         (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
-    found = [item.parameters["run"] for item in comparable_writing(mine, parameters={}, folder=tmp_path)]
+    found = [
+        item.parameters["run"]
+        for item in comparable_writing(mine, parameters={}, beside=stored_reports(tmp_path).found)
+    ]
     assert found == ["mine", *(f"run{i:02}" for i in range(6, 25))]
 
 

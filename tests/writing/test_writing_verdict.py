@@ -11,7 +11,7 @@ from contextcliff.writing.analysis.verdict import title_of
 from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.passage import judge_prose
-from tests.analysis.written_rounds import rounds_of, writing, written
+from tests.writing.written_rounds import rounds_of, writing, written
 
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
 

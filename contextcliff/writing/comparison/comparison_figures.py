@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.reporting import phrases
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.figures.canvas import SMALL, drawable, heading, lengths_on_x, width_of
 from contextcliff.reporting.figures.marks import LINES, or_nan
 from contextcliff.writing.analysis.levels import level_at, level_of
+from contextcliff.writing.comparison.written_run import WrittenRun
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.contest_words import contest_title, way_of
@@ -39,8 +39,8 @@ _MOST_DOTTED = 3
 _LONGEST_NAME = 70
 
 
-def core_figure(runs: Sequence[ComparedRun]) -> Figure:
-    """Context-Tester's four core measures, a line a run. `runs` are at least one, all with writing."""
+def core_figure(runs: Sequence[WrittenRun]) -> Figure:
+    """Context-Tester's four core measures, a line a run. `runs` are at least one."""
     writings = _writings(runs)
     embedded = next((one for one in writings if core_measures(one) == CORE), writings[0])
     figure, page, panels = grid(rows=2, columns=2, legend=False)
@@ -55,20 +55,19 @@ def core_figure(runs: Sequence[ComparedRun]) -> Figure:
     return figure
 
 
-def measures_figure(comparison: Comparison) -> Figure:
-    """A small panel for both composites and each measure that some run has."""
-    runs, names = comparison.writing_runs, [contest.measure for contest in comparison.contests]
-    rows, writings = math.ceil(len(names) / _SMALL_COLUMNS), _writings(runs)
+def measures_figure(runs: Sequence[WrittenRun], *, measures: Sequence[str]) -> Figure:
+    """A small panel for each of these measures and composites, by name."""
+    rows, writings = math.ceil(len(measures) / _SMALL_COLUMNS), _writings(runs)
     figure, page, panels = grid(
         rows=rows,
         columns=_SMALL_COLUMNS,
-        count=len(names),
+        count=len(measures),
         width=_SMALL_WIDTH,
         heights=[_SMALL_HEIGHT] * rows,
         under=_SMALL_UNDER,
         legend=False,
     )
-    for axes, measure in zip(panels, names, strict=True):
+    for axes, measure in zip(panels, measures, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)
     _dress(
         page,
@@ -79,8 +78,8 @@ def measures_figure(comparison: Comparison) -> Figure:
     return figure
 
 
-def _writings(runs: Sequence[ComparedRun]) -> list[Writing]:
-    return [run.writing for run in runs if run.writing is not None]
+def _writings(runs: Sequence[WrittenRun]) -> list[Writing]:
+    return [run.writing for run in runs]
 
 
 def _bands(writings: Sequence[Writing]) -> str:
@@ -88,7 +87,7 @@ def _bands(writings: Sequence[Writing]) -> str:
     return f"Bands: {told} bootstrap intervals of the means, where there are rounds"
 
 
-def _panel(axes: Axes, runs: Sequence[ComparedRun], measure: str, *, inches: float, small: bool = False) -> None:
+def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: float, small: bool = False) -> None:
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]

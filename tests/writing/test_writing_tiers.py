@@ -14,7 +14,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.bootstrap import mean_intervals
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, WritingTier
-from tests.analysis.written_rounds import rounds_of, writing, written
+from tests.writing.written_rounds import rounds_of, writing, written
 
 
 def only_tier(scored: list[ScoredSample]) -> WritingTier:

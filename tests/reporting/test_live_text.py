@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from contextcliff.records.sample import Sample
-from contextcliff.reporting.live_text import LiveWriting
-from tests.reporting.made_writing import make_round
+from contextcliff.reporting.live_text import LiveText
+from tests.writing.made_writing import make_round
 
-FIGURES = {"cloze_score": 14.66, "vocabulary_diversity": 0.564}
+FIGURES = ("Cloze 14.66", "level 16+", "vocabulary 0.564")
 
 
 def sample(tokens: int, trial: int) -> Sample:
@@ -29,7 +29,7 @@ class Watched:
     def __init__(self, *, encoding: str = "utf-8") -> None:
         self._raw = io.BytesIO()
         self._stream = io.TextIOWrapper(self._raw, encoding=encoding, newline="\n")
-        self.live = LiveWriting(Console(file=self._stream, width=80), samples=ALL)
+        self.live = LiveText(Console(file=self._stream, width=80), samples=ALL)
         self._encoding = encoding
 
     @property
@@ -49,7 +49,7 @@ def test_words_are_shown_as_they_come_under_a_header_and_figures_at_the_end(watc
     watched.live.wrote(FIRST, "It was ")
     watched.live.wrote(FIRST, "late.\n\nNobody")
     assert watched.text.endswith("round 1/2\nIt was late.\n\nNobody")
-    watched.live.ended(FIRST, FIGURES)
+    watched.live.ended(FIRST, figures=FIGURES)
     assert watched.text.endswith("Nobody\n    complete · Cloze 14.66 · level 16+ · vocabulary 0.564\n\n")
 
 
@@ -61,7 +61,7 @@ def test_a_round_beside_the_live_one_waits_and_is_printed_whole_after_it(watched
     watched.live.wrote(SECOND, "two-b ")
     assert "two" not in watched.text
     watched.live.wrote(FIRST, "one-b")
-    watched.live.ended(FIRST, {})
+    watched.live.ended(FIRST)
     # What was kept back comes at once, and the second round is live from here on.
     assert watched.text.endswith("one-a one-b\n    complete\n\n[1/2] 2,048 tokens, round 2/2\ntwo-a two-b ")
     watched.live.wrote(SECOND, "two-c")
@@ -72,9 +72,9 @@ def test_a_round_that_ends_before_the_live_one_is_printed_whole_with_its_end(wat
     for item in (FIRST, SECOND, THIRD):
         watched.live.began(item)
         watched.live.wrote(item, f"words of {item.sample_id}")
-    watched.live.ended(SECOND, {}, failure="repetition")
+    watched.live.ended(SECOND, failure="repetition")
     assert "repetition" not in watched.text
-    watched.live.ended(FIRST, {})
+    watched.live.ended(FIRST)
     assert watched.text == (
         "[1/2] 2,048 tokens, round 1/2\nwords of continuation-2048-0\n    complete\n\n"
         "[1/2] 2,048 tokens, round 2/2\nwords of continuation-2048-1\n    repetition\n\n"
@@ -94,7 +94,7 @@ def test_however_pieces_interleave_each_round_is_printed_once_and_in_one_piece(s
             watched.live.began(item)
         watched.live.wrote(item, left[item.sample_id].pop(0))
         if not left[item.sample_id]:
-            watched.live.ended(item, {})
+            watched.live.ended(item)
     for item in ALL:
         whole = "".join(f"<{item.sample_id}:{i}>" for i in range(6))
         assert watched.text.count(whole) == 1
@@ -111,7 +111,7 @@ def test_a_console_that_lacks_a_character_shows_it_as_an_escape() -> None:
     watched = Watched(encoding="ascii")
     watched.live.began(FIRST)
     watched.live.wrote(FIRST, "“no” 模")
-    watched.live.ended(FIRST, FIGURES)
+    watched.live.ended(FIRST, figures=FIGURES)
     assert '"no" \\u6a21' in watched.text
     assert "complete - Cloze 14.66 - level 16+" in watched.text
 
@@ -125,11 +125,11 @@ def test_a_round_that_is_asked_again_is_not_printed_twice(watched: Watched) -> N
     watched.live.wrote(SECOND, "whole")
     watched.live.began(FIRST)
     watched.live.wrote(FIRST, "a sentence")
-    watched.live.ended(FIRST, {})
+    watched.live.ended(FIRST)
     assert "half a sen\n(broken off, asked again)\na sentence" in watched.text
     assert watched.text.endswith("round 2/2\nwhole")
 
 
 def test_a_round_that_never_wrote_ends_with_its_reason(watched: Watched) -> None:
-    watched.live.ended(FIRST, {}, failure="timeout")
+    watched.live.ended(FIRST, failure="timeout")
     assert watched.text == "[1/2] 2,048 tokens, round 1/2\n\n    timeout\n\n"

@@ -12,34 +12,30 @@ from matplotlib.figure import Figure
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import MeasureLevel, Writing
+from contextcliff.writing.prose_findings import MeasureLevel
 from contextcliff.writing.sections.convergence_figure import convergence_figure, difference
 from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.panels import core_measures
-from contextcliff.writing.sections.writing_figures import draw_writing_figures
+from contextcliff.writing.sections.writing_section import WritingSection
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_writing import TIERS, make_round, make_rounds, make_writing, with_writing
+from tests.simulated_reports import edited
+from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing, writing_in
 
 NINE = tuple(1024 * 2**i for i in range(9))
 TWELVE = tuple(round(2048 * 2 ** (i / 2)) for i in range(12))
 
 
 def every_figure(report: Report, scored: Sequence[ScoredSample]) -> list[Figure]:
-    writing = report.writing
-    assert writing is not None
+    writing = writing_in(report)
     return [
         core_figure(report, writing),
         rounds_figure(report, writing, scored=scored),
         dashboard_figure(report, writing),
         convergence_figure(report, writing),
     ]
-
-
-def writing_of(report: Report) -> Writing:
-    assert report.writing is not None
-    return report.writing
 
 
 @pytest.mark.parametrize("coherence", [False, True])
@@ -64,12 +60,12 @@ def test_one_round_a_length_has_no_interval_and_is_drawn(cliff: Report) -> None:
     scored = make_rounds(rounds=1)
     report = with_writing(cliff, scored)
     assert len(every_figure(report, scored)) == 4
-    assert "fewer than two rounds, or not measured" in words(dashboard_figure(report, writing_of(report)))
+    assert "fewer than two rounds, or not measured" in words(dashboard_figure(report, writing_in(report)))
 
 
 def test_the_four_core_measures_have_a_panel_each_that_says_which_way_is_worse(cliff: Report) -> None:
     report = with_writing(cliff, make_rounds(coherence=True))
-    said = words(core_figure(report, writing_of(report)))
+    said = words(core_figure(report, writing_in(report)))
     assert {
         "Vocabulary diversity (down is worse)",
         "Cloze score (up is worse)",
@@ -80,20 +76,20 @@ def test_the_four_core_measures_have_a_panel_each_that_says_which_way_is_worse(c
 
 def test_without_embeddings_mtld_takes_the_place_of_coherence_and_the_figure_says_so(cliff: Report) -> None:
     report = with_writing(cliff)
-    assert core_measures(writing_of(report)) == (
+    assert core_measures(writing_in(report)) == (
         *("vocabulary_diversity", "cloze_score"),
         *("mtld", "bigram_repetition_rate"),
     )
-    said = words(core_figure(report, writing_of(report)))
+    said = words(core_figure(report, writing_in(report)))
     assert "MTLD (down is worse)" in said
     assert any("was not measured (no embeddings): MTLD stands in its place" in " ".join(t.split()) for t in said)
 
 
 def test_a_panel_shows_the_means_the_original_and_the_authors_band(cliff: Report) -> None:
     report = with_writing(cliff)
-    axes = core_figure(report, writing_of(report)).axes[2]  # 0 is the page
+    axes = core_figure(report, writing_in(report)).axes[2]  # 0 is the page
     lines = {line.get_label(): np.asarray(line.get_xydata(), dtype=float) for line in axes.lines}
-    means = [[tier.context_tokens, tier.measures[0].mean] for tier in writing_of(report).tiers]
+    means = [[tier.context_tokens, tier.measures[0].mean] for tier in writing_in(report).tiers]
     assert lines["mean of the rounds with its 95% interval"].tolist() == means
     assert lines["the original's next words"][:, 1] == pytest.approx(22.4 - 0.2 * 3.1)
     assert "author's mean ± sd" in [found.get_label() for found in axes.collections]
@@ -102,7 +98,7 @@ def test_a_panel_shows_the_means_the_original_and_the_authors_band(cliff: Report
 def test_each_round_has_a_line_of_its_own_and_a_failed_one_a_cross(cliff: Report) -> None:
     scored = make_rounds(rounds=3)
     report = with_writing(cliff, scored)
-    axes = rounds_figure(report, writing_of(report), scored=scored).axes[2]
+    axes = rounds_figure(report, writing_in(report), scored=scored).axes[2]
     drawn = [np.asarray(line.get_xydata(), dtype=float).tolist() for line in axes.lines]
     for trial in range(3):
         items = [item for item in scored if item.sample.trial == trial]
@@ -113,13 +109,13 @@ def test_each_round_has_a_line_of_its_own_and_a_failed_one_a_cross(cliff: Report
 def test_a_round_without_figures_is_a_gap(cliff: Report) -> None:
     scored = [*make_rounds(), make_round(tokens=2048, trial=7, answered=False)]
     report = with_writing(cliff, scored)
-    assert overlaps(rounds_figure(report, writing_of(report), scored=scored)) == []
+    assert overlaps(rounds_figure(report, writing_in(report), scored=scored)) == []
 
 
 def test_the_map_of_tests_marks_what_is_degraded_and_leaves_grey_what_was_not_tested(cliff: Report) -> None:
     report = with_writing(cliff)
-    figure = dashboard_figure(report, writing_of(report))
-    tests = [test for test in writing_of(report).tests if test.against == "shortest"]
+    figure = dashboard_figure(report, writing_in(report))
+    tests = [test for test in writing_in(report).tests if test.against == "shortest"]
     assert words(figure).count("×") == sum(test.degraded for test in tests) > 0
     cells = np.asarray(figure.axes[4].images[0].get_array())
     assert cells.shape == (len({test.measure for test in tests}), len(TIERS))
@@ -141,9 +137,9 @@ def test_the_classes_of_the_map_end_at_the_level_of_the_run(
     report = with_writing(cliff)
     # At the very level a test is significant, as everywhere.
     at_level = [
-        replace(test, p_holm=1.0 - confidence) for test in writing_of(report).tests if test.against == "shortest"
+        replace(test, p_holm=1.0 - confidence) for test in writing_in(report).tests if test.against == "shortest"
     ]
-    figure = dashboard_figure(report, replace(writing_of(report), tests=tuple(at_level), confidence=confidence))
+    figure = dashboard_figure(report, replace(writing_in(report), tests=tuple(at_level), confidence=confidence))
     assert [text for text in words(figure) if text.startswith("p ")] == classes
     cells = np.asarray(figure.axes[4].images[0].get_array())
     assert (cells[:, 1:] == len(classes) - 1).all()
@@ -151,24 +147,24 @@ def test_the_classes_of_the_map_end_at_the_level_of_the_run(
 
 def test_an_interval_is_called_by_the_confidence_of_the_run(cliff: Report) -> None:
     report = with_writing(cliff)
-    figure = core_figure(report, replace(writing_of(report), confidence=0.9))
+    figure = core_figure(report, replace(writing_in(report), confidence=0.9))
     assert "mean of the rounds with its 90% interval" in words(figure)
 
 
 def test_the_heatmap_tells_how_far_each_mean_is_from_the_original(cliff: Report) -> None:
     report = with_writing(cliff)
-    figure = convergence_figure(report, writing_of(report))
+    figure = convergence_figure(report, writing_in(report))
     axes = figure.axes[0]
     image: np.ndarray = np.ma.filled(np.ma.asarray(axes.images[0].get_array()), np.nan)
     assert image.shape == (len(MEASURES), len(TIERS))
-    level = writing_of(report).tiers[1].measures[0]
+    level = writing_in(report).tiers[1].measures[0]
     assert level.mean is not None
     assert level.original is not None
     assert image[0, 1] == pytest.approx(level.mean / level.original - 1)
     coherence = [m.name for m in MEASURES].index("adjacent_coherence")
     assert np.isnan(image[coherence]).all()
     frames = sum(1 for patch in axes.patches if not patch.get_fill())
-    assert frames == sum(bool(lv.converged) for tier in writing_of(report).tiers for lv in tier.measures)
+    assert frames == sum(bool(lv.converged) for tier in writing_in(report).tiers for lv in tier.measures)
 
 
 @pytest.mark.parametrize(
@@ -186,16 +182,16 @@ def test_a_mean_above_the_original_is_a_positive_share_whatever_the_sign(
 
 
 def test_a_hostile_model_name_is_drawn_as_it_is(cliff: Report) -> None:
-    report = replace(with_writing(cliff), model="$\\frac{ <b> 模型")
-    assert any("$\\frac{ <b>" in text for text in words(core_figure(report, writing_of(report))))
+    report = edited(with_writing(cliff), model="$\\frac{ <b> 模型")
+    assert any("$\\frac{ <b>" in text for text in words(core_figure(report, writing_in(report))))
 
 
 def test_every_figure_is_a_file_and_a_run_without_writing_has_none(cliff: Report, tmp_path: Path) -> None:
     scored = make_rounds()
-    paths = draw_writing_figures(with_writing(cliff, scored), scored=scored, folder=tmp_path, dpi=30)
-    assert [path.name for path in paths] == [
-        *("core_metrics.png", "writing_rounds.png", "writing_dashboard.png", "convergence.png")
-    ]
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-    assert draw_writing_figures(cliff, scored=scored, folder=tmp_path / "none", dpi=30) == ()
-    assert make_writing(scored).tiers
+    draw_figures(with_writing(cliff, scored), scored=scored, folder=tmp_path, dpi=30)
+    drawn = {path.name: path for path in tmp_path.iterdir()}
+    of_writing = {"core_metrics.png", "writing_rounds.png", "writing_dashboard.png", "convergence.png"}
+    assert of_writing <= set(drawn)
+    assert all(drawn[name].read_bytes().startswith(b"\x89PNG") for name in of_writing)
+    assert {f"{figure.name}.png" for figure in WritingSection.figures} == of_writing
+    assert not any(figure.has_data(cliff) for figure in WritingSection.figures)

@@ -16,12 +16,15 @@ from pydantic import TypeAdapter
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
+from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.plain_text import tame, tame_cell
+from contextcliff.reporting.section import FinishedRun
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.writing_files import results_name, write_writing_files
-from tests.reporting.made_writing import (
+from contextcliff.writing.sections.writing_files import results_name, writing_files
+from contextcliff.writing.sections.writing_section import WritingSection
+from tests.simulated_reports import edited
+from tests.writing.made_writing import (
     NEXT_WORDS,
     PROSE,
     TIERS,
@@ -29,6 +32,7 @@ from tests.reporting.made_writing import (
     make_rounds,
     make_writing,
     with_writing,
+    writing_in,
 )
 
 PARAMETERS = {
@@ -41,8 +45,10 @@ PARAMETERS = {
 }
 
 
-def written(report: Report, folder: Path, *, scored: list[ScoredSample]) -> tuple[Path, ...]:
-    return write_writing_files(report, scored=scored, parameters=PARAMETERS, folder=folder)
+def written(report: Report, folder: Path, *, scored: list[ScoredSample]) -> None:
+    files = writing_files(report, writing_in(report), scored=scored, parameters=PARAMETERS)
+    for name, text in files.items():
+        write_text(path=folder / name, text=text)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -50,8 +56,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_a_run_without_writing_leaves_none_of_these_files(cliff: Report, tmp_path: Path) -> None:
-    assert written(cliff, tmp_path, scored=[]) == ()
-    assert list(tmp_path.iterdir()) == []
+    run = FinishedRun(report=cliff, scored=[], parameters=PARAMETERS, folder=tmp_path, beside=[])
+    assert WritingSection().files(run) == {}
+    assert WritingSection().names_of_files(cliff) == ""
 
 
 def test_a_continuation_run_leaves_every_file_and_nothing_else(cliff: Report, tmp_path: Path) -> None:
@@ -81,8 +88,7 @@ def test_the_results_of_a_length_hold_its_figures_and_every_round_whole(cliff: R
     scored = make_rounds()
     report = with_writing(cliff, scored)
     written(report, tmp_path, scored=scored)
-    assert report.writing is not None
-    tier = report.writing.tiers[-1]
+    tier = writing_in(report).tiers[-1]
     found = json.loads((tmp_path / results_name(16_384)).read_text(encoding="utf-8"))
     assert {key: found[key] for key in asdict(tier)} == json.loads(json.dumps(asdict(tier)))
     assert [row["round"] for row in found["rounds"]] == [1, 2, 3]
@@ -119,7 +125,7 @@ def test_a_row_of_the_table_is_a_length_with_the_configured_samplers(cliff: Repo
     first = rows[0]
     assert list(first)[:7] == ["model", "text", "model_id", "max_tokens", "temperature", "top_k", "top_p"]
     assert (first["model"], first["text"], first["model_id"]) == (
-        cliff.model,
+        cliff.run.model,
         "a-widow",
         "continuation-smollm2-1a2b3c4d",
     )
@@ -147,8 +153,7 @@ def test_every_measure_has_its_columns_and_what_was_not_measured_is_an_empty_cel
     scored = make_rounds()
     report = with_writing(cliff, scored)
     written(report, tmp_path, scored=scored)
-    assert report.writing is not None
-    for row, tier in zip(rows_of(tmp_path / "writing.csv"), report.writing.tiers, strict=True):
+    for row, tier in zip(rows_of(tmp_path / "writing.csv"), writing_in(report).tiers, strict=True):
         for level in tier.measures:
             cells = [
                 row[level.name + end]
@@ -177,7 +182,7 @@ def test_the_analysis_file_is_strict_json_with_everything_that_was_found(cliff: 
         raise AssertionError(f"{word} is no JSON")
 
     found = json.loads((tmp_path / "degradation_analysis.json").read_text("utf-8"), parse_constant=refuse)
-    writing = report.writing
+    writing = writing_in(report)
     assert writing is not None
     for key in ("tests", "trends", "steps"):
         assert found[key] == json.loads(json.dumps([asdict(item) for item in getattr(writing, key)]))
@@ -232,7 +237,7 @@ def test_without_the_document_the_original_is_said_to_be_missing(cliff: Report, 
 
 @pytest.mark.parametrize("name", ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_name_is_run_by_a_spreadsheet(cliff: Report, tmp_path: Path, name: str) -> None:
-    written(replace(with_writing(cliff), model=name, label=name), tmp_path, scored=[])
+    written(edited(with_writing(cliff), model=name, label=name), tmp_path, scored=[])
     row = rows_of(tmp_path / "writing.csv")[0]
     assert row["model"].startswith("'") or not name[0].strip()
     assert row["model"][0] not in "=+-@\t\r"
@@ -250,9 +255,10 @@ def test_a_negative_number_stays_a_number(cliff: Report, tmp_path: Path) -> None
 @given(said=st.text(st.characters(exclude_categories=()), max_size=60))
 def test_what_a_model_said_reaches_no_terminal_as_a_control_character(cliff: Report, said: str) -> None:
     scored = [make_round(text=said)]
-    report = replace(with_writing(cliff, scored), model=said or "m", label=said)
+    report = edited(with_writing(cliff, scored), model=said or "m", label=said)
     with TemporaryDirectory() as folder:
-        for path in written(report, Path(folder), scored=scored):
+        written(report, Path(folder), scored=scored)
+        for path in Path(folder).iterdir():
             text = path.read_bytes().decode("utf-8")
             assert not [char for char in text if char != "\n" and char != "\t" and ord(char) < 32]
             assert not [char for char in text if 0x7F <= ord(char) < 0xA0]
@@ -270,7 +276,7 @@ def test_plain_words_of_any_script_stay_as_they_are() -> None:
 def test_lengths_without_any_figure_leave_files_too(cliff: Report, tmp_path: Path) -> None:
     scored = make_rounds(measured=False)
     report = with_writing(cliff, scored)
-    assert isinstance(report.writing, Writing)
+    assert writing_in(report)
     written(report, tmp_path, scored=scored)
     row = rows_of(tmp_path / "writing.csv")[0]
     assert {row[measure.name] for measure in MEASURES} == {""}

@@ -6,7 +6,7 @@ from scipy import stats
 from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest, size_of
 from contextcliff.writing.analysis.trends import neighbour_steps, writing_trends
 from contextcliff.writing.measures.measure import MEASURES
-from tests.analysis.written_rounds import drawn
+from tests.writing.written_rounds import drawn
 
 LOW = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]
 HIGH = [0.60, 0.61, 0.62, 0.63, 0.64, 0.65]

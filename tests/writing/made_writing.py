@@ -34,6 +34,7 @@ from contextcliff.writing.prose_findings import (
     WritingTier,
     WritingTrend,
 )
+from tests.simulated_reports import edited
 
 TIERS = (2048, 4096, 8192, 16_384)
 POINT = 43
@@ -199,13 +200,20 @@ def make_writing(scored: Sequence[ScoredSample] | None = None) -> Writing:
 
 def with_writing(report: Report, scored: Sequence[ScoredSample] | None = None) -> Report:
     """A report of a continuation run."""
-    return replace(
+    return edited(
         report,
         task="continuation",
         dataset="documents",
         run_id="continuation-smollm2-1a2b3c4d",
         writing=make_writing(scored),
     )
+
+
+def writing_in(report: Report) -> Writing:
+    """The writing of a report that has one."""
+    writing = report.analysis.finding(Writing)
+    assert writing is not None
+    return writing
 
 
 def _spread(values: Sequence[float]) -> tuple[float | None, float | None, float | None, float | None]:

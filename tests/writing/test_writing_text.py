@@ -15,10 +15,11 @@ from rich.console import Console
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.writing.prose_findings import Scale, Writing, WritingTrend
-from contextcliff.writing.sections.writing_phrases import round_figures, value
+from contextcliff.writing.prose_findings import Scale, WritingTrend
+from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
-from tests.reporting.made_writing import TIERS, make_round, make_rounds, with_writing
+from tests.simulated_reports import edited
+from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing, writing_in
 
 LONG = (2048, 131_072, 1_048_576)
 _SCALED: tuple[tuple[str, Scale], ...] = (("mtld", "z"), ("word_entropy", "raw"))
@@ -33,11 +34,6 @@ def printed(report: Report, *, width: int = 80, encoding: str = "utf-8") -> str:
     return raw.getvalue().decode(encoding)
 
 
-def writing_of(report: Report) -> Writing:
-    assert report.writing is not None
-    return report.writing
-
-
 def section(text: str) -> str:
     return text[text.index("WRITING BY LENGTH") : text.index("OVERALL")]
 
@@ -49,7 +45,7 @@ def test_a_run_that_writes_nothing_has_no_word_of_writing(cliff: Report) -> None
 
 def test_a_row_of_the_table_holds_every_figure_of_its_length(cliff: Report) -> None:
     report = with_writing(cliff, make_rounds(rounds=4))
-    tier = writing_of(report).tiers[1]
+    tier = writing_in(report).tiers[1]
     level = {found.name: found for found in tier.measures}
     row = next(line for line in section(printed(report)).splitlines() if line.split()[:1] == ["4,096"])
     cloze, diversity = level["cloze_score"], level["vocabulary_diversity"]
@@ -76,7 +72,7 @@ def test_columns_drop_out_whole_where_space_is_short(cliff: Report, width: int, 
     shown = section(printed(report, width=width))
     assert max(map(len, shown.splitlines())) <= width
     assert "…" not in shown
-    for tier in writing_of(report).tiers:
+    for tier in writing_in(report).tiers:
         row = next(line for line in shown.splitlines() if line.split()[:1] == [f"{tier.context_tokens:,}"])
         # Length, cloze score and composite are what stays to the last.
         assert {f"{tier.measures[0].mean:.2f}", f"{tier.composite.mean:.1f}", "3"} <= set(row.split())
@@ -97,7 +93,7 @@ def test_the_trends_go_from_start_to_end_and_say_what_a_change_means(cliff: Repo
         WritingTrend(measure="mtld", scale="raw", start=90.0, end=60.0, p_value=0.0001, p_holm=0.0009, exact=False),
         WritingTrend(measure="comma_density", scale="raw", start=1.0, end=2.0, p_value=0.3, p_holm=0.6, exact=True),
     )
-    shown = section(printed(replace(report, writing=replace(writing_of(report), trends=trends)), width=120))
+    shown = section(printed(edited(report, writing=replace(writing_in(report), trends=trends)), width=120))
     assert "22.16 -> 15.38 (-6.780, more complex); corrected p = 0.400 at equal length" in shown
     assert "0.537 -> 0.542 (+0.005, more diverse); not tested" in shown
     assert re.search(r"90\.00 -> 60\.00 \(-30\.00, worse\); corrected p < 0\.001 *\n", shown)
@@ -110,8 +106,8 @@ def test_what_was_found_is_told_on_console_and_page(cliff: Report) -> None:
     shown = " ".join(section(printed(report, width=100)).split())
     page = render_markdown(report, figures=[])
     for text in (shown, page):
-        assert writing_of(report).verdict in text
-        assert writing_of(report).warnings[0] in text
+        assert writing_in(report).verdict in text
+        assert writing_in(report).warnings[0] in text
         assert "at 16,384 complete x2, repetition x1" in text
         assert "at 16,384: Cloze score rose 4.180" in text
         assert "at 2,048, round 3: Cloze score, MTLD" in text
@@ -134,7 +130,7 @@ def test_what_was_found_is_told_on_console_and_page(cliff: Report) -> None:
 def test_a_degradation_is_told_on_the_scale_that_was_tested(
     cliff: Report, against: Literal["shortest", "author"], scale: Scale, shift: float, said: str
 ) -> None:
-    test = next(test for test in writing_of(with_writing(cliff)).tests if test.degraded)
+    test = next(test for test in writing_in(with_writing(cliff)).tests if test.degraded)
     test = replace(test, measure="vocabulary_diversity", against=against, scale=scale, shift=shift)
     (line,) = degraded_lines([test])
     assert f"{said} (corrected p" in line
@@ -146,7 +142,7 @@ def test_a_trend_at_the_very_level_of_the_run_is_told(cliff: Report, confidence:
         WritingTrend(measure="mtld", scale="raw", start=90.0, end=60.0, p_value=0.01, p_holm=0.05, exact=True),
         WritingTrend(measure="comma_density", scale="raw", start=1.0, end=2.0, p_value=0.3, p_holm=None, exact=True),
     )
-    lines = trend_lines(replace(writing_of(with_writing(cliff)), trends=trends, confidence=confidence))
+    lines = trend_lines(replace(writing_in(with_writing(cliff)), trends=trends, confidence=confidence))
     assert ("MTLD" in dict(lines)) is told
     assert lines[-1] == (f"{1 if told else 2} further", f"no trend shown at {level}, corrected")
 
@@ -157,14 +153,14 @@ def test_the_page_says_which_trends_were_tested_at_equal_length(cliff: Report) -
         for name, scale in _SCALED
     )
     report = with_writing(cliff)
-    page = render_markdown(replace(report, writing=replace(writing_of(report), trends=trends)), figures=[])
+    page = render_markdown(edited(report, writing=replace(writing_in(report), trends=trends)), figures=[])
     assert re.search(r"\| MTLD \|.*\| at equal length \|\n", page)
     assert re.search(r"\| Word entropy \|.*\| as it is \|\n", page)
 
 
 def test_of_many_measures_found_worse_the_surest_are_named_and_the_rest_counted(cliff: Report) -> None:
     report = with_writing(cliff)
-    test = next(test for test in writing_of(report).tests if test.degraded)
+    test = next(test for test in writing_in(report).tests if test.degraded)
     names = ("cloze_score", "mtld", "word_entropy", "copied_share", "compression_ratio", "long_word_ratio")
     tests = [replace(test, measure=name, p_holm=0.001 * place) for place, name in enumerate(names, start=1)]
     assert degraded_in_short(tests[::-1]) == [
@@ -185,7 +181,7 @@ def test_the_page_has_every_measure_beside_the_original_and_the_author(cliff: Re
 
 def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(cliff: Report) -> None:
     scored = [*make_rounds(measured=False), make_round(tokens=2048, trial=5, answered=False)]
-    report = with_writing(replace(cliff, bins=(), cells=()), scored)
+    report = with_writing(edited(cliff, bins=(), cells=()), scored)
     shown = section(printed(report))
     assert "nan" not in shown
     assert "None" not in shown
@@ -196,21 +192,12 @@ def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(clif
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:
     report = with_writing(cliff)
-    hostile = replace(writing_of(report), verdict=HOSTILE, warnings=(HOSTILE,), document_id=HOSTILE, embeddings=HOSTILE)
-    html = (
-        MarkdownIt("commonmark").enable("table").render(render_markdown(replace(report, writing=hostile), figures=[]))
-    )
+    hostile = replace(writing_in(report), verdict=HOSTILE, warnings=(HOSTILE,), document_id=HOSTILE, embeddings=HOSTILE)
+    html = MarkdownIt("commonmark").enable("table").render(render_markdown(edited(report, writing=hostile), figures=[]))
     assert not re.search(r"<(script|a |img|em)", html)
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
         rows = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
-
-
-def test_a_rounds_figures_are_those_that_were_measured() -> None:
-    assert round_figures({"cloze_score": 14.66, "vocabulary_diversity": 0.564}) == (
-        "Cloze 14.66, level 16+, vocabulary 0.564"
-    )
-    assert round_figures({}) == ""
 
 
 @pytest.mark.parametrize(

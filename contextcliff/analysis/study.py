@@ -1,0 +1,105 @@
+"""The scored samples of a run with what is computed once from them: the input of every finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.bins import Group, LengthResult
+from contextcliff.analysis.controls import ControlLevel
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.analysis.threshold import Threshold
+from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.generation import ScoredSample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StudyFacts:
+    """What an analysis has to know of a run beside its scored samples and the analysis' settings."""
+
+    max_context_tokens: int
+    """The model's window."""
+    designed_lengths: bool
+    """Whether the task chose its lengths (a bin each) or took documents as they are (quantile bins)."""
+    relative_by_default: bool
+    """Whether the threshold is a share of the baseline's score where the settings don't say."""
+    task: object = None
+    """The task, for findings of the task's own package; nothing else looks into it."""
+    judge: str | None = None
+    """Name of the model that rated the answers; None: nothing did."""
+    judge_right_from: int = 0
+    """The rating (1 to 10) from which on the judge is taken to call an answer right."""
+    embedder: str | None = None
+    """What embedded the sentences of the answers; None: nothing did."""
+    audit: LengthAudit | None = None
+    """How long the documents are, where they have their natural length."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Study:
+    """The input of every finding. `sequence` and `threshold` are None for a run without samples."""
+
+    scored: tuple[ScoredSample, ...]
+    """All planned samples, unscored ones included, without controls."""
+    controls: tuple[ScoredSample, ...]
+    """The scored controls that samples name in `Sample.controls`; they count in no score."""
+    settings: AnalysisSettings
+    facts: StudyFacts
+    relative: bool
+    """Whether the threshold is a share of the baseline's score."""
+    groups: tuple[Group, ...]
+    """The samples by length, shortest first; `results` are in the same order."""
+    sequence: FixedSequenceTest | None
+    threshold: Threshold | None
+    control_levels: tuple[ControlLevel, ...]
+    """The controls of every length; empty where the run has none."""
+    safe_cap: SafeCap
+
+    @property
+    def results(self) -> tuple[LengthResult, ...]:
+        return () if self.sequence is None else self.sequence.results
+
+    @property
+    def bins(self) -> tuple[Bin, ...]:
+        return tuple(result.bin for result in self.results)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item of the run is right or wrong."""
+        return bool(self.results) and self.results[0].binary
+
+    @property
+    def confidence(self) -> float:
+        return self.settings.confidence
+
+
+class Finder(Protocol):
+    """What computes one finding; the sections of a report are finders."""
+
+    @property
+    def key(self) -> str:
+        """The finding's name, unique among all."""
+        ...
+
+    def compute(self, study: Study) -> Any:
+        """The finding; None where there is none."""
+        ...
+
+    def caps(self, finding: Any, study: Study) -> Mapping[str, int | None]:
+        """What it adds to the cap rules: tokens by rule."""
+        ...
+
+
+def findings_of(study: Study, finders: Sequence[Finder]) -> tuple[dict[str, object], dict[str, int | None]]:
+    """Every finding by its key, and the cap rules that they add."""
+    findings: dict[str, object] = {}
+    caps: dict[str, int | None] = {}
+    for finder in finders:
+        finding = finder.compute(study)
+        if finding is not None:
+            findings[finder.key] = finding
+            caps.update(finder.caps(finding, study))
+    return findings, caps

@@ -1,0 +1,54 @@
+"""The comparison parts there are, each imported only where a compared run has its finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+
+from contextcliff.reporting.comparison.comparison_part import ComparisonPart
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedPart:
+    """Where a part's class stands (`package.module.Class`), and what is known of it without importing it."""
+
+    key: str
+    """The finding that it compares."""
+    path: str
+    files: tuple[str, ...]
+    """All that it may leave in the folder of a comparison."""
+    without: Mapping[str, object] = field(default_factory=dict)
+    """Its keys of `comparison.json` where no run has the finding."""
+    without_of_run: Mapping[str, object] = field(default_factory=dict)
+    """The same of a run there."""
+
+
+PARTS: tuple[ListedPart, ...] = (
+    ListedPart(
+        key="writing",
+        path="contextcliff.writing.comparison.writing_comparison.WritingComparison",
+        files=("writing_core.png", "writing_measures.png", "writing.html"),
+        without={"measures": []},
+        without_of_run={"writing_verdict": None},
+    ),
+)
+
+
+def parts_with(findings: Iterable[str]) -> tuple[ComparisonPart, ...]:
+    """The parts that compare some of these findings, loaded, in the order of the list."""
+    keys = frozenset(findings)
+    return tuple(_loaded(listed.path) for listed in PARTS if listed.key in keys)
+
+
+def all_parts() -> tuple[ComparisonPart, ...]:
+    """Every part, loaded: for a path that is no run of ours."""
+    return parts_with(listed.key for listed in PARTS)
+
+
+@cache
+def _loaded(path: str) -> ComparisonPart:
+    module, _, name = path.rpartition(".")
+    part: ComparisonPart = getattr(import_module(module), name)()
+    return part

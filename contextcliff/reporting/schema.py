@@ -1,0 +1,109 @@
+"""`report.json`, schema 1: a report as one flat object, and the way back.
+
+The run's fields and the analysis' stand at the top level, and so does every finding, under its section's key. A
+finding that the run does not have is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
+from contextcliff.reporting.section import Section
+from contextcliff.reporting.section_list import absent_keys, sections_of, sections_with
+
+_IN_FRONT = (
+    *("run_id", "fingerprint", "label", "partial", "model", "engine", "kv_policy", "task", "dataset", "tokenizer"),
+    "max_context_tokens",
+)
+"""Fields of the run that stand before the analysis; the rest of them stand at the end."""
+
+
+def flatten(report: Report) -> dict[str, object]:
+    """A report as JSON's own types, tuples as lists."""
+    run: dict[str, object] = {each.name: getattr(report.run, each.name) for each in fields(report.run)}
+    run.pop("notes")
+    analysis = {each.name: getattr(report.analysis, each.name) for each in fields(Analysis)}
+    for name in ("findings", "notes"):
+        analysis.pop(name)
+    flat = {
+        "schema_version": SCHEMA_VERSION,
+        **{name: run.pop(name) for name in _IN_FRONT},
+        **analysis,
+        **_findings(report),
+        "usage": report.usage,
+        "counts": report.counts,
+        "notes": report.notes,
+        **run,
+    }
+    return {name: plain(value) for name, value in flat.items()}
+
+
+def unflatten(flat: Mapping[str, object]) -> Report:
+    """A report from what `flatten` gave, now or in an earlier version, which may lack findings.
+
+    Raises `pydantic.ValidationError` (a `ValueError`) where it is not of this schema. All notes come back as those of
+    the run.
+    """
+    findings = {}
+    for section in sections_with([name for name, value in flat.items() if value is not None]):
+        finding = _finding(section, flat)
+        if finding is not None:
+            findings[section.key] = finding
+    return Report(
+        run=_adapter(RunRecord).validate_python(_present(RunRecord, flat)),
+        analysis=_adapter(Analysis).validate_python({**_present(Analysis, flat), "notes": (), "findings": findings}),
+        usage=_adapter(Usage).validate_python(flat.get("usage")),
+        counts=_adapter(Counts).validate_python(flat.get("counts")),
+    )
+
+
+def plain(value: object) -> object:
+    """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _findings(report: Report) -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for section in sections_of(report):
+        finding = section.of(report)
+        if section.inline and finding is not None:
+            flat |= {each.name: getattr(finding, each.name) for each in fields(finding)}
+        elif section.record is not None:
+            flat[section.key] = finding
+    return flat | dict.fromkeys(absent_keys(report.analysis.findings))
+
+
+def _finding(section: Section[Any], flat: Mapping[str, object]) -> object:
+    if section.record is None:
+        return None
+    if section.inline:
+        present = _present(section.record, flat)
+        return _adapter(section.record).validate_python(present) if present else None
+    value = flat.get(section.key)
+    return None if value is None else _adapter(section.record).validate_python(value)
+
+
+def _present(record: type[Any], flat: Mapping[str, object]) -> dict[str, object]:
+    return {each.name: flat[each.name] for each in fields(record) if each.name in flat}
+
+
+def _adapter(record: Any) -> TypeAdapter[Any]:
+    """Building one takes milliseconds, and an experiment's folder may hold many reports."""
+    if record not in _ADAPTERS:
+        _ADAPTERS[record] = TypeAdapter(record)
+    return _ADAPTERS[record]
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}

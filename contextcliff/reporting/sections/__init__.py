@@ -1,0 +1,1 @@
+"""The sections of a report, one a file; `section_list` has their order."""

@@ -1,0 +1,85 @@
+"""Whether a length can show a cliff at all, by prompts with the evidence alone and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from contextcliff.analysis.controls import ControlLevel, ControlResults
+from contextcliff.analysis.study import Study
+from contextcliff.records.report import Report
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Column, Table, Text
+from contextcliff.reporting.section import Measurement, Section
+
+_MEANING = (
+    "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
+    " floor to be high, is not informative: its scores say nothing about length."
+)
+_MOST_LENGTHS = 4
+"""So many lengths are named in a line; the rest are counted."""
+
+
+class ControlsSection(Section[ControlResults]):
+    """The controls of every length, and which lengths they show to be uninformative."""
+
+    key = "controls"
+    title = "Controls"
+    record = ControlResults
+    inline = True
+
+    def compute(self, study: Study) -> ControlResults | None:
+        return ControlResults(controls=study.control_levels)
+
+    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
+        doubt = _uninformative(_levels(report))
+        return ((self.title, doubt),) if doubt else ()
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        levels = _levels(report)
+        if not levels:
+            return ()
+        cells = report.analysis.cells
+        blind = sum(not cell.informative for cell in cells)
+        blind_cells = f"{blind:,} of {len(cells):,} cells of length and depth are not informative."
+        return (
+            Text(text=_MEANING),
+            Table(columns=_columns(levels)),
+            *((Text(text=blind_cells),) if blind else ()),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for level in _levels(report):
+            yield Measurement(key="control_ceiling", value=level.ceiling, step=level.asked_tokens)
+            yield Measurement(key="control_floor", value=level.floor, step=level.asked_tokens)
+
+
+def _levels(report: Report) -> tuple[ControlLevel, ...]:
+    finding = report.analysis.finding(ControlResults)
+    return () if finding is None else finding.controls
+
+
+def _columns(levels: Sequence[ControlLevel]) -> tuple[Column, ...]:
+    ceilings = tuple(phrases.interval(level.ceiling_ci_low, level.ceiling_ci_high) for level in levels)
+    floors = tuple(phrases.interval(level.floor_ci_low, level.floor_ci_high) for level in levels)
+    return (
+        Column(title="asked tokens", cells=tuple(phrases.whole(level.asked_tokens) for level in levels)),
+        Column(title="ceiling n", cells=tuple(phrases.whole(level.ceiling_n) for level in levels)),
+        Column(title="ceiling", cells=tuple(phrases.score(level.ceiling) for level in levels)),
+        Column(title="interval", cells=ceilings),
+        Column(title="floor n", cells=tuple(phrases.whole(level.floor_n) for level in levels)),
+        Column(title="floor", cells=tuple(phrases.score(level.floor) for level in levels)),
+        Column(title="interval", cells=floors),
+        Column(title="informative", cells=tuple("yes" if level.informative else "no" for level in levels)),
+    )
+
+
+def _uninformative(levels: Sequence[ControlLevel]) -> str:
+    """Which lengths can't show a cliff, by their controls; empty where all can."""
+    lengths = [f"{level.asked_tokens:,}" for level in levels if not level.informative]
+    if not lengths:
+        return ""
+    if len(lengths) == len(levels):
+        return "no length can show a cliff (low ceiling or high floor)"
+    more = len(lengths) - _MOST_LENGTHS
+    named = ", ".join(lengths[:_MOST_LENGTHS]) + (f" and {more:,} more" if more > 0 else "")
+    return f"no cliff can show at {named} tokens (low ceiling or high floor)"

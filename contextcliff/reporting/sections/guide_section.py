@@ -1,0 +1,86 @@
+"""What to do at each length: use the text as it is, compress it, or retrieve from it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from contextcliff.analysis.guide import Guide, GuideRow, operating_guide
+from contextcliff.analysis.half_life import half_life_of
+from contextcliff.analysis.study import Study
+from contextcliff.records.report import Report
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Column, Line, Lines, Table, Text
+from contextcliff.reporting.section import Section
+
+_MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
+_MOODS = {"safe": "good", "caution": "doubtful", "danger": "bad"}
+_SCALE = (
+    "A rule of thumb on mean scores: safe over 0.9, danger under 0.5, caution between. It is sure where the"
+    " whole interval lies in that range. The safe cap, not this guide, is the claim that was tested."
+)
+
+
+class GuideSection(Section[Guide]):
+    """An operating guide by mean score, for tasks of recall."""
+
+    key = "guide"
+    title = "Operating guide"
+    title_note = "by mean score; lengths as asked"
+    record = Guide
+
+    def compute(self, study: Study) -> Guide | None:
+        # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
+        if study.facts.relative_by_default or not study.facts.designed_lengths:
+            return Guide(rows=(), advice=())
+        return operating_guide(study.results, half_life_of(study))
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        guide = self.of(report)
+        if guide is None or not guide.rows:
+            return ()
+        return (Lines(lines=tuple(_lines(guide)), bullets=False),)
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        guide = self.of(report)
+        if guide is None or not (guide.rows or guide.advice):
+            return ()
+        rows = guide.rows
+        columns = (
+            Column(title="level", cells=tuple(f"{_mark(row.level)} {row.level}" for row in rows), words=True),
+            Column(title="asked tokens", cells=tuple(phrases.whole(row.asked_tokens) for row in rows)),
+            Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
+            Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
+            Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
+            Column(title="sure", cells=tuple("yes" if row.sure else "no" for row in rows)),
+        )
+        return (
+            Text(text=_SCALE),
+            *((Table(columns=columns),) if rows else ()),
+            Lines(lines=tuple(Line(text=line) for line in guide.advice)),
+        )
+
+
+def _lines(guide: Guide) -> Iterator[Line]:
+    """A line for each range of neighbouring lengths at one level."""
+    for level, run in itertools.groupby(guide.rows, key=lambda row: row.level):
+        rows = list(run)
+        text = f"{_mark(level)} {level:<10} {_range(rows)} tokens{_doubt(rows)}"
+        yield Line(text=text, mood=_MOODS.get(level, ""))
+
+
+def _mark(level: str) -> str:
+    return _MARKS.get(level, "[??]")
+
+
+def _range(rows: Sequence[GuideRow]) -> str:
+    first, last = rows[0].asked_tokens, rows[-1].asked_tokens
+    return f"{first:,}" if len(rows) == 1 else f"{first:,} - {last:,}"
+
+
+def _doubt(rows: Sequence[GuideRow]) -> str:
+    """What keeps a range from being sure: intervals that reach into another one."""
+    sure = sum(row.sure for row in rows)
+    if sure == len(rows):
+        return ""
+    return f", sure at {sure} of {len(rows)} lengths" if sure else ", not sure"

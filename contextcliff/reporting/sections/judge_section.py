@@ -1,0 +1,78 @@
+"""How often a judge and the exact score disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contextcliff.analysis.judgement import Judgement, judgement_of
+from contextcliff.analysis.study import Study
+from contextcliff.records.report import Report
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Pairs, Text
+from contextcliff.reporting.section import Measurement, Section
+
+
+class JudgeSection(Section[Judgement]):
+    """A judge's ratings beside the exact scores; the report stands on the scores."""
+
+    key = "judgement"
+    title = "Judge"
+    record = Judgement
+
+    def compute(self, study: Study) -> Judgement | None:
+        if study.facts.judge is None:
+            return None
+        return judgement_of(
+            study.scored,
+            judge=study.facts.judge,
+            right_from=study.facts.judge_right_from,
+            confidence=study.confidence,
+        )
+
+    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
+        finding = self.of(report)
+        return () if finding is None else ((self.title, _in_one_line(finding)),)
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None:
+            return ()
+        rating = phrases.MISSING if finding.mean_rating is None else f"{finding.mean_rating:.1f} of 10"
+        rows = [
+            ("Judge", finding.judge),
+            ("Rated", f"{finding.n_judged:,} answers, {finding.n_unjudged:,} unjudged"),
+            ("Mean rating", rating),
+        ]
+        if finding.share is not None:
+            rows += [
+                ("Disagreement with the score", f"{_disagreement(finding)}, {finding.disagreements:,} answers"),
+                ("Judge says right, score wrong", phrases.whole(finding.judge_only)),
+                ("Score says right, judge wrong", phrases.whole(finding.exact_only)),
+            ]
+        meaning = (
+            f"The judge counts as saying right from {finding.right_from:,} of 10 up, the exact score from 0.5 up. The"
+            " report stands on the exact score."
+        )
+        return (Text(text=meaning), Pairs(rows=tuple(rows)))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        if finding is not None:
+            yield Measurement(key="judge_disagreement", value=finding.share)
+            yield Measurement(key="judge_mean_rating", value=finding.mean_rating)
+
+
+def _in_one_line(finding: Judgement) -> str:
+    if finding.share is None:
+        return f"{finding.judge} rated none of {finding.n_unjudged:,} answers"
+    rating = "" if finding.mean_rating is None else f"; mean rating {finding.mean_rating:.1f}"
+    return f"{finding.judge} disagrees in {_disagreement(finding)} of {finding.n_judged:,}{rating}"
+
+
+def _disagreement(finding: Judgement) -> str:
+    """The share of answers on which the judge and the exact score disagree, with its interval."""
+    if finding.share is None:
+        return phrases.MISSING
+    low, high = finding.ci_low, finding.ci_high
+    ends = "" if low is None or high is None else f" ({phrases.percent(low)}-{phrases.percent(high)})"
+    return f"{phrases.percent(finding.share)}{ends}"

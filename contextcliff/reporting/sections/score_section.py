@@ -1,0 +1,107 @@
+"""The score at every length, and by length and depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from contextcliff.records.analysis import Bin
+from contextcliff.records.report import Report
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
+from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
+from contextcliff.reporting.figures.score_figure import score_figure
+from contextcliff.reporting.section import FigureOf, Measurement, Section, from_report
+
+
+class ScoreSection(Section[None]):
+    """A row a length: how many samples, their score, and the bound that the cap is tested with."""
+
+    key = "score_by_length"
+    title = "Score by length"
+    title_note = "tokens"
+    figures = (
+        FigureOf(
+            name="score_by_length",
+            caption="Score by length",
+            has_data=lambda report: bool(report.analysis.bins),
+            draw=from_report(score_figure),
+        ),
+        FigureOf(
+            name="heatmap",
+            caption="Score by depth and length",
+            has_data=lambda report: bool(report.analysis.cells),
+            draw=from_report(heatmap_figure),
+        ),
+    )
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        overall = Text(text=f"OVERALL: {phrases.overall(report)}", strong=True)
+        return (Table(columns=_few_columns(report)), overall) if report.analysis.bins else (overall,)
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
+        overall = Text(text=f"Overall: {phrases.overall(report)}.")
+        return (table, overall, Image(figure="score_by_length"), Image(figure="heatmap"))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for each in report.analysis.bins:
+            for key, value in _figures(each):
+                yield Measurement(key=key, value=value, step=each.asked_tokens)
+        yield Measurement(key="mean_score", value=report.analysis.mean)
+        yield Measurement(key="successes", value=report.analysis.successes)
+
+
+def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
+    yield "score", each.mean
+    yield "score_ci_low", each.ci_low
+    yield "score_ci_high", each.ci_high
+    yield "score_tested_low", each.tested_low
+    yield "std", each.std
+    yield "n_samples", each.n_samples
+    yield "n_unscored", each.n_unscored
+
+
+def _few_columns(report: Report) -> tuple[Column, ...]:
+    """The table for a console, whose least important columns give way."""
+    bound = phrases.bound_name(report.analysis.safe_cap).replace(" ", "\n")
+    column = _columns_of(report)
+    return (
+        column("asked", lambda b: phrases.whole(b.asked_tokens)),
+        column("measured", lambda b: phrases.whole(b.median_tokens), spare=2),
+        column("n", lambda b: phrases.whole(b.n_samples)),
+        column("un-\nscored", lambda b: phrases.whole(b.n_unscored), spare=1),
+        column("score", lambda b: phrases.score(b.mean)),
+        column("interval", lambda b: phrases.interval(b.ci_low, b.ci_high), spare=3),
+        column(bound, lambda b: phrases.bound(b.tested_low)),
+        column("commonest\nfailure", phrases.commonest_failure, spare=4, words=True),
+        column("median\nTTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=6),
+        column("median\nlatency", lambda b: phrases.milliseconds(b.latency_ms_median), spare=5),
+    )
+
+
+def _all_columns(report: Report) -> tuple[Column, ...]:
+    # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
+    shared = any(b.n_clusters is not None for b in report.analysis.bins)
+    column = _columns_of(report)
+    return (
+        column("asked tokens", lambda b: phrases.whole(b.asked_tokens)),
+        column("measured (median)", lambda b: phrases.whole(b.median_tokens)),
+        column("n", lambda b: phrases.whole(b.n_samples)),
+        *((column("shared texts", lambda b: phrases.whole(b.n_clusters)),) if shared else ()),
+        column("unscored", lambda b: phrases.whole(b.n_unscored)),
+        column("score", lambda b: phrases.score(b.mean)),
+        column("interval", lambda b: phrases.interval(b.ci_low, b.ci_high)),
+        column(phrases.bound_name(report.analysis.safe_cap), lambda b: phrases.bound(b.tested_low)),
+        column("commonest failure", phrases.commonest_failure),
+        column("median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median)),
+        column("median latency", lambda b: phrases.milliseconds(b.latency_ms_median)),
+    )
+
+
+def _columns_of(report: Report) -> Callable[..., Column]:
+    bins = report.analysis.bins
+
+    def column(title: str, cell: Callable[[Bin], str], *, spare: int = 0, words: bool = False) -> Column:
+        return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
+
+    return column

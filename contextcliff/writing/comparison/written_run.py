@@ -1,0 +1,81 @@
+"""A compared run with its prose, and by whose rules that was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.file_names import file_name
+from contextcliff.writing.analysis.measuring_rules import WritingSide
+from contextcliff.writing.prose_findings import Writing
+
+WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"
+"""Keys of the configuration by which measures differ."""
+UNSET = "None"
+"""What is null in a configuration."""
+_OURS = "ContextCliff's rules"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenRun:
+    """A run of a comparison that has prose."""
+
+    run: ComparedRun
+    writing: Writing
+
+    @property
+    def name(self) -> str:
+        """What the run is called in the comparison."""
+        return self.run.name
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Its configuration, flattened."""
+        return self.run.parameters
+
+    @property
+    def by_other_rules(self) -> bool:
+        """Whether another tool measured it."""
+        return bool(self.run.tool) and not self.run.remeasured
+
+
+def written_runs(runs: Sequence[ComparedRun], *, key: str) -> tuple[WrittenRun, ...]:
+    """Those of the runs that have prose at some length, in their order."""
+    writings = ((run, run.findings.get(key)) for run in runs)
+    return tuple(
+        WrittenRun(run=run, writing=writing)
+        for run, writing in writings
+        if isinstance(writing, Writing) and writing.tiers
+    )
+
+
+def sides(runs: Sequence[WrittenRun]) -> tuple[WritingSide, ...]:
+    """The runs as a contest takes them: each with the rules that its measures depend on."""
+    word_lists = _word_lists(runs)
+    return tuple(
+        WritingSide(
+            name=run.name,
+            writing=run.writing,
+            rules=f"{run.run.tool}'s rules" if run.by_other_rules else _OURS,
+            word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
+            least_length=run.parameters.get(LEAST_LENGTH, ""),
+        )
+        for run in runs
+    )
+
+
+def word_list_name(setting: str) -> str:
+    """What a configured word list is called: by its file's name."""
+    return "the Dale-Chall list" if setting == UNSET else file_name(setting)
+
+
+def _word_lists(runs: Sequence[WrittenRun]) -> Mapping[str, str]:
+    """What each configured list is called; different files of one name have a number too."""
+    names: dict[str, str] = {}
+    for setting in dict.fromkeys(run.parameters[WORD_LIST] for run in runs if WORD_LIST in run.parameters):
+        name, number = word_list_name(setting), 1
+        while (unique := name if number == 1 else f"{name} ({number})") in names.values():
+            number += 1
+        names[setting] = unique
+    return names

@@ -1,0 +1,148 @@
+"""The finding of a continuation run: how its prose changes with the context, wherever a report is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from contextcliff.analysis.study import Study
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
+from contextcliff.reporting.blocks import Block
+from contextcliff.reporting.section import FigureOf, FinishedRun, Measurement, Section, from_finding
+from contextcliff.writing.analysis.writing_analysis import writing_of
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.prose_findings import Writing, WritingTier
+from contextcliff.writing.sections.convergence_figure import convergence_figure
+from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
+from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.writing_blocks import console_blocks, page_blocks
+from contextcliff.writing.sections.writing_files import writing_files
+from contextcliff.writing.sections.writing_page import page_of
+from contextcliff.writing.sections.writing_runs import comparable_writing
+from contextcliff.writing.task.continuation import Continuation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PAGE = "writing.html"
+
+
+def _has_tiers(report: Report) -> bool:
+    writing = report.analysis.finding(Writing)
+    return writing is not None and bool(writing.tiers)
+
+
+def _figure(name: str, caption: str, draw: Callable[[Report, Writing], Figure]) -> FigureOf:
+    return FigureOf(name=name, caption=caption, has_data=_has_tiers, draw=from_finding(Writing, draw))
+
+
+def _draw_rounds(report: Report, scored: Sequence[ScoredSample]) -> Figure:
+    return from_finding(Writing, partial(rounds_figure, scored=scored))(report, scored)
+
+
+class WritingSection(Section[Writing]):
+    """How the prose of a continuation run changes with the context, and whether it gets worse."""
+
+    key = "writing"
+    title = "Writing by length"
+    title_note = "tokens"
+    record = Writing
+    figures = (
+        _figure("core_metrics", "Core measures of the writing by length", core_figure),
+        FigureOf(
+            name="writing_rounds",
+            caption="Core measures of the writing, round by round",
+            has_data=_has_tiers,
+            draw=_draw_rounds,
+        ),
+        _figure("writing_dashboard", "Composite, consistency, effect sizes and tests of the writing", dashboard_figure),
+        _figure("convergence", "Every measure of the writing against the original", convergence_figure),
+    )
+
+    def compute(self, study: Study) -> Writing | None:
+        """Levels, tests and trends of every measure; None for another task, or where nothing was asked."""
+        task, scored, cap = study.facts.task, study.scored, study.safe_cap
+        if not isinstance(task, Continuation) or not study.bins:
+            return None
+        texts = [item.generation.text for item in scored if item.generation is not None and item.details]
+        document = scored[0].document
+        embeds = any(measure.name in item.details for measure in MEASURES if measure.embeds for item in scored)
+        return writing_of(
+            scored,
+            confidence=cap.confidence,
+            document_id=scored[0].sample.document_id,
+            continuation_point=scored[0].sample.reference.evidence[0].start,
+            author=task.author(texts, document) if texts and document is not None else {},
+            share=cap.threshold if cap.relative_to_baseline else None,
+            cleared=cap.tokens is not None and cap.tokens >= study.bins[-1].max_tokens,
+            embeddings=study.facts.embedder if embeds else None,
+        )
+
+    def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
+        """Rule `writing`: the safe cap, where the threshold is a share of the shortest length's score.
+
+        A length is then tested jointly with the shortest one: no worse than it within a margin.
+        """
+        return {"writing": study.safe_cap.tokens} if study.safe_cap.relative_to_baseline else {}
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        """The verdict with its figures at the console's width."""
+        writing = self.of(report)
+        return () if writing is None else console_blocks(writing)
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        """Every table and figure."""
+        writing = self.of(report)
+        return () if writing is None else page_blocks(writing)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        """`writing.MEASURE` and what stands beside it, by length."""
+        writing = self.of(report)
+        for tier in writing.tiers if writing is not None else ():
+            for key, value in _figures(tier):
+                yield Measurement(key=f"writing.{key}", value=value, step=tier.context_tokens)
+
+    def tags(self, report: Report) -> Mapping[str, str]:
+        """The verdict."""
+        writing = self.of(report)
+        return {} if writing is None else {"writing_verdict": writing.verdict}
+
+    def parameters(self, report: Report) -> Mapping[str, str]:
+        """The text that the runs go on with, and how many rounds a length has."""
+        writing = self.of(report)
+        if writing is None:
+            return {}
+        rounds = sorted({tier.n_rounds for tier in writing.tiers})
+        ends = dict.fromkeys((*rounds[:1], *rounds[-1:]))
+        return {"text": writing.document_id, "rounds": " to ".join(map(str, ends))}
+
+    def files(self, run: FinishedRun) -> Mapping[str, str]:
+        """Tables, results by length, everything that was written, and the page that shows the runs beside this one."""
+        writing = self.of(run.report)
+        if writing is None:
+            return {}
+        runs = comparable_writing(run.report, parameters=run.parameters, beside=run.beside)
+        return {
+            **writing_files(run.report, writing, scored=run.scored, parameters=run.parameters),
+            _PAGE: page_of(runs),
+        }
+
+    def names_of_files(self, report: Report) -> str:
+        """The files that a reader opens first."""
+        return (
+            "" if self.of(report) is None else f"of the writing: {_PAGE} (for a browser), writing.csv, generations.txt"
+        )
+
+
+def _figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:
+    yield "composite", tier.composite.mean
+    yield "composite_ci_low", tier.composite.ci_low
+    yield "composite_ci_high", tier.composite.ci_high
+    yield "composite_classic", tier.composite_classic.mean
+    for level in tier.measures:
+        yield level.name, level.mean
+        yield f"{level.name}_std", level.std
+        yield f"{level.name}_original", level.original
+        yield f"{level.name}_z", level.z
