@@ -99,6 +99,7 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.flags import asks_for_version, read, version
+    from contextcliff.command_line.former_keys import refuse_former_keys
     from contextcliff.command_line.job_keys import refuse_forced_nowhere, refuse_swept_list
     from contextcliff.command_line.overrides import check_overrides, parsed, with_home
 
@@ -109,6 +110,7 @@ def _run(arguments: list[str]) -> ExitCode:
         typed = read(arguments)
         given = with_home(typed.overrides)
         overrides = parsed(given)
+        refuse_former_keys(overrides)
         check_overrides(overrides)
         sweeping = any(override.is_sweep_override() for override in overrides)
         if sweeping and typed.shows:

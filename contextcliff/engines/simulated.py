@@ -112,7 +112,7 @@ class SimulatedSession:
         if not sample.answers:
             text = _writing(sample.seed, health=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
-            text = sample.reply or f"{'; '.join(sample.answers)}."
+            text = sample.reference.reply or f"{'; '.join(sample.answers)}."
         else:
             text = _wrong(sample, rng)
         if on_token is not None:
@@ -181,9 +181,9 @@ def _wrong(sample: Sample, rng: random.Random) -> str:
     """A wrong answer; where a form is asked for, as often in it as out of it."""
     answer = sample.answers[0]
     said = rng.choice(_WRONG)(answer, rng)
-    if not sample.reply or answer not in sample.reply or rng.random() < _FORMLESS:
+    if not sample.reference.reply or answer not in sample.reference.reply or rng.random() < _FORMLESS:
         return said
-    return sample.reply.replace(answer, _other(answer, rng))
+    return sample.reference.reply.replace(answer, _other(answer, rng))
 
 
 def _writing(seed: int, *, health: float, tokens: int, rng: random.Random) -> str:
