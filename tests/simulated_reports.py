@@ -109,8 +109,10 @@ def edited(report: Report, **changes: object) -> Report:
     for name, value in changes.items():
         if name in ("usage", "counts"):
             parts[name] = value
+        elif name == "notes":
+            run, analysis = replace(run, notes=value), replace(analysis, notes=())  # type: ignore[arg-type]  # below
         elif name in {field.name for field in fields(RunRecord)}:
-            run = replace(run, **{name: value})  # type: ignore[arg-type]  # a test names the field that it changes
+            run = replace(run, **{name: value})  # type: ignore[arg-type]  # a test names a field that it changes
         elif name in {field.name for field in fields(Analysis)}:
             analysis = replace(analysis, **{name: value})  # type: ignore[arg-type]  # as above
         else:

@@ -15,7 +15,7 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
 from contextcliff.reporting.section_list import sections_of
-from contextcliff.reporting.stored_reports import StoredReport, stored_reports
+from contextcliff.reporting.stored_reports import StoredReport
 
 CONTROLS_NAME = "controls.jsonl"
 
@@ -90,7 +90,7 @@ def write_report_files(
         scored=scored,
         parameters=parameters or {},
         folder=folder,
-        beside=stored_reports(folder.parent).found if beside is None else beside,
+        beside=beside,
     )
     return (
         write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),

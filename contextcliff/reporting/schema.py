@@ -44,12 +44,14 @@ def flatten(report: Report) -> dict[str, object]:
     return {name: plain(value) for name, value in flat.items()}
 
 
-def unflatten(flat: Mapping[str, object]) -> Report:
+def unflatten(flat: object) -> Report:
     """A report from what `flatten` gave, now or in an earlier version, which may lack findings.
 
-    Raises `pydantic.ValidationError` (a `ValueError`) where it is not of this schema. All notes come back as those of
+    Raises `ValueError` where it is not of this schema. All notes come back as those of
     the run.
     """
+    if not isinstance(flat, Mapping):
+        raise ValueError("a report is an object")
     findings = {}
     for section in sections_with([name for name, value in flat.items() if value is not None]):
         finding = _finding(section, flat)

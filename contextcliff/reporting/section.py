@@ -71,8 +71,14 @@ class FinishedRun:
     """The composed configuration, flattened: dotted key to value."""
     folder: Path
     """Where the run's files go; nothing in it has to be there yet."""
-    beside: Sequence[StoredReport]
-    """The reports of the experiment's other runs."""
+    beside: Sequence[StoredReport] | None = None
+    """The reports of the experiment's other runs, where they have been read; None: they lie beside `folder`."""
+
+    def read_beside(self) -> Sequence[StoredReport]:
+        """Those reports, read where they have not been."""
+        from contextcliff.reporting.stored_reports import stored_reports
+
+        return stored_reports(self.folder.parent).found if self.beside is None else self.beside
 
 
 class Section(Generic[T]):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from contextcliff.analysis.judged_by import compact, differing, rule_of, score_rule, suffix_of, worded
 from tests.tracking.tracking_runs import report
 
@@ -29,7 +27,7 @@ def test_a_report_of_an_earlier_version_is_judged_by_what_its_cap_tells() -> Non
         "analysis.relative_to_baseline": "False",
         "analysis.confidence": "0.95",
     }
-    assert rule_of(replace(report(), judged_by=RULE)) == RULE
+    assert rule_of(report(judged_by=RULE)) == RULE
 
 
 def test_a_rule_is_told_as_it_is_typed() -> None:

@@ -1,4 +1,4 @@
-"""What is written on a figure, and which of it can't be read."""
+"""A report's figures, what is written on them, and which of it can't be read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ import itertools
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+
+from contextcliff.records.report import Report
+from contextcliff.reporting.section import FigureOf
+from contextcliff.reporting.section_list import sections_of
+
+
+def figure_of(report: Report, name: str) -> FigureOf:
+    """The figure of this name, whichever section has it."""
+    return next(figure for section in sections_of(report) for figure in section.figures if figure.name == name)
+
+
+def drawn(report: Report, name: str) -> Figure:
+    """That figure, drawn."""
+    return figure_of(report, name).draw(report, ())
 
 
 def words(figure: Figure) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,6 +16,8 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.files import samples_table, write_report_files
+from contextcliff.reporting.schema import flatten
+from tests.simulated_reports import edited
 
 MakeScored = Callable[..., ScoredSample]
 
@@ -69,17 +70,17 @@ def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_score
 
 
 def test_report_json_round_trips_with_exactly_the_fields_of_the_record(any_report: Report, tmp_path: Path) -> None:
-    report = replace(any_report, model="Qwen “模型”")
+    report = edited(any_report, model="Qwen “模型”")
     write(report, tmp_path, scored=[])
     text = (tmp_path / "report.json").read_text(encoding="utf-8")
-    assert json.loads(text) == json.loads(json.dumps(asdict(report)))
+    assert json.loads(text) == json.loads(json.dumps(flatten(report)))
     assert "模型" in text
     assert text.startswith('{\n  "schema_version": 1')
 
 
 def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        write(replace(cliff, mean=float("nan")), tmp_path, scored=[])
+        write(edited(cliff, mean=float("nan")), tmp_path, scored=[])
     assert not (tmp_path / "report.json").exists()
 
 
@@ -105,7 +106,7 @@ def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeSc
 
 def test_a_line_tells_what_a_score_can_be_read_against(make_scored: MakeScored, cliff: Report, tmp_path: Path) -> None:
     metadata = {"evidence_distance_tokens": 640, "hops": 2, "topic": "a\u2028b"}
-    write(replace(cliff, bins=(), cells=()), tmp_path, scored=[make_scored(metadata=metadata)])
+    write(edited(cliff, bins=(), cells=()), tmp_path, scored=[make_scored(metadata=metadata)])
     (line,) = (tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     row = json.loads(line)
     assert row["metadata"] == metadata
@@ -115,7 +116,7 @@ def test_a_line_tells_what_a_score_can_be_read_against(make_scored: MakeScored, 
 def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_are(
     make_scored: MakeScored, cliff: Report, tmp_path: Path
 ) -> None:
-    bare = replace(cliff, bins=(), cells=())
+    bare = edited(cliff, bins=(), cells=())
     scored, controls = [make_scored()], [make_scored(control="ceiling"), make_scored(trial=1, control="floor")]
     manifest: dict[str, object] = {}
     paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, dpi=30)
@@ -134,7 +135,7 @@ def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_ar
 def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
     cliff: Report, make_scored: MakeScored, said: list[str]
 ) -> None:
-    report = replace(cliff, bins=(), cells=())
+    report = edited(cliff, bins=(), cells=())
     scored = [make_scored(trial=i, prediction=text, question=text) for i, text in enumerate(said)]
     with TemporaryDirectory() as folder:
         write(report, Path(folder), scored=scored)
@@ -147,7 +148,7 @@ def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
 def test_a_lone_surrogate_in_an_answer_survives_in_valid_utf8(
     cliff: Report, make_scored: MakeScored, tmp_path: Path
 ) -> None:
-    write(replace(cliff, model="m\ud800"), tmp_path, scored=[make_scored(prediction="x\ud800y")])
+    write(edited(cliff, model="m\ud800"), tmp_path, scored=[make_scored(prediction="x\ud800y")])
     line = (tmp_path / "samples.jsonl").read_bytes().decode("utf-8")
     assert json.loads(line)["prediction"] == "x\ud800y"
     assert json.loads((tmp_path / "report.json").read_bytes())["model"] == "m\ud800"

@@ -11,15 +11,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from contextcliff.records.analysis import DepthPoint, FacetRow
+from contextcliff.analysis.facets import FacetRow
+from contextcliff.analysis.profile import DepthPoint
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.decay_figure import decay_figure, has_decay
-from contextcliff.reporting.figures.facets_figure import facets_figure
-from contextcliff.reporting.figures.profile_figure import profile_figure
-from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.figure_texts import drawn, figure_of, overlaps, words
+from tests.simulated_reports import edited, findings_in, relaid
 
-MakeReport = Callable[..., Report]
-MakeFacets = Callable[..., list[FacetRow]]
+MakeFacets = Callable[..., tuple[FacetRow, ...]]
 
 
 def curve(axes: Axes, *, style: str) -> Line2D | None:
@@ -28,6 +26,10 @@ def curve(axes: Axes, *, style: str) -> Line2D | None:
         (line for line in axes.lines if len(np.asarray(line.get_xydata())) > 100 and line.get_linestyle() == style),
         None,
     )
+
+
+def has_decay(report: Report) -> bool:
+    return figure_of(report, "decay_curve").has_data(report)
 
 
 def marked(axes: Axes) -> list[float]:
@@ -40,14 +42,15 @@ def marked(axes: Axes) -> list[float]:
 
 
 def test_the_fitted_curve_is_half_of_its_start_at_the_half_life(full: Report) -> None:
-    line = curve(decay_figure(full).axes[0], style="-")
+    line = curve(drawn(full, "decay_curve").axes[0], style="-")
     assert line is not None
     for tokens, score in np.asarray(line.get_xydata(), dtype=float):
-        assert score == pytest.approx(0.98 * math.exp(-math.log(2) * tokens / 6500))
+        half_life = findings_in(full).half_life
+        assert score == pytest.approx(half_life.initial * math.exp(-math.log(2) * tokens / half_life.tokens))
 
 
 def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
-    axes = decay_figure(full).axes[0]
+    axes = drawn(full, "decay_curve").axes[0]
     solid, dashed = curve(axes, style="-"), curve(axes, style="--")
     assert solid is not None
     assert dashed is not None
@@ -57,28 +60,32 @@ def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
 
 
 def test_the_levels_of_the_guide_are_drawn_and_named(full: Report) -> None:
-    figure = decay_figure(full)
+    figure = drawn(full, "decay_curve")
     across = [np.asarray(line.get_ydata(), dtype=float) for line in figure.axes[0].lines]
     assert {float(y[0]) for y in across if len(y) == 2 and y[0] == y[1]} == {0.9, 0.5}
     assert {"0.9: safe above", "0.5: danger below"} <= set(words(figure))
 
 
 def test_a_half_life_is_marked_and_its_interval_shaded(full: Report) -> None:
-    figure = decay_figure(full)
-    assert marked(figure.axes[0]) == [6500]
-    assert {"half-life 6,500", "interval of the half-life"} <= set(words(figure))
+    figure = drawn(full, "decay_curve")
+    tokens = findings_in(full).half_life.tokens
+    assert marked(figure.axes[0]) == [tokens]
+    assert {f"half-life {tokens:,}", "interval of the half-life"} <= set(words(figure))
 
 
 def test_a_half_life_somewhat_beyond_the_longest_test_widens_the_axis(full: Report) -> None:
-    far = replace(full, half_life=replace(full.half_life, tokens=25_000, censored=True))
-    axes = decay_figure(far).axes[0]
+    far = edited(full, half_life=replace(findings_in(full).half_life, tokens=25_000, censored=True))
+    axes = drawn(far, "decay_curve").axes[0]
     assert marked(axes) == [25_000]
     assert axes.get_xlim()[1] > 25_000
 
 
 @pytest.mark.parametrize("tokens", [3, 2_000_000])
 def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens: int) -> None:
-    figure = decay_figure(replace(full, half_life=replace(full.half_life, tokens=tokens, ci_low=2, ci_high=None)))
+    figure = drawn(
+        edited(full, half_life=replace(findings_in(full).half_life, tokens=tokens, ci_low=2, ci_high=None)),
+        "decay_curve",
+    )
     assert marked(figure.axes[0]) == []
     assert f"half-life {tokens:,} (beyond this axis)" in words(figure)
     low, high = figure.axes[0].get_xlim()
@@ -87,8 +94,10 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
 
 
 def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_title(full: Report) -> None:
-    found = replace(full.half_life, tokens=None, initial=None, ci_high=None, reason="the score does not fall")
-    figure = decay_figure(replace(full, half_life=found))
+    found = replace(
+        findings_in(full).half_life, tokens=None, initial=None, ci_high=None, reason="the score does not fall"
+    )
+    figure = drawn(edited(full, half_life=found), "decay_curve")
     assert curve(figure.axes[0], style="-") is None
     assert marked(figure.axes[0]) == []
     assert any("No half-life: the score does not fall" in text for text in words(figure))
@@ -96,17 +105,17 @@ def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_t
 
 def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report) -> None:
     silent = tuple(replace(b, mean=None) for b in full.analysis.bins[1:])
-    none = replace(full.half_life, tokens=None)
-    assert has_decay(replace(full, half_life=none))
-    assert has_decay(replace(full, bins=full.analysis.bins[:1]))
-    assert not has_decay(replace(full, cells=()))
-    assert not has_decay(replace(full, bins=(full.analysis.bins[0], *silent), half_life=none))
-    assert not has_decay(replace(full, bins=silent))
+    none = replace(findings_in(full).half_life, tokens=None)
+    assert has_decay(edited(full, half_life=none))
+    assert has_decay(edited(full, bins=full.analysis.bins[:1]))
+    assert not has_decay(edited(full, cells=()))
+    assert not has_decay(edited(full, bins=(full.analysis.bins[0], *silent), half_life=none))
+    assert not has_decay(edited(full, bins=silent))
 
 
 def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> None:
     silent = replace(full.analysis.bins[-1], mean=None, ci_low=None, ci_high=None)
-    figure = decay_figure(replace(full, bins=(*full.analysis.bins[:-1], silent)))
+    figure = drawn(edited(full, bins=(*full.analysis.bins[:-1], silent)), "decay_curve")
     assert "nothing scored" in words(figure)
     line = curve(figure.axes[0], style="-")
     assert line is not None
@@ -117,16 +126,16 @@ def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> Non
 
 
 def test_the_profile_names_its_pattern_and_the_p_value(full: Report) -> None:
-    figure = profile_figure(full)
-    assert any(text.startswith("Score by depth, middle collapse (p = 0.003)") for text in words(figure))
+    figure = drawn(full, "depth_profile")
+    assert any(text.startswith("Score by depth, middle collapse (p < 0.001)") for text in words(figure))
     line = figure.axes[0].lines[-1]
-    assert np.asarray(line.get_xydata()).tolist() == [[point.depth, point.mean] for point in full.profile]
+    assert np.asarray(line.get_xydata()).tolist() == [[point.depth, point.mean] for point in findings_in(full).profile]
     assert figure.axes[0].get_xlim()[0] < 0 < 1 < figure.axes[0].get_xlim()[1]
 
 
 def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full: Report) -> None:
-    position = replace(full.position, pattern=None, p_value=None, reason="there are 2 depths")
-    said = words(profile_figure(replace(full, position=position)))
+    position = replace(findings_in(full).position, pattern=None, p_value=None, reason="there are 2 depths")
+    said = words(drawn(edited(full, position=position), "depth_profile"))
     assert any(text.startswith("Score by depth: ") for text in said)
     assert any("no pattern was tested: there are 2 depths" in " ".join(text.split()) for text in said)
 
@@ -134,19 +143,20 @@ def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full
 # ---------------------------------------------------------------- facets
 
 
-def test_each_facet_has_a_panel_with_a_row_a_value(full: Report) -> None:
-    figure = facets_figure(full)
+def test_each_facet_has_a_panel_with_a_row_a_value(full: Report, facet_rows: MakeFacets) -> None:
+    rows = facet_rows()
+    figure = drawn(edited(full, facets=rows), "facets")
     said = words(figure)
     assert {"hops", "hops 1"} <= set(said)
     assert said.count("value 1") == said.count("n=10") == 2
     panels = figure.axes[1:]
     assert [np.asarray(panel.lines[-1].get_xdata()).tolist() for panel in panels] == [
-        [row.mean for row in full.facets if row.facet == facet] for facet in ("hops", "hops_1")
+        [row.mean for row in rows if row.facet == facet] for facet in ("hops", "hops_1")
     ]
 
 
 def test_long_names_that_differ_at_their_ends_still_differ(full: Report, facet_rows: MakeFacets) -> None:
-    said = words(facets_figure(replace(full, facets=tuple(facet_rows(facets=1, value="v" * 200)))))
+    said = words(drawn(edited(full, facets=facet_rows(facets=1, value="v" * 200)), "facets"))
     names = [text for text in said if text.startswith("vvv")]
     assert len(set(names)) == 3
     assert max(map(len, names)) <= 32
@@ -165,11 +175,14 @@ def test_long_names_that_differ_at_their_ends_still_differ(full: Report, facet_r
     ],
 )
 @pytest.mark.parametrize("half_life", [None, 900, 6_500, 2_000_000])
-def test_no_text_of_a_decay_covers_another(
-    build: MakeReport, add_findings: MakeReport, lengths: list[int], half_life: int | None
-) -> None:
-    report = add_findings(build(lengths=lengths, successes=[18] * len(lengths), cap=lengths[0]))
-    assert overlaps(decay_figure(replace(report, half_life=replace(report.half_life, tokens=half_life)))) == []
+def test_no_text_of_a_decay_covers_another(full: Report, lengths: list[int], half_life: int | None) -> None:
+    report = relaid(full, lengths=lengths)
+    assert (
+        overlaps(
+            drawn(edited(report, half_life=replace(findings_in(report).half_life, tokens=half_life)), "decay_curve")
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("depths", [2, 5, 30])
@@ -177,7 +190,7 @@ def test_no_text_of_a_profile_covers_another(full: Report, depths: int) -> None:
     profile = tuple(
         DepthPoint(depth=i / (depths - 1), n_samples=12_345, mean=0.5, ci_low=0.4, ci_high=0.6) for i in range(depths)
     )
-    assert overlaps(profile_figure(replace(full, profile=profile))) == []
+    assert overlaps(drawn(edited(full, profile=profile), "depth_profile")) == []
 
 
 @pytest.mark.parametrize(
@@ -188,7 +201,7 @@ def test_no_text_of_the_facets_covers_another(
     full: Report, facet_rows: MakeFacets, facets: int, values: int, value: str
 ) -> None:
     rows = facet_rows(facets=facets, values=values, value=value, name="a_facet_with_a_name_as_long_as_this")
-    figure = facets_figure(replace(full, facets=tuple(rows)))
+    figure = drawn(edited(full, facets=rows), "facets")
     assert overlaps(figure) == []
     # What the names take stays inside the figure: a tight box cuts nothing, but a wide one would shrink the page.
     assert all(text.get_window_extent().x0 >= 0 for panel in figure.axes[1:] for text in panel.texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from contextcliff.reporting.figures.failures_figure import failures_figure
 from contextcliff.reporting.figures.length_audit import audit_figure, length_classes, render_audit
 from contextcliff.reporting.figures.report_figures import draw_curves
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.schema import flatten
+from tests.simulated_reports import edited
 
 AUDIT = LengthAudit(
     lengths=(150, 900, 1_000, 1_100, 6_000, 9_000),
@@ -65,7 +67,7 @@ def test_the_page_has_a_table_of_bins(report: Report) -> None:
     bins = tuple(
         replace(b, n_documents=3, n_items=6, instability=0.5, within_item_variance=0.01) for b in report.analysis.bins
     )
-    page = render_markdown(replace(report, audit=AUDIT, bins=bins), figures=["figures/length_histogram.png"])
+    page = render_markdown(edited(report, audit=AUDIT, bins=bins), figures=["figures/length_histogram.png"])
     section = page.split("## Bins of documents")[1].split("\n## ")[0]
     assert "6 documents of natural length; 0 were too short and 1 too long, and none was cut or padded" in section
     assert section.count("50%") == len(bins)
@@ -82,13 +84,13 @@ def test_a_column_of_failures_is_a_share_of_all_planned_samples(report: Report) 
 
 def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_path: Path) -> None:
     others = {
-        "same": replace(report, run_id="same", model="another"),
-        "other-task": replace(report, run_id="other-task", task="another"),
-        "other-texts": replace(report, run_id="other-texts", dataset="another"),
+        "same": edited(report, run_id="same", model="another"),
+        "other-task": edited(report, run_id="other-task", task="another"),
+        "other-texts": edited(report, run_id="other-texts", dataset="another"),
     }
     for name, other in others.items():
         (tmp_path / name).mkdir()
-        (tmp_path / name / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
+        (tmp_path / name / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
     assert {curve.report.run.run_id for curve in comparable_runs(report, folder=tmp_path)} == {
@@ -106,9 +108,9 @@ def test_a_run_alone_has_no_picture_of_several(report: Report, tmp_path: Path) -
 
 @pytest.mark.parametrize("policies", [("none", "q4_0"), ("none", "none")])
 def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path, policies: tuple[str, str]) -> None:
-    other = replace(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
+    other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "report.json").write_text(json.dumps(asdict(other)), encoding="utf-8")
-    names = [curve.name for curve in comparable_runs(replace(report, kv_policy=policies[0]), folder=tmp_path)]
+    (tmp_path / "b" / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
+    names = [curve.name for curve in comparable_runs(edited(report, kv_policy=policies[0]), folder=tmp_path)]
     assert len(names) == len(set(policies))
     assert all(name.startswith(report.run.model) for name in names)

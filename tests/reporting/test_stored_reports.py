@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import comparable_runs
+from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import (
     NewerReport,
     UnreadableReport,
@@ -23,20 +23,21 @@ from contextcliff.reporting.stored_reports import (
     stored_reports,
     told_passed_over,
 )
-from tests.reporting.conftest import make_report
+from tests.simulated_reports import edited, simulated
 
-RUN = make_report().run_id
+RUN = simulated().run.run_id
 
 
 def judged(threshold: str, *, run_id: str = RUN, created_at: str = "2026-11-01T10:00:00", **more: str) -> Report:
-    return replace(
-        make_report(), run_id=run_id, created_at=created_at, judged_by={"analysis.threshold": threshold, **more}
+    return edited(
+        simulated(), run_id=run_id, created_at=created_at, judged_by={"analysis.threshold": threshold, **more}
     )
 
 
-def saved(report: Report, folder: Path) -> Path:
+def saved(report: Report, folder: Path, *, schema: int = 1) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.json").write_text(json.dumps(asdict(report)), encoding="utf-8")
+    flat = {**flatten(report), "schema_version": schema}
+    (folder / "report.json").write_text(json.dumps(flat), encoding="utf-8")
     return folder
 
 
@@ -46,7 +47,7 @@ def put(report: Report, experiment: Path) -> str:
 
 
 def rule_in(folder: Path) -> Mapping[str, str]:
-    return read_report(folder / "report.json").judged_by
+    return read_report(folder / "report.json").run.judged_by
 
 
 # ---------------------------------------------------------------- what can be read
@@ -54,11 +55,13 @@ def rule_in(folder: Path) -> Mapping[str, str]:
 
 def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
     report = judged("0.9")
-    assert read_report(saved(report, tmp_path) / "report.json") == report
+    again = read_report(saved(report, tmp_path) / "report.json")
+    assert flatten(again) == flatten(report)
+    assert again.analysis.findings == report.analysis.findings
 
 
 def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    file = saved(replace(make_report(), schema_version=2), tmp_path) / "report.json"
+    file = saved(simulated(), tmp_path, schema=2) / "report.json"
     told = "is of schema 2, this ContextCliff reads 1: upgrade, or make it anew with action=analyze"
     with pytest.raises(NewerReport, match=re.escape(told)):
         read_report(file)
@@ -72,8 +75,8 @@ def test_what_is_no_report_is_refused(tmp_path: Path, broken: str) -> None:
 
 
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
-    saved(make_report(), tmp_path / "good")
-    saved(replace(make_report(), schema_version=3), tmp_path / "newer")
+    saved(simulated(), tmp_path / "good")
+    saved(simulated(), tmp_path / "newer", schema=3)
     one = stored_reports(tmp_path)
     assert [stored.folder.name for stored in one.found] == ["good"]
     assert told_passed_over(one.passed_over) == (
@@ -103,14 +106,14 @@ def test_rules_that_look_alike_in_a_folders_name_are_numbered(tmp_path: Path) ->
 
 
 def test_a_report_of_a_newer_schema_is_not_replaced_and_a_damaged_one_is(tmp_path: Path) -> None:
-    saved(replace(judged("0.8"), schema_version=2), tmp_path / RUN)
+    saved(judged("0.8"), tmp_path / RUN, schema=2)
     assert put(judged("0.8"), tmp_path) == f"{RUN}-schema-1"
     (tmp_path / RUN / "report.json").write_text("{")
     assert put(judged("0.8"), tmp_path) == RUN
 
 
 def test_a_report_of_an_earlier_version_is_replaced_by_the_same_threshold(tmp_path: Path) -> None:
-    saved(replace(make_report(), judged_by={}), tmp_path / RUN)
+    saved(edited(simulated(), judged_by={}), tmp_path / RUN)
     assert folder_of(judged("0.9"), experiment=tmp_path).name == f"{RUN}-threshold-0.9"
     assert folder_of(judged("0.8"), experiment=tmp_path).name == RUN
 
@@ -127,7 +130,7 @@ def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> N
     with TemporaryDirectory() as folder:
         experiment = Path(folder)
         for rule in asked:
-            put(replace(make_report(), judged_by=rule), experiment)
+            put(edited(simulated(), judged_by=rule), experiment)
         kept = [rule_in(found.folder) for found in stored_reports(experiment).found]
     distinct = {tuple(sorted(rule.items())) for rule in asked}
     assert len(kept) == len(distinct)
@@ -140,9 +143,9 @@ def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> N
 def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_path: Path) -> None:
     for day, (run_id, threshold) in enumerate([(RUN, "0.8"), (RUN, "0.9"), ("b", "0.9"), ("b", "0.8"), ("c", "0.8")]):
         made = judged(threshold, run_id=run_id, created_at=f"2026-11-0{day + 1}T10:00:00")
-        put(replace(made, model=f"model-{run_id}"), tmp_path)
+        put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
-        this = replace(judged(threshold), model=f"model-{RUN}")
+        this = edited(judged(threshold), model=f"model-{RUN}")
         drawn = [curve.report for curve in comparable_runs(this, folder=tmp_path)]
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}

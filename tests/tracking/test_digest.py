@@ -6,29 +6,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from contextcliff.records.analysis import DepthCell
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
+from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
+from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.writing.made_writing import make_writing
 
-HOW_IT_WAS_MADE = {"created_at", "command", "usage.wall_s", "counts.reused"}
+HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}
 
 
 def whole_report() -> Report:
     """A report in which every field has something to change."""
     made = report()
     part = AuditBin(min_tokens=100, max_tokens=900, documents=4, questions=9, drawn_documents=3, drawn_questions=8)
-    return replace(
+    return edited(
         made,
         label="tuned",
-        cells=(DepthCell(asked_tokens=512, depth=0.5, n_samples=4, mean=0.5),),
         audit=LengthAudit(lengths=(120, 800), too_short=1, too_long=2, bins=(part,)),
         usage=replace(made.usage, usd=0.25),
         counts=replace(made.counts, errors={"timeout": 2}),
         notes=("one text",),
-        server=("model only-model",),
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
@@ -46,6 +45,10 @@ def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             at = f"{path}.{field.name}" if path else field.name
             for name, changed in changes(getattr(value, field.name), at):
                 yield name, replace(value, **{field.name: changed})
+    elif path == "analysis.findings":
+        for key in value:
+            for name, changed in changes(value[key], f"{path}.{key}"):
+                yield name, {**value, key: changed}
     elif isinstance(value, Mapping):
         yield path, {**value, "something else": 1}
         for key in list(value)[:1]:
@@ -73,7 +76,7 @@ def _another(value: object) -> object:
 
 def test_the_report_that_is_walked_has_all_its_fields() -> None:
     made = whole_report()
-    assert [field.name for field in fields(made) if getattr(made, field.name) in (None, "", (), {})] == []
+    assert [name for name, value in flatten(made).items() if value in (None, "", [], {})] == []
 
 
 def test_every_field_is_in_the_digest_but_those_that_tell_how_the_report_was_made() -> None:

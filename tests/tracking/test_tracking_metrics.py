@@ -11,7 +11,8 @@ import pytest
 from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
-from tests.tracking.tracking_runs import LENGTHS, bin_at, report
+from tests.simulated_reports import findings_in
+from tests.tracking.tracking_runs import LENGTHS, report
 
 
 def points(made: Report, key: str) -> list[tuple[int, float]]:
@@ -19,7 +20,7 @@ def points(made: Report, key: str) -> list[tuple[int, float]]:
 
 
 def test_a_length_figure_has_one_point_for_each_length_at_its_tokens() -> None:
-    assert points(report(), "score") == [(512, 1.0), (1024, 0.95), (4096, 0.4)]
+    assert points(report(), "score") == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
     assert [step for step, _ in points(report(), "latency_ms_median")] == list(LENGTHS)
 
 
@@ -28,7 +29,7 @@ def test_a_length_figure_has_one_point_for_each_length_at_its_tokens() -> None:
     [
         *("score", "score_ci_low", "score_ci_high", "score_tested_low", "failure_rate", "std"),
         *("n_samples", "n_unscored", "ttft_ms_median", "latency_ms_median"),
-        *("failure.empty", "failure.wrong-needle"),
+        *("failure.empty", "failure.wrong_needle"),
     ],
 )
 def test_every_length_figure_is_there(key: str) -> None:
@@ -36,46 +37,54 @@ def test_every_length_figure_is_there(key: str) -> None:
 
 
 def test_a_failure_that_a_length_does_not_show_is_a_zero_there() -> None:
-    assert points(report(), "failure.wrong-needle") == [(512, 0), (1024, 1), (4096, 10)]
-    assert points(report(), "failure.empty") == [(512, 0), (1024, 0), (4096, 2)]
+    failures = report().analysis.bins[-1].failures
+    for tag in ("wrong_needle", "empty"):
+        assert points(report(), f"failure.{tag}") == [(512, 0), (1024, 0), (4096, failures[tag])]
 
 
 def test_a_run_figure_has_one_point() -> None:
     assert points(report(), "safe_cap_tokens") == [(0, 1024)]
     assert points(report(), "safe_cap_fraction") == [(0, 0.125)]
-    assert points(report(), "mean_score") == [(0, 0.78)]
-    assert points(report(), "computed_prompt_tokens") == [(0, 600)]
-    assert points(report(), "caps.writing") == [(0, 512)]
+    assert points(report(), "mean_score") == [(0, 0.8)]
+    assert points(report(), "computed_prompt_tokens") == [(0, report().usage.computed_prompt_tokens)]
+    assert points(report(), "caps.absolute") == [(0, 1024)]
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    ("key", "finding", "field"),
     [
-        ("half_life_tokens", 3000),
-        ("half_life_ci_low", 2100),
-        ("half_life_ci_high", 5200),
-        ("half_life_lsq", 3300),
-        ("position_p_value", 0.004),
-        ("judge_disagreement", 0.1),
-        ("judge_mean_rating", 7.5),
+        ("half_life_tokens", "half_life", "tokens"),
+        ("half_life_ci_low", "half_life", "ci_low"),
+        ("half_life_ci_high", "half_life", "ci_high"),
+        ("position_p_value", "position", "p_value"),
+        ("judge_disagreement", "judgement", "share"),
+        ("judge_mean_rating", "judgement", "mean_rating"),
     ],
 )
-def test_every_finding_that_is_a_number_is_a_figure_of_the_run(key: str, value: float) -> None:
-    assert points(report(), key) == [(0, value)]
+def test_every_finding_that_is_a_number_is_a_figure_of_the_run(key: str, finding: str, field: str) -> None:
+    assert points(report(), key) == [(0, getattr(getattr(findings_in(report()), finding), field))]
+
+
+def test_both_fits_of_the_half_life_are_figures() -> None:
+    assert points(report(half_life_lsq=3300), "half_life_lsq") == [(0, 3300)]
 
 
 def test_the_controls_have_a_point_for_each_length_that_has_them() -> None:
-    assert points(report(), "control_ceiling") == [(512, 1.0), (4096, 0.9)]
-    assert points(report(), "control_floor") == [(512, 0.0)]
+    first, _, last = findings_in(report()).controls
+    made = report(controls=(first, replace(last, floor=None)))
+    assert points(made, "control_ceiling") == [(512, 0.375), (4096, 1.0)]
+    assert points(made, "control_floor") == [(512, 0.0)]
 
 
 def test_what_was_not_measured_is_not_logged() -> None:
-    found = report().half_life
+    one, two, three = report().analysis.bins
     made = report(
-        bins=(bin_at(512, 1.0), bin_at(1024, None), bin_at(2048, math.nan)),
-        half_life=replace(found, tokens=None, ci_high=None),
-        position=replace(report().position, pattern=None, p_value=None),
+        bins=(one, replace(two, mean=None), replace(three, mean=math.nan)),
+        half_life=replace(findings_in(report()).half_life, tokens=None, ci_high=None, ci_low=2100),
+        position=replace(findings_in(report()).position, pattern=None, p_value=None),
         judgement=None,
+        usage=replace(report().usage, usd=None),
+        caps={**report().analysis.caps, "half_life": None},
     )
     assert points(made, "score") == [(512, 1.0)]
     assert points(made, "half_life_tokens") == []
@@ -92,7 +101,7 @@ def test_tags_name_what_runs_are_filtered_by() -> None:
     assert made["contextcliff.label"] == "before the fix"
     assert (made["model"], made["kv_policy"], made["verdict"]) == ("qwen", "none", "cliff")
     assert made["partial"] == "true"
-    assert made["position_pattern"] == "primacy"
+    assert made["position_pattern"] == "middle_collapse"
 
 
 def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_judged() -> None:
@@ -108,7 +117,7 @@ def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_ju
 
 
 def test_a_position_that_was_not_tested_is_no_tag() -> None:
-    assert "position_pattern" not in tags(report(position=replace(report().position, pattern=None)))
+    assert "position_pattern" not in tags(report(position=replace(findings_in(report()).position, pattern=None)))
 
 
 @pytest.mark.parametrize(
@@ -120,13 +129,13 @@ def test_a_position_that_was_not_tested_is_no_tag() -> None:
         {"bins": report().analysis.bins[:2]},
         {"zones": (Zone(name="stable", min_tokens=512, max_tokens=4096),)},
         {"safe_cap": replace(report().analysis.safe_cap, tokens=512)},
-        {"half_life": replace(report().half_life, ci_low=2000)},
+        {"half_life": replace(findings_in(report()).half_life, ci_low=2000)},
         {"half_life_lsq": None},
         {"profile": ()},
-        {"position": replace(report().position, p_value=0.005)},
-        {"guide": replace(report().guide, advice=())},
+        {"position": replace(findings_in(report()).position, p_value=0.005)},
+        {"guide": replace(findings_in(report()).guide, advice=())},
         {"facets": ()},
-        {"controls": report().controls[:1]},
+        {"controls": findings_in(report()).controls[:1]},
         {"judgement": None},
     ],
     ids=lambda changes: next(iter(changes)),

@@ -123,7 +123,7 @@ class WritingSection(Section[Writing]):
         writing = self.of(run.report)
         if writing is None:
             return {}
-        runs = comparable_writing(run.report, parameters=run.parameters, beside=run.beside)
+        runs = comparable_writing(run.report, parameters=run.parameters, beside=run.read_beside())
         return {
             **writing_files(run.report, writing, scored=run.scored, parameters=run.parameters),
             _PAGE: page_of(runs),
