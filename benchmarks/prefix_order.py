@@ -1,9 +1,9 @@
-"""What the order of prompts saves: the same samples sent sorted and shuffled, on the embedded model.
+"""How much the order of prompts saves: the same samples, sent sorted and shuffled, on the embedded model.
 
     .venv/bin/python benchmarks/prefix_order.py [LENGTH] [TRIALS]
 
-Prints prompt tokens computed and seconds for both orders, and their ratios. Each order gets a fresh
-server, so that neither finds the other's cache.
+Prints computed prompt tokens and seconds for both orders, and their ratios. Each order has a server of its own, so
+that none profits from the other's cache.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.corpus import Corpus
 from contextcliff.records.prompt import render
 from contextcliff.records.sample import Sample
@@ -34,14 +35,14 @@ ANSWER_TOKENS = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """What one order took."""
+    """What one order took: prompt tokens computed (not cached) and seconds."""
 
     computed_tokens: int
     seconds: float
 
 
 async def send(task: Niah, *, shuffled: bool) -> Cost:
-    """Send every sample of the task to a fresh server in one order."""
+    """Send every sample of the task to a new server, in prefix order or shuffled."""
     document = Essays().corpus(tokens=max(task.lengths), seed=0).documents[0]
     deployment = Deployment(
         model=MODEL, kv_policy=KVPolicy(name="none"), context_tokens=max(task.lengths) + ANSWER_TOKENS + 64

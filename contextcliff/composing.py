@@ -1,4 +1,4 @@
-"""What composes a configuration: where `conf/` lies, what goes with a task, and the keys that there are."""
+"""The shipped configuration: its folder, the options that go with a task, and its keys."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
 
 
 def conf_dir() -> Path:
-    """The shipped `conf/`: inside the package where it is installed, beside it in a checkout."""
+    """The folder of the shipped YAML: in the package where that is installed, beside it in a checkout."""
     package = Path(__file__).resolve().parent
     packaged = package / "conf"
     return packaged if packaged.is_dir() else package.parent / "conf"
 
 
 def _of_task(group: str, task: str, default: str) -> str:
-    """The option of a group that goes with a task, by `conf/of_task.yaml`; `default` where it names none."""
+    """The option of a group that `conf/of_task.yaml` names for a task, else `default`."""
     return str(_options_of_tasks().get(task, {}).get(group, default))
 
 
@@ -34,13 +34,13 @@ OmegaConf.register_new_resolver("of_task", _of_task, replace=True)
 
 
 def hint(key: str, known: Iterable[str]) -> str:
-    """`did you mean X?`, or the way to see the keys where none is near."""
+    """`did you mean KEY?` with the most similar known key; where none is similar, how to list all keys."""
     near = difflib.get_close_matches(key, list(known), n=1)
     return f"did you mean {near[0]}?" if near else _ALL_KEYS
 
 
 def nodes(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:
-    """Every node of nested mappings as dotted key and value, parents before children."""
+    """Every value of nested mappings with its dotted key, each mapping before the values in it."""
     for key, value in values.items():
         path = f"{prefix}{key}"
         yield path, value

@@ -26,6 +26,7 @@ from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.one_line import one_line
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
@@ -42,6 +43,7 @@ _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
+_LONGEST_VALUE = 80
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -141,7 +143,7 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
     value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
     message = str(error.msg).splitlines()[0]
     within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
-    return f"{key}={_brief(value)}: {within[1] if within else message}; give a value, or a key that there is"
+    return f"{key}={_shown_value(value)}: {within[1] if within else message}; give a value, or a key that there is"
 
 
 def _build_annotator(group: str, node: object) -> object | None:
@@ -205,12 +207,12 @@ def _explain(error: ValidationError, cls: type, group: str) -> str:
         case "value_error":
             return str(first["ctx"]["error"])
         case "tuple_type" | "list_type":
-            return f"{key}={_brief(first['input'])}: must be a list; write {key}=[A,B]"
+            return f"{key}={_shown_value(first['input'])}: must be a list; write {key}=[A,B]"
         case "too_short" | "string_too_short":
-            return f"{key}={_brief(first['input'])}: must not be empty"
+            return f"{key}={_shown_value(first['input'])}: must not be empty"
         case _:
             message = first["msg"].replace("Input should be", "must be")
-            return f"{key}={_brief(first['input'])}: {message}"
+            return f"{key}={_shown_value(first['input'])}: {message}"
 
 
 def _key_path(group: str, location: Sequence[int | str]) -> str:
@@ -265,6 +267,7 @@ def _as_shown(value: object) -> object:
             return value
 
 
-def _brief(value: object) -> str:
+def _shown_value(value: object) -> str:
+    """A value as it is typed in YAML, cut to a length that an error message can hold."""
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 80 else text[:80] + "…"
+    return one_line(text, longest=_LONGEST_VALUE)

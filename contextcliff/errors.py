@@ -1,4 +1,4 @@
-"""Failures that end a run with one clear line, and the exit code of each."""
+"""Errors that are reported in one line, and the exit code of each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller."""
+    """Exit codes of the process."""
 
     DONE = 0
     FAILED = 1
@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
 
 
 class ContextCliffError(Exception):
-    """Base of the failures that are explained in one line; `exit_code` is the process's."""
+    """Base of the errors that are reported in one line; `exit_code` is what the process then exits with."""
 
     exit_code = ExitCode.FAILED
 
@@ -30,19 +30,19 @@ class ConfigError(ContextCliffError):
 
 
 class RunError(ContextCliffError):
-    """The run could not go on; what it has is kept."""
+    """The run could not go on; the answers that it has are kept."""
 
 
 class UnreachableError(RunError):
-    """A server that is not there, or not there now."""
+    """A server can't be reached, at least now."""
 
 
 class EngineFault(ContextCliffError):
-    """One request did not bring a generation, and the model is not to blame.
+    """A request brought no generation, and the model is not to blame.
 
-    `kind` is the tag that the sample gets if it stays so (`timeout`, `connect`, `rate_limit`,
-    `server_error`, `broken_stream`, `overflow`, `bad_request`, `content_filter` …); `retryable` says whether to try
-    again; `fatal` that no request can succeed (a wrong key, an unknown model). `retry_after_s` is the server's wish.
+    `kind` is the sample's failure tag where no retry helps (`timeout`, `connect`, `rate_limit`, `server_error`,
+    `broken_stream`, `overflow`, `bad_request`, `content_filter` …). `retryable`: another try may succeed. `fatal`: no
+    request can succeed (wrong key, unknown model). `retry_after_s`: the seconds that the server asks to wait.
     """
 
     def __init__(

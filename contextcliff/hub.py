@@ -1,17 +1,19 @@
-"""The Hugging Face hub, asked once and in silence: its own retries take most of a minute and fill the screen."""
+"""The Hugging Face hub, asked once and without log lines: its own retries take up to a minute and fill the screen."""
 
 from __future__ import annotations
 
 import os
 
 from contextcliff.errors import RunError
+from contextcliff.one_line import one_line
 
 _TIMEOUT_S = 5.0
-_OUT_OF_ORDER = 500
+_FIRST_SERVER_ERROR = 500
+_LONGEST_CAUSE = 200
 
 
-def hush_the_hub() -> None:
-    """Hold back its warnings; what is wrong is said in one line at the end."""
+def quiet_the_hub() -> None:
+    """Turn the hub's warnings off; the caller reports a failure in one line."""
     from huggingface_hub.utils import logging
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
@@ -20,18 +22,18 @@ def hush_the_hub() -> None:
 def reach_the_hub(repository: str, file: str) -> None:
     """Ask once for a file of a repository, before a library asks with all its retries.
 
-    Raises `RunError`, whose text is the cause, where the hub can't be reached or is out of order. What it has to say of
-    the repository (absent, gated) is left to the library, which does not ask again for that.
+    Raises `RunError`, whose text is the cause, where the hub can't be reached or answers with a server error. Other
+    errors (no such repository, no access) are left to the library, which reports those without retrying.
     """
     import httpx2
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
-    hush_the_hub()
+    quiet_the_hub()
     try:
         get_hf_file_metadata(hf_hub_url(repository, file), timeout=_TIMEOUT_S)
     except HfHubHTTPError as error:
-        if error.response.status_code >= _OUT_OF_ORDER:
+        if error.response.status_code >= _FIRST_SERVER_ERROR:
             raise RunError(cause(error)) from error
     except HFValidationError:
         return
@@ -40,6 +42,6 @@ def reach_the_hub(repository: str, file: str) -> None:
 
 
 def cause(error: BaseException) -> str:
-    """What went wrong, in one short line and without the hub's token."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return line.replace(os.environ.get("HF_TOKEN") or "\0", "***")[:200]
+    """The message of an error on one short line, with the hub's token replaced by `***`."""
+    line = one_line(str(error), longest=10 * _LONGEST_CAUSE) or type(error).__name__
+    return one_line(line.replace(os.environ.get("HF_TOKEN") or "\0", "***"), longest=_LONGEST_CAUSE)

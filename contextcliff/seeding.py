@@ -1,4 +1,4 @@
-"""Seeds from coordinates: what a sample is made of never depends on which others are in the run."""
+"""Seeds and digests from coordinates, so that a sample never depends on the other samples of its run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _SEED_BITS = 31
 
 
 def digest_of(*coordinates: object) -> str:
-    """SHA-256, in hex, of a list of JSON values."""
+    """SHA-256, in hex, of a list of JSON values; the same on every machine."""
     return hashlib.sha256(json.dumps(coordinates, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 
 def seed_of(*coordinates: object) -> int:
-    """A non-negative 31-bit seed (every server takes it) from coordinates such as task, length, trial."""
+    """A seed from coordinates such as task, length and trial: 31 bits and not negative, as every server accepts."""
     return int(digest_of(*coordinates)[:16], 16) % (1 << _SEED_BITS)

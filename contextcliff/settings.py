@@ -1,8 +1,8 @@
-"""What every configuration class has in common.
+"""Configuration classes: the decorator that makes a class the schema of a config group, and its field types.
 
-A group of `conf/` names a class in `_target_`; the class is its schema. `settings` makes it a frozen,
-keyword-only dataclass that pydantic checks: types, ranges and unknown keys fail before anything runs,
-whether the values come from YAML or from Python.
+An option of `conf/` names its class in `_target_`. `settings` makes that class a frozen, keyword-only dataclass that
+pydantic validates: a wrong type, a value out of range and an unknown key fail before anything runs, from YAML as
+from Python.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 _LONGEST_NAME = 255
-"""Bytes of one part of a path, on every file system in use."""
+"""Most bytes of one part of a path on common file systems."""
 
 FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")
-"""What is taken for the name of one folder on every system."""
+"""What is accepted as the name of a folder: valid on every operating system."""
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -32,7 +32,10 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 def why_no_path(path: str) -> str | None:
-    """Why no file of this name can be or be looked for; None where one can. Whether there is one, its reader says."""
+    """Why the operating system refuses a path (too long, no such home folder …); None where it accepts it.
+
+    Whether there is a file is not checked: whoever reads it reports that.
+    """
     try:
         given = Path(path).expanduser()
         if any(len(os.fsencode(part)) > _LONGEST_NAME for part in given.parts):
@@ -50,25 +53,25 @@ def why_no_path(path: str) -> str | None:
 
 
 def _usable(path: str) -> str:
-    told = why_no_path(path)
-    if told is not None:
-        raise PydanticCustomError("path", "{told}; give another path", {"told": told})
+    problem = why_no_path(path)
+    if problem is not None:
+        raise PydanticCustomError("path", "{problem}; give another path", {"problem": problem})
     return path
 
 
 GivenPath = Annotated[Name, AfterValidator(_usable)]
-"""A file or folder that a user names. One that is too long, or that can't be looked for, fails before anything runs."""
+"""A file or folder that a user names; a path that the operating system refuses fails before anything runs."""
 
 _T = TypeVar("_T")
 
 
 def folder_name(text: str) -> str:
-    """A text as a part of a file's or folder's name: its letters, digits, `_` and `.`, and hyphens for the rest."""
+    """`text` as a part of a file or folder name: letters, digits, `_` and `.` are kept, the rest become hyphens."""
     return re.sub(r"[^\w.]+", "-", text).strip("-.")
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def settings(cls: type[_T]) -> type[_T]:
-    """Class decorator for the schema of one config group."""
-    made: type[_T] = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))(cls)  # type: ignore[assignment]
-    return made
+    """Class decorator: makes a class the schema of a config group."""
+    schema: type[_T] = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))(cls)  # type: ignore[assignment]
+    return schema

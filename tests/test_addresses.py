@@ -60,10 +60,10 @@ def test_a_key_behind_the_address_is_sent_as_it_was_meant_and_never_shown(key: s
 
 @pytest.mark.parametrize("url", ["http://user:pa/ss@host/v1", "http://user:hunter2#x@host/v1"])
 def test_a_password_that_breaks_its_address_says_how_to_write_it(url: str) -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         address_of(url)
-    assert str(told.value) == (
-        "engine.base_url: is no address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
+    assert str(raised.value) == (
+        "engine.base_url: is not an address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
     )
 
 

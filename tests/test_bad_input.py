@@ -100,58 +100,58 @@ CASES = {
     "a confidence above one": ("analysis.confidence=1.2", "analysis.confidence=1.2: must be less than 1"),
     "an override that is none": (
         "task.lengths=[512,",
-        "task.lengths=[512,: is no override (no viable alternative at input '[512,'); "
+        "task.lengths=[512,: is not an override (no viable alternative at input '[512,'); "
         "write KEY=VALUE, in quotes for the shell",
     ),
-    "a key alone": ("task.trials", "task.trials: is no override; write KEY=VALUE without blanks round the ="),
-    "a value alone": ("2", "2: is no override; write KEY=VALUE without blanks round the ="),
+    "a key alone": ("task.trials", "task.trials: is not an override; write KEY=VALUE without blanks round the ="),
+    "a value alone": ("2", "2: is not an override; write KEY=VALUE without blanks round the ="),
     "a blank before the equals sign": (
         "task.trials =2",
-        "task.trials =2: is no override; write task.trials=2 without blanks round the =",
+        "task.trials =2: is not an override; write task.trials=2 without blanks round the =",
     ),
-    "two equals signs": ("task.trials==2", "task.trials==2: is no override; write task.trials=2"),
+    "two equals signs": ("task.trials==2", "task.trials==2: is not an override; write task.trials=2"),
     "a value without its key": ("=2", "=2: names no key; write KEY=VALUE"),
     "an action as a word": (
         "plan",
-        "plan: is no override; did you mean action=plan? write KEY=VALUE without blanks round the =",
+        "plan: is not an override; did you mean action=plan? write KEY=VALUE without blanks round the =",
     ),
     "help as a word": (
         "help",
-        "help: is no override; did you mean --help? write KEY=VALUE without blanks round the =",
+        "help: is not an override; did you mean --help? write KEY=VALUE without blanks round the =",
     ),
     "a letter that Hydra takes in quotes only": (
         "label=é",
-        "label=é: needs quotes, a pair for the shell and one inside; write 'label=\"é\"'",
+        "label=é: needs quotes twice, for the shell and inside; write 'label=\"é\"'",
     ),
     "a list of words that need quotes": (
         "task.needle.keywords=[銅,水差し]",
-        "task.needle.keywords=[銅,水差し]: is no override; put \"…\" round every text in it, and '…' round all of "
-        "it for the shell",
+        "task.needle.keywords=[銅,水差し]: is not an override; put \"…\" round every text in it, and '…' round it "
+        "all for the shell",
     ),
     "an equals sign in a value": (
         "dataset.path=a=b.txt",
-        "dataset.path=a=b.txt: needs quotes, a pair for the shell and one inside; write 'dataset.path=\"a=b.txt\"'",
+        "dataset.path=a=b.txt: needs quotes twice, for the shell and inside; write 'dataset.path=\"a=b.txt\"'",
     ),
     "typographic quotes": (
         "task.needle.text=“The {city} number is {number}.”",
-        "task.needle.text=“The {city} number is {number}.”: needs quotes, a pair for the shell and one inside; write "
+        "task.needle.text=“The {city} number is {number}.”: needs quotes twice, for the shell and inside; write "
         "'task.needle.text=\"The {city} number is {number}.\"'",
     ),
-    "a comma at the end": ("model=qwen,", "model=qwen,: ends in a comma; write model=qwen, or another value behind it"),
+    "a comma at the end": ("model=qwen,", "model=qwen,: ends in a comma; write model=qwen, or add the next value"),
     "a list without brackets": (
         "task.lengths=512,1024",
         "task.lengths=512,1024: takes a list; write task.lengths=[512,1024]",
     ),
     "a list in parentheses": (
         "task.lengths=(512,1024)",
-        "task.lengths=(512,1024): is no override; write KEY=VALUE or KEY=[A,B], in quotes for the shell",
+        "task.lengths=(512,1024): is not an override; write KEY=VALUE or KEY=[A,B], in quotes for the shell",
     ),
-    "no model": ("model=null", f"model=null: is no option; the options are: {MODELS}"),
-    "an empty model": ("model=", f"model='': is no option; the options are: {MODELS}"),
-    "a list of models": ("model=[qwen,glm]", f"model=[qwen,glm]: is no option; the options are: {MODELS}"),
+    "no model": ("model=null", f"model=null: is not an option; the options are: {MODELS}"),
+    "an empty model": ("model=", f"model='': is not an option; the options are: {MODELS}"),
+    "a list of models": ("model=[qwen,glm]", f"model=[qwen,glm]: is not an option; the options are: {MODELS}"),
     "a model taken away": ("~model", f"~model: a run needs one; choose it with model=OPTION: {MODELS}"),
     "a model chosen twice": ("+model=qwen", "+model: is chosen already; write model=OPTION"),
-    "a key that is added and there": ("+task.trials=2", "+task.trials: is there already; write task.trials=VALUE"),
+    "a key that is added and there": ("+task.trials=2", "+task.trials: exists already; write task.trials=VALUE"),
     "a key taken away that is not there": ("~task.nope", "~task.nope: unknown key; did you mean task.needle?"),
     "a key of another task": (
         "task.rounds=2",
@@ -250,7 +250,7 @@ OF_A_TASK = {
     ),
     "a key that one task of a sweep has, added": (
         ("task=niah,continuation", "+task.trials=2"),
-        "+task.trials: is there already; write task.trials=VALUE, or ++task.trials=VALUE to set it where it exists",
+        "+task.trials: exists already; write task.trials=VALUE, or ++task.trials=VALUE to set it where it exists",
     ),
     "a key that no task of a sweep has": (
         ("task=niah,continuation", "task.trils=2"),

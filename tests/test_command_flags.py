@@ -1,4 +1,4 @@
-"""Flags: Hydra's own work, others are told how the override is written; overrides may stand on both sides of one."""
+"""Flags: Hydra's own work; an unknown flag is answered with the override to write; flags may come anywhere."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import pytest
 from tests.commands import SIMULATED, contextcliff, reports
 
 NO_FLAG = {
-    ("--model", "qwen"): "--model: is no flag; write model=qwen (see --help)",
-    ("--model=qwen", "seed=1"): "--model: is no flag; write model=qwen (see --help)",
-    ("seed=1", "--trials", "8"): "--trials: is no flag; write task.trials=8 (see --help)",
-    ("--task.trials", "seed=1"): "--task.trials: is no flag; write task.trials=VALUE (see --help)",
-    ("--depth-grid",): "--depth-grid: is no flag; write task.depth_grid=VALUE (see --help)",
-    ("--seed", "1"): "--seed: is no flag; write seed=1 (see --help)",
-    ("--verbose",): "--verbose: is no flag; see --help",
-    ("-x",): "-x: is no flag; see --help",
-    ("--helpp",): "--helpp: is no flag; see --help",
+    ("--model", "qwen"): "--model: unknown flag; write model=qwen (see --help)",
+    ("--model=qwen", "seed=1"): "--model: unknown flag; write model=qwen (see --help)",
+    ("seed=1", "--trials", "8"): "--trials: unknown flag; write task.trials=8 (see --help)",
+    ("--task.trials", "seed=1"): "--task.trials: unknown flag; write task.trials=VALUE (see --help)",
+    ("--depth-grid",): "--depth-grid: unknown flag; write task.depth_grid=VALUE (see --help)",
+    ("--seed", "1"): "--seed: unknown flag; write seed=1 (see --help)",
+    ("--verbose",): "--verbose: unknown flag; see --help",
+    ("-x",): "-x: unknown flag; see --help",
+    ("--helpp",): "--helpp: unknown flag; see --help",
     ("--conf", "x"): "ambiguous option: --conf could match --config-path, --config-name, --config-dir; see --help",
     ("--cfg",): "--cfg/-c: expected one argument; see --help",
-    ("--multirun", "--cfg", "job"): "--multirun and --cfg: say different things; give one of them",
-    ("--resolve",): "--resolve: goes with --cfg job; write --cfg job --resolve",
-    ("--package", "task"): "--package: goes with --cfg job; write --cfg job --package",
+    ("--multirun", "--cfg", "job"): "--multirun and --cfg: exclude each other; give one of them",
+    ("--resolve",): "--resolve: works only with --cfg job; write --cfg job --resolve",
+    ("--package", "task"): "--package: works only with --cfg job; write --cfg job --package",
     ("--cfg", "job", "task=niah,qa"): "--cfg: shows one job; give each key one value",
 }
 
@@ -65,10 +65,10 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "told"), SHOWN.items(), ids=map(" ".join, SHOWN))
-def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(("arguments", "line"), SHOWN.items(), ids=map(" ".join, SHOWN))
+def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
     done = contextcliff(*arguments, cwd=tmp_path)
-    assert told in done.stdout
+    assert line in done.stdout
     assert (done.stderr, done.returncode) == ("", 0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.paths import refused_path
+from contextcliff.command_line.path_errors import path_errors_by_key
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
@@ -108,12 +108,12 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path, named: str,
 
 def test_a_database_that_no_file_can_be_is_refused_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
-    for uri, told in {
+    for uri, problem in {
         f"sqlite:///{LONG}": "File name too long",
         f"sqlite:///{tmp_path}/file.txt/x.db": "a folder in it is a file",
     }.items():
         done = contextcliff("engine=simulated", f"tracking.uri={uri}", cwd=tmp_path)
-        assert (done.stderr, done.returncode) == (f"error: tracking.uri: '{uri}': {told}; name another file\n", 2)
+        assert (done.stderr, done.returncode) == (f"error: tracking.uri: '{uri}': {problem}; name another file\n", 2)
     assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
 
@@ -143,22 +143,22 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path: Path) -> None:
     closed.mkdir(mode=0o700)
     os.seteuid(65534)
     try:
-        told = why_no_path(str(closed / "x.txt"))
+        problem = why_no_path(str(closed / "x.txt"))
     finally:
         os.seteuid(0)
-    assert told == "Permission denied"
+    assert problem == "Permission denied"
 
 
 def test_what_the_system_refuses_later_is_named_by_its_key_too(tmp_path: Path) -> None:
     full = tmp_path / "outputs"
     with (
         pytest.raises(ConfigError, match=f"^output_dir={full}: No space left on device .*; give another path$"),
-        refused_path({"output_dir": str(full), "seed": "0", "label": ""}),
+        path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
         raise OSError(28, "No space left on device", str(full / "contextcliff" / "run"))
     with (
         pytest.raises(RunError, match="^/elsewhere/file: No space left on device$"),
-        refused_path({"output_dir": str(full), "seed": "0", "label": ""}),
+        path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
         raise OSError(28, "No space left on device", "/elsewhere/file")
 

@@ -14,10 +14,10 @@ SMALL = ("task=niah,continuation", "++task.lengths=[512]", "++task.max_tokens=64
 
 def tasks_of(folder: Path) -> dict[str, dict[str, object]]:
     """The task section of every run's own configuration, by task."""
-    found = {}
+    tasks = {}
     for file in folder.rglob("config.yaml"):
-        found[file.parent.name.partition("-")[0]] = dict(OmegaConf.load(file).task)
-    return found
+        tasks[file.parent.name.partition("-")[0]] = dict(OmegaConf.load(file).task)
+    return tasks
 
 
 @pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib",)], ids=["one after another", "side by side"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.__main__ import JobFailed
+from contextcliff.command_line.jobs import JobFailed
 
 # As in an environment where no plugin of Hydra is installed.
 _WITHOUT_PLUGINS = """
@@ -46,4 +46,4 @@ def test_every_extra_that_is_named_is_one_of_the_package() -> None:
 def test_a_failure_of_another_process_brings_its_line_home() -> None:
     """Joblib and submitit hand exceptions over pickled; a job on a cluster writes its stderr elsewhere."""
     failed = pickle.loads(pickle.dumps(JobFailed(2, "task.trials=0: must be greater than 0")))
-    assert (failed.code, failed.unheard) == (2, "task.trials=0: must be greater than 0")
+    assert (failed.code, failed.unseen_message) == (2, "task.trials=0: must be greater than 0")

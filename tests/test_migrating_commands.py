@@ -71,7 +71,7 @@ def test_on_windows_the_pairs_of_quotes_change_places() -> None:
 def test_without_the_inner_quotes_the_error_writes_the_command(tmp_path: Path) -> None:
     done = contextcliff("task=niah_static_ja", "task.needle.text=鍵は、底にある。", cwd=tmp_path)
     assert done.stderr == (
-        "error: task.needle.text=鍵は、底にある。: needs quotes, a pair for the shell and one inside; write "
+        "error: task.needle.text=鍵は、底にある。: needs quotes twice, for the shell and inside; write "
         "'task.needle.text=\"鍵は、底にある。\"'\n"
     )
     assert done.returncode == 2

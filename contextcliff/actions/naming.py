@@ -44,7 +44,7 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
     Raises `ConfigError` where runs of several models are.
     """
     engine = invocation.engine
-    if not isinstance(engine, ServerEngine) or not engine.asks_name(invocation.model):
+    if not isinstance(engine, ServerEngine) or not engine.needs_served_name(invocation.model):
         return invocation
     candidates = [_named(invocation, name) for name in store.models()]
     by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}

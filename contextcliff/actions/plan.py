@@ -72,8 +72,8 @@ def _prepared(
     engine = invocation.engine
     if download is not None:
         return invocation, prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served()), ()
-    known = engine.known(invocation.model) if isinstance(engine, ServerEngine) else None
-    if isinstance(engine, ServerEngine) and known is not None and not engine.tells_more:
+    known = engine.configured(invocation.model) if isinstance(engine, ServerEngine) else None
+    if isinstance(engine, ServerEngine) and known is not None and not engine.may_have_tokenizer:
         identity = invocation.identify()
         prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
         return invocation, prepared, _missing_key(engine)
@@ -125,7 +125,7 @@ def _plan(
     download: Download | None,
     judge: JudgePlan | None,
 ) -> Plan:
-    from contextcliff.statistics.power import detectable_drop
+    from contextcliff.statistics.sample_size import detectable_drop
 
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)

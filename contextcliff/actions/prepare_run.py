@@ -17,7 +17,7 @@ from contextcliff.records.prompt import render
 from contextcliff.records.run import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import Materials, TaskPlan
-from contextcliff.text.tokenizer_choice import Offer
+from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
 
 _TEMPLATE_SLACK_TOKENS = 64
@@ -74,14 +74,14 @@ def prepare(
         tokens=invocation.task.longest_context(context_budget), seed=invocation.seed, count=invocation.task.texts
     )
     tokenizer = invocation.tokenizer.choose(
-        Offer(
+        TokenizerSources(
             own=own,
             hub=invocation.model.hub,
             template_arguments=invocation.model.template_arguments,
             plain=served.plain,
             model=invocation.model.name or served.model,
             estimate=estimate,
-            told=missed.append,
+            on_note=missed.append,
         )
     )
     materials = Materials(
@@ -110,8 +110,8 @@ def prepare(
             drawn=_drawn(invocation, built),
             notes=(*missed, *corpus.notes, *built.notes),
             audit=built.audit,
-            server=served.told,
-            api=("completions" if served.plain else "chat") if served.told else "",
+            server=served.lines,
+            api=("completions" if served.plain else "chat") if served.lines else "",
         ),
     )
     return Prepared(

@@ -150,8 +150,15 @@ def _show(invocation: Invocation, report: Report, folder: Path) -> None:
     from rich.console import Console
 
     from contextcliff.reporting.console import render_console
+    from contextcliff.reporting.words.language import LANGUAGES
 
-    render_console(report, console=Console(), folder=folder, tracking_command=invocation.tracking.ui_command())
+    render_console(
+        report,
+        console=Console(),
+        folder=folder,
+        tracking_command=invocation.tracking.ui_command(),
+        language=LANGUAGES[invocation.reporting.language],
+    )
 
 
 def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.errors import ExitCode
-from contextcliff.execution.stopping import heard
+from contextcliff.execution.stopping import stop_code
 
 Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
 
@@ -33,4 +33,4 @@ ENDINGS: Mapping[Stop, Ending] = {
 
 def signalled() -> Stop:
     """The stop by Ctrl-C or SIGTERM, whichever it was."""
-    return "terminated" if heard() is ExitCode.TERMINATED else "interrupted"
+    return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"

@@ -21,7 +21,7 @@ from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.sending import send_all
 from contextcliff.execution.store import Fault, Store
-from contextcliff.models.model import dollars
+from contextcliff.models.price import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 
@@ -94,7 +94,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             cut_short = sent.cut_short
             faults |= sent.faults
         # What the server would not take is known only now, and only where it was asked.
-        store.record_server(identity.run_id, session.served.told if before is None or asking else before.facts.server)
+        store.record_server(identity.run_id, session.served.lines if before is None or asking else before.facts.server)
     stop: Stop | None = signalled() if cut_short else "out of budget" if meter.ran_out else None
     return Sent(
         reused=stored_before(prepared.planned, missing),

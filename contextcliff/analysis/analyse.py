@@ -6,19 +6,21 @@ from collections.abc import Sequence
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import Group, LengthResult, group, mean_of, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
+from contextcliff.analysis.groups import Group, group
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
-from contextcliff.analysis.reasons import reason_of
+from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
+from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
-
-_NO_SAMPLES = "there are no samples to analyse"
+from contextcliff.statistics.descriptive import mean_of
 
 
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
@@ -137,9 +139,9 @@ def _safe_cap(
         relative_to_baseline=relative,
         confidence=settings.confidence,
         verdict="insufficient_evidence" if sequence is None else sequence.verdict,
-        reason=_NO_SAMPLES
+        reason=NoSamples()
         if sequence is None or threshold is None
-        else reason_of(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
+        else cap_reason(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
     )
 
 

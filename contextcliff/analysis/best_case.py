@@ -1,6 +1,6 @@
 """What the best possible answers would show: whether a run can give a safe cap at all, before anything is sent.
 
-The planned samples are given a perfect score each and analysed as a run's are, by the same walk. Where even that walk
+The planned samples are given a perfect score each and analysed as a run's are, by the same test. Where even that test
 stops, no model can get further: there are too few samples, or too few texts that they are cut from.
 """
 
@@ -9,23 +9,63 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.amounts import amount, are
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import LengthResult, group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.reasons import cannot_show, planned_at
+from contextcliff.analysis.groups import group
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
+from contextcliff.records.cap_reason import AskedThreshold, SampleCount
+from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.statistics import sample_size
 
-_EACH = " a length"
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NothingBeyondBaseline(Fact):
+    """No planned length could be compared with the baseline: all lengths are part of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewForBaseline(Fact):
+    """So few samples are planned at the shortest length that they make no baseline."""
+
+    planned: SampleCount
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoLengthInReach(Fact):
+    """So many samples a length cannot show the threshold at any length (beyond a baseline of `baseline_tokens`)."""
+
+    threshold: AskedThreshold
+    confidence: float
+    planned: SampleCount
+    binary: bool
+    baseline_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthsOutOfReach(Fact):
+    """The samples planned at the length `at_tokens` cannot show the threshold, nor those at `others` longer ones.
+
+    `cap_tokens` is the longest cap in reach; None: none is.
+    """
+
+    threshold: AskedThreshold
+    confidence: float
+    planned: SampleCount
+    binary: bool
+    at_tokens: int
+    others: int
+    cap_tokens: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BestCase:
-    """The walk of a perfect model over the planned samples."""
+    """The fixed-sequence test of a perfect model over the planned samples."""
 
     sequence: FixedSequenceTest
     threshold: Threshold
@@ -48,12 +88,12 @@ class BestCase:
     @property
     def fewest(self) -> int | None:
         """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
-        return sample_size.fewest_to_clear(self.asked, self.confidence)
+        return sample_size.fewest_all_right(self.asked, self.confidence)
 
     @property
-    def samples(self) -> str:
-        """What a length has where the walk stops, or at its end: `20 samples a length in 8 texts`."""
-        return planned_at(self._at, each=_EACH)
+    def samples(self) -> SampleCount:
+        """What a length has where the test stops, or at its end."""
+        return planned_at(self._at)
 
     @property
     def items(self) -> int:
@@ -69,33 +109,34 @@ class BestCase:
     def _at(self) -> LengthResult:
         return self.sequence.stop or self.sequence.results[-1]
 
-    def shortfall(self) -> str:
-        """What cap is out of reach and why, in one sentence without its end. The best case must not be enough."""
+    def shortfall(self) -> Fact:
+        """What cap is out of reach and why. The best case must not be enough."""
         sequence, threshold = self.sequence, self.threshold
         if self.is_baseline_alone and sequence.cleared:
-            return "no safe cap can be tested: there is no length beyond the baseline to compare with it"
+            return NothingBeyondBaseline()
         if sequence.cleared == 0 and isinstance(threshold, RelativeThreshold):
-            base = threshold.baseline
-            return (
-                f"no safe cap is possible: {planned_at(base)} at the shortest length {are(base.planned)} no baseline, "
-                f"which takes at least {BASELINE_SAMPLES}"
-            )
-        asked = f"{threshold.asked} at {_percent(self.confidence)} confidence"
+            return TooFewForBaseline(planned=planned_at(threshold.baseline), fewest=BASELINE_SAMPLES)
         tested = (
             sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
         )
         failing = [result for result in tested if not threshold.is_shown_above(result)]
         if len(failing) == len(tested):
-            beyond = f" beyond the baseline ({sequence.cap_tokens:,} tokens)" if sequence.cleared else ""
-            return f"no safe cap{beyond} is possible: {cannot_show(self._at, asked, each=_EACH)}"
-        beyond = f" beyond {sequence.cap_tokens:,} tokens" if sequence.cleared else ""
-        others = "" if len(failing) == 1 else f", nor those at {amount(len(failing) - 1, 'longer lengths')}"
-        at = f"at {failing[0].bin.median_tokens:,} tokens"
-        return f"no safe cap{beyond} is possible: {at} {cannot_show(failing[0], asked)}{others}"
-
-
-def _percent(confidence: float) -> str:
-    return f"{100.0 * confidence:.6g}%"
+            return NoLengthInReach(
+                threshold=threshold.described,
+                confidence=self.confidence,
+                planned=self.samples,
+                binary=self._at.binary,
+                baseline_tokens=sequence.cap_tokens,
+            )
+        return LengthsOutOfReach(
+            threshold=threshold.described,
+            confidence=self.confidence,
+            planned=planned_at(failing[0]),
+            binary=failing[0].binary,
+            at_tokens=failing[0].bin.median_tokens,
+            others=len(failing) - 1,
+            cap_tokens=sequence.cap_tokens,
+        )
 
 
 def best_case(
@@ -106,7 +147,7 @@ def best_case(
     relative_by_default: bool,
     perfect_score: float,
 ) -> BestCase:
-    """Walk over at least one planned sample, every one of them at `perfect_score`."""
+    """Test at least one planned sample, every one of them at `perfect_score`."""
     scored = [
         ScoredSample(sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None)
         for sample in planned

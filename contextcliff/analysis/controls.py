@@ -1,8 +1,8 @@
 """Controls: whether a length can show a cliff at all.
 
-A `ceiling` control asks with the evidence alone, a `floor` control with the text but without the evidence. Where
-the first is low, the question is too hard or the answer isn't recognised; where the second is high, it can be
-answered without reading. Neither is the fault of the length, and a score there says nothing about it.
+A `ceiling` control asks with the evidence alone, a `floor` control with the text but without the evidence. A low
+ceiling means that the question is too hard or that a right answer is not recognised; a high floor means that the
+question can be answered without reading. Neither depends on the length, so a score there says nothing about it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.intervals import is_binary
 
@@ -43,7 +44,7 @@ class ControlResults:
 
 
 _FLOOR_SHARE = 0.5
-"""A floor above this share of the threshold is too high: guessing then gets half of the way."""
+"""A floor above this share of the threshold is too high: guessing then reaches half of the threshold."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,10 +55,10 @@ class Controls:
     floor: Evidence | None
 
     def informative(self, threshold: float | None, confidence: float) -> bool:
-        """Whether neither is shown, one-sided at `confidence`, to be on the wrong side.
+        """Whether a score here says something about the length: no control is shown to be on the wrong side.
 
-        That is, not where the ceiling's upper bound is below the threshold, or the floor's lower bound
-        above half of it. Without a threshold, or without controls, nothing is shown.
+        False where the ceiling's one-sided upper bound at `confidence` is below the threshold, or the floor's lower
+        bound is above half of it. True without a threshold, or without controls.
         """
         if threshold is None:
             return True
@@ -74,13 +75,13 @@ class ControlBook:
     binary: bool
 
     def of(self, samples: Iterable[ScoredSample]) -> Controls:
-        """The scored controls that these samples name; names of none are passed over."""
+        """The scored controls that these samples name; names without a control are ignored."""
         named = sorted({name for item in samples for name in item.sample.controls} & self.by_id.keys())
-        found = [self.by_id[name] for name in named]
-        return Controls(ceiling=self._evidence(found, "ceiling"), floor=self._evidence(found, "floor"))
+        controls = [self.by_id[name] for name in named]
+        return Controls(ceiling=self._evidence(controls, "ceiling"), floor=self._evidence(controls, "floor"))
 
-    def _evidence(self, found: Sequence[ScoredSample], kind: str) -> Evidence | None:
-        scores = tuple(sorted(c.score for c in found if c.sample.control == kind and c.score is not None))
+    def _evidence(self, controls: Sequence[ScoredSample], kind: str) -> Evidence | None:
+        scores = tuple(sorted(c.score for c in controls if c.sample.control == kind and c.score is not None))
         return Evidence(scores=scores, binary=self.binary) if scores else None
 
 
@@ -102,20 +103,20 @@ def control_levels(
     return tuple(_level(group, book.of(group.samples), threshold, confidence) for group in groups)
 
 
-def _level(group: Group, found: Controls, threshold: float | None, confidence: float) -> ControlLevel:
-    ceiling_low, ceiling_high = _interval(found.ceiling, confidence)
-    floor_low, floor_high = _interval(found.floor, confidence)
+def _level(group: Group, controls: Controls, threshold: float | None, confidence: float) -> ControlLevel:
+    ceiling_low, ceiling_high = _interval(controls.ceiling, confidence)
+    floor_low, floor_high = _interval(controls.floor, confidence)
     return ControlLevel(
         asked_tokens=group.asked_tokens,
-        ceiling_n=0 if found.ceiling is None else len(found.ceiling.scores),
-        ceiling=mean(found.ceiling),
+        ceiling_n=0 if controls.ceiling is None else len(controls.ceiling.scores),
+        ceiling=mean(controls.ceiling),
         ceiling_ci_low=ceiling_low,
         ceiling_ci_high=ceiling_high,
-        floor_n=0 if found.floor is None else len(found.floor.scores),
-        floor=mean(found.floor),
+        floor_n=0 if controls.floor is None else len(controls.floor.scores),
+        floor=mean(controls.floor),
         floor_ci_low=floor_low,
         floor_ci_high=floor_high,
-        informative=found.informative(threshold, confidence),
+        informative=controls.informative(threshold, confidence),
     )
 
 

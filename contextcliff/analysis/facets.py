@@ -1,8 +1,8 @@
 """The scores by what else was varied: hops, distance of the evidence, topic.
 
-Each key of the samples' metadata is a facet. Words, and numbers of few kinds, have a row each; other numbers
-are cut at their quartiles. A facet's safe cap is that of its samples alone: with fewer samples at each length it
-is often lower than the run's, or none, for lack of evidence and not of ability.
+Each key of the samples' metadata is a facet. Each word has a row, and each number where there are few different ones;
+other numbers are cut at their quartiles. A facet's safe cap is that of its samples alone. With fewer samples at each
+length it is often lower than the run's, or missing, because there is less evidence and not because the model is worse.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import Group, mean_of, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.pooling import pooled
+from contextcliff.analysis.groups import Group
+from contextcliff.analysis.item_evidence import pooled_evidence
 from contextcliff.analysis.threshold import make_threshold
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.quantiles import quantile_classes
 
 
@@ -44,9 +46,9 @@ class Facets:
 Value = str | int | float
 
 FEW_NUMBERS = 6
-"""Up to so many different numbers have a row each; more are cut at their quartiles."""
+"""Most different numbers that have a row each; more are cut at their quartiles."""
 MOST_WORDS = 12
-"""Rows of a facet of words; the less frequent words are `other`."""
+"""Most rows of a facet of words; the less frequent words are `other`."""
 OTHER = "other"
 _QUARTERS = 4
 
@@ -57,20 +59,20 @@ def facet_rows(
     """A row for each value of each key that has more than one, keys in alphabetical order.
 
     `mean` and its two-sided interval at `confidence` are those of all scored samples with the value, over all
-    lengths; a value without one has no row. `cap_tokens` is found with the same threshold, relative to
+    lengths; a value without one has no row. `cap_tokens` is tested with the same threshold, relative to
     the shortest length of the same samples where `relative`. `binary` is whether the whole run's scores are 0 or 1.
     """
-    found: list[FacetRow] = []
+    rows: list[FacetRow] = []
     for key, values in _values(groups).items():
         for label, members in _classes(values):
             own = _having(groups, key, members)
-            evidence = pooled([group.samples for group in own], binary=binary)
+            evidence = pooled_evidence([group.samples for group in own], binary=binary)
             if evidence is None:
                 continue
-            levels = summarise(own, confidence, binary=binary)
-            clears = make_threshold(levels, threshold=threshold, relative=relative, confidence=confidence)
+            results = summarise(own, confidence, binary=binary)
+            facet_threshold = make_threshold(results, threshold=threshold, relative=relative, confidence=confidence)
             low, high = evidence.shown(confidence)
-            found.append(
+            rows.append(
                 FacetRow(
                     facet=key,
                     value=label,
@@ -78,20 +80,20 @@ def facet_rows(
                     mean=mean_of(evidence.scores),
                     ci_low=low,
                     ci_high=high,
-                    cap_tokens=fixed_sequence_test(levels, clears, confidence).cap_tokens,
+                    cap_tokens=fixed_sequence_test(results, facet_threshold, confidence).cap_tokens,
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
     """The values of each key, one for each planned sample that has it."""
-    found: defaultdict[str, list[Value]] = defaultdict(list)
+    by_key: defaultdict[str, list[Value]] = defaultdict(list)
     for group in groups:
         for item in group.samples:
             for key, value in item.sample.metadata.items():
-                found[key].append(value)
-    return {key: found[key] for key in sorted(found) if len(set(found[key])) > 1}
+                by_key[key].append(value)
+    return {key: by_key[key] for key in sorted(by_key) if len(set(by_key[key])) > 1}
 
 
 def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
@@ -102,7 +104,7 @@ def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
     elif len(set(numbers)) <= FEW_NUMBERS:
         yield from ((_figure(number), frozenset({number})) for number in sorted(set(numbers)))
     else:
-        yield from ((_range(found), frozenset(found)) for found in quantile_classes(numbers, _QUARTERS))
+        yield from ((_range(quarter), frozenset(quarter)) for quarter in quantile_classes(numbers, _QUARTERS))
 
 
 def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
@@ -122,14 +124,14 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
 
 def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
     """The groups of those samples alone, without the lengths that have none."""
-    found = (
+    having = (
         Group(
             asked_tokens=group.asked_tokens,
             samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members),
         )
         for group in groups
     )
-    return [group for group in found if group.samples]
+    return [group for group in having if group.samples]
 
 
 def _range(numbers: Sequence[int | float]) -> str:
@@ -137,7 +139,7 @@ def _range(numbers: Sequence[int | float]) -> str:
 
 
 def _figure(number: int | float) -> str:
-    """As it is read: whole numbers whole, thousands apart, else four significant digits."""
+    """A number in words: whole numbers without decimals, others with four significant digits; commas from 1,000 on."""
     if number == int(number):
         return f"{int(number):,}"
     return f"{number:,.1f}" if abs(number) >= 1_000 else f"{number:.4g}"

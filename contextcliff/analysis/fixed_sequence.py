@@ -1,10 +1,10 @@
 """The safe cap: fixed-sequence testing from the shortest length up.
 
-At each length the hypothesis "the score here is below the threshold" is tested one-sided, and the walk stops
-at the first length where it can't be rejected. Since the order is fixed beforehand and nothing is tested
-after the first failure, "every tested length up to the cap clears the threshold" holds at the stated confidence
-with no correction for the number of lengths (W. Maurer, L. A. Hothorn and W. Lehmacher 1995; P. H. Westfall
-and A. Krishen, J. Statist. Plann. Inference 99 (2001) 25-40). Between tested lengths it leans on monotony.
+At each length the hypothesis "the score here is below the threshold" is tested one-sided. The sequence stops at the
+first length where it cannot be rejected. Since the order is fixed beforehand and nothing is tested after the first
+failure, "every tested length up to the cap is above the threshold" holds at the stated confidence without a correction
+for the number of lengths (W. Maurer, L. A. Hothorn and W. Lehmacher 1995; P. H. Westfall and A. Krishen, J. Statist.
+Plann. Inference 99 (2001) 25-40). Between tested lengths it is assumed that the score falls monotonically.
 """
 
 from __future__ import annotations
@@ -17,45 +17,46 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold, is_degraded
 from contextcliff.statistics.evidence import p_at_least_share
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 
 _CLIFF_SHARE = 2 / 3
-"""A cliff loses so much of its whole fall between two neighbouring lengths; a slope spreads it."""
+"""Share of the whole fall between two neighbouring lengths from which on a fall is a cliff, and not a slope."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FixedSequenceTest:
-    """How far the walk came: `cleared` lengths, and the degraded ones among those after them.
-
-    `degraded` are the positions in `levels`, from `cleared` on, of the lengths shown to be below the threshold.
-    """
+    """The result of the sequence of tests."""
 
     results: tuple[LengthResult, ...]
+    """Every length, shortest first."""
     cleared: int
+    """Number of lengths shown above the threshold before the sequence stopped."""
     degraded: tuple[int, ...]
+    """Positions in `results`, from `cleared` on, of the lengths whose shown interval lies below the threshold."""
     verdict: Verdict
 
     @property
     def last_cleared(self) -> LengthResult | None:
+        """The longest length shown above the threshold; None where the shortest one is not."""
         return self.results[self.cleared - 1] if self.cleared else None
 
     @property
     def stop(self) -> LengthResult | None:
-        """The length that stopped the walk; None where it came to the end."""
+        """The length at which the sequence stopped; None where every length was shown above the threshold."""
         return self.results[self.cleared] if self.cleared < len(self.results) else None
 
     @property
     def cap_tokens(self) -> int | None:
-        """The longest prompt of the last length that cleared the threshold."""
+        """Tokens of the longest prompt of the last length shown above the threshold."""
         return None if self.last_cleared is None else self.last_cleared.bin.max_tokens
 
 
 def fixed_sequence_test(results: Sequence[LengthResult], threshold: Threshold, confidence: float) -> FixedSequenceTest:
-    """Walk from the shortest length up and judge what stopped it."""
+    """Test the lengths from the shortest up until one fails, and give the verdict on what follows."""
     results = tuple(results)
     cleared = 0
     while cleared < len(results) and threshold.is_shown_above(results[cleared]):
@@ -77,7 +78,7 @@ def _verdict(
     if not degraded:
         return "insufficient_evidence"
     if degraded[0] > cleared and not evidence_suffices(results[cleared], threshold):
-        # Something lies between the cap and the fall, and the data could not have shown it to be good.
+        # Between the cap and the fall lies a length that no scores of so many samples could have shown above.
         return "insufficient_evidence"
     if cleared:
         return "cliff" if _steepest_share(results[cleared - 1 :]) >= _CLIFF_SHARE else "slope"
@@ -92,14 +93,14 @@ def _steepest_share(results: Sequence[LengthResult]) -> float:
 
 
 def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
-    """Whether full scores for all scored samples here would have cleared the threshold."""
+    """Whether this length would be shown above the threshold if every scored sample were right."""
     return threshold.could_be_shown_above(result, result.if_scored_right)
 
 
 def _longest_is_lower(results: Sequence[LengthResult], confidence: float) -> bool:
     """One-sided Fisher test (0/1 scores) or Mann-Whitney test of the longest length against the shortest.
 
-    Where samples share texts, Fisher's on the effective counts.
+    Where samples share texts, Fisher's test with the effective counts.
     """
     scored = [result for result in results if result.scores]
     first, last = scored[0].scores, scored[-1].scores
@@ -119,8 +120,8 @@ def _longest_is_lower(results: Sequence[LengthResult], confidence: float) -> boo
 def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
     """Length by which the score is below the threshold: tested one-sided from the longest length down.
 
-    The tokens of the shortest prompt of the shortest length in that walk; None where the longest length
-    is not shown to be below.
+    Tokens of the shortest prompt of the last length in that sequence that is shown below; None where the longest
+    length is not.
     """
     ceiling = None
     for result in reversed(sequence.results):

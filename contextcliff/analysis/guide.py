@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import LengthResult
 from contextcliff.analysis.half_life import HalfLife
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.records.fact import Fact
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,10 +29,10 @@ class GuideRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guide:
-    """An operating guide: a row a length, and advice in sentences."""
+    """An operating guide: a row a length, and advice on ranges of them."""
 
     rows: tuple[GuideRow, ...]
-    advice: tuple[str, ...]
+    advice: tuple[Fact, ...]
 
 
 SAFE_ABOVE = 0.9
@@ -41,11 +42,38 @@ RETRIEVE_BELOW = 4_000
 ROTATE_BELOW = 2_000
 """Half-life in tokens under which not even a few passages belong in one prompt."""
 
-_DO = {
-    "safe": "use the text as it is",
-    "caution": "repeat or compress the key facts",
-    "danger": "use retrieval, a summary or chunking instead of the whole text",
-}
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RangeAdvice(Fact):
+    """Neighbouring lengths of one `level` (`safe`, `caution` or `danger`), from the shortest to the longest.
+
+    Lengths are median measured prompts, `means` the lowest and highest mean score; at the lengths in `unsure` the
+    interval reaches into another level.
+    """
+
+    level: str
+    lengths: tuple[int, ...]
+    means: tuple[float, float]
+    n_samples: int
+    unsure: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Retrieve(Fact):
+    """The half-life is so short that longer texts are better retrieved from or given in chunks."""
+
+    half_life_tokens: int
+    beyond_longest: bool
+    below: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rotate(Fact):
+    """The half-life is so short that each paragraph is better analysed by itself."""
+
+    half_life_tokens: int
+    beyond_longest: bool
+    below: int
 
 
 def operating_guide(results: Sequence[LengthResult], half_life: HalfLife) -> Guide:
@@ -63,18 +91,18 @@ def operating_guide(results: Sequence[LengthResult], half_life: HalfLife) -> Gui
 
 
 def _row(result: LengthResult) -> GuideRow | None:
-    found = result.bin
-    if found.mean is None or found.ci_low is None or found.ci_high is None:
+    length = result.bin
+    if length.mean is None or length.ci_low is None or length.ci_high is None:
         return None
-    name = _rate(found.mean)
+    level = _rate(length.mean)
     return GuideRow(
-        asked_tokens=found.asked_tokens,
-        n_samples=found.n_samples,
-        mean=found.mean,
-        ci_low=found.ci_low,
-        ci_high=found.ci_high,
-        level=name,
-        sure=_rate(found.ci_low) == name == _rate(found.ci_high),
+        asked_tokens=length.asked_tokens,
+        n_samples=length.n_samples,
+        mean=length.mean,
+        ci_low=length.ci_low,
+        ci_high=length.ci_high,
+        level=level,
+        sure=_rate(length.ci_low) == level == _rate(length.ci_high),
     )
 
 
@@ -84,47 +112,23 @@ def _rate(score: float) -> str:
     return "danger" if score < DANGER_BELOW else "caution"
 
 
-def _by_range(rated: Sequence[tuple[LengthResult, GuideRow]]) -> Iterator[str]:
-    """A sentence for each run of neighbouring lengths with the same advice."""
-    for name, run in itertools.groupby(rated, key=lambda pair: pair[1].level):
+def _by_range(rated: Sequence[tuple[LengthResult, GuideRow]]) -> Iterator[RangeAdvice]:
+    """One for each run of neighbouring lengths with the same level."""
+    for level, run in itertools.groupby(rated, key=lambda pair: pair[1].level):
         pairs = list(run)
-        n = sum(row.n_samples for _, row in pairs)
-        unsure = [_tokens(result) for result, row in pairs if not row.sure]
-        doubt = f"; at {_listed(unsure)} the interval reaches into another range" if unsure else ""
-        yield (
-            f"{name} {_range([result for result, _ in pairs])} (mean score {_means(pairs)}, n = {n:,}): "
-            f"{_DO[name]}{doubt}"
+        means = [row.mean for _, row in pairs]
+        yield RangeAdvice(
+            level=level,
+            lengths=tuple(result.bin.median_tokens for result, _ in pairs),
+            means=(min(means), max(means)),
+            n_samples=sum(row.n_samples for _, row in pairs),
+            unsure=tuple(result.bin.median_tokens for result, row in pairs if not row.sure),
         )
 
 
-def _by_half_life(half_life: HalfLife) -> Iterator[str]:
-    if half_life.tokens is None or half_life.tokens >= RETRIEVE_BELOW:
-        return
-    estimate = f"the fitted half-life is {half_life.tokens:,} tokens"
-    if half_life.censored:
-        estimate += ", beyond the longest test"
-    yield f"{estimate}, under {RETRIEVE_BELOW:,}: retrieval or chunking is advised for anything longer"
-    if half_life.tokens < ROTATE_BELOW:
-        yield (
-            f"{estimate}, under {ROTATE_BELOW:,}: rotate the context (split it into short paragraphs, analyse each "
-            "by itself, merge the results)"
-        )
-
-
-def _range(results: Sequence[LengthResult]) -> str:
-    if len(results) == 1:
-        return f"at {_tokens(results[0])} tokens"
-    return f"from {_tokens(results[0])} to {_tokens(results[-1])} tokens"
-
-
-def _means(pairs: Sequence[tuple[LengthResult, GuideRow]]) -> str:
-    low, high = min(row.mean for _, row in pairs), max(row.mean for _, row in pairs)
-    return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f}–{high:.2f}"
-
-
-def _tokens(result: LengthResult) -> str:
-    return f"{result.bin.median_tokens:,}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _by_half_life(half_life: HalfLife) -> Iterator[Fact]:
+    tokens, beyond = half_life.tokens, half_life.censored
+    if tokens is not None and tokens < RETRIEVE_BELOW:
+        yield Retrieve(half_life_tokens=tokens, beyond_longest=beyond, below=RETRIEVE_BELOW)
+    if tokens is not None and tokens < ROTATE_BELOW:
+        yield Rotate(half_life_tokens=tokens, beyond_longest=beyond, below=ROTATE_BELOW)

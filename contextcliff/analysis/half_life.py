@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from contextcliff.analysis.bins import LengthResult, mean_of
-from contextcliff.analysis.dispersion import design_effect
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.clusters import pooled_design_effect
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
 
@@ -33,7 +35,7 @@ class HalfLife:
     ci_low: int | None
     ci_high: int | None
     censored: bool
-    reason: str
+    reason: Fact
     initial: float | None = None
     """R₀, the recall at length 0."""
 
@@ -48,6 +50,54 @@ class HalfLifeFits:
 
 FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewLengths(Fact):
+    """A decay takes scores at `fewest` lengths, and there are `lengths`."""
+
+    lengths: int
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NothingToHalve(Fact):
+    """No sample of any length scored above 0."""
+
+    lengths: int
+    samples: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedDecay(Fact):
+    """The half-life in tokens with its interval, and what it was fitted to.
+
+    `initial` is R₀, the score at length 0. `longest` is the longest prompt of a scored length. `ci_high` is None
+    where the interval has no upper end.
+    """
+
+    tokens: int
+    ci_low: int
+    ci_high: int | None
+    confidence: float
+    initial: float
+    lengths: int
+    samples: int
+    longest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoFall(Fact):
+    """The score does not fall with length: it has no half-life, but perhaps a lower bound `at_least` of one.
+
+    `all_right`: every sample has the full score. `at_least` is None where the score rises.
+    """
+
+    lengths: int
+    samples: int
+    all_right: bool
+    confidence: float
+    at_least: int | None
 
 
 def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
@@ -66,27 +116,35 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         raise ValueError(f"dispersion is {dispersion}: a factor of 1 or more is needed")
     scored = _scored(results)
     lengths = _lengths(scored)
-    distinct = len(set(lengths.tolist()))
+    distinct, samples = len(set(lengths.tolist())), sum(len(result.scores) for result in scored)
     if distinct < FEWEST_LENGTHS:
-        return _none(f"a decay takes scores at {FEWEST_LENGTHS} lengths or more, and there are {distinct}")
+        return _none(TooFewLengths(lengths=distinct, fewest=FEWEST_LENGTHS))
     # Either side is summed by itself, and rounded: where all are right, nothing may be left over as wrong.
     right = np.array([round(math.fsum(result.scores), 9) for result in scored])
     wrong = np.array([round(math.fsum(1.0 - score for score in result.scores), 9) for result in scored])
-    basis = f"{distinct} lengths, {sum(len(result.scores) for result in scored):,} samples"
     if not right.any():
-        return _none(f"no sample scored above 0 ({basis}): there is nothing to halve")
+        return _none(NothingToHalve(lengths=distinct, samples=samples))
     z = float(stats.norm.ppf(0.5 * (1.0 + confidence))) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
     longest = max(result.bin.max_tokens for result in scored)
-    if fit.rate == 0.0:
-        why = "the score does not fall with length" if wrong.any() else "every sample has the full score"
-        return _without_fall(fit, f"{why} ({basis})", confidence, longest)
-    return _found(fit, basis, confidence, longest)
+    if fit.rate > 0.0:
+        return _fitted(fit, confidence=confidence, lengths=distinct, samples=samples, longest=longest)
+    at_least = _halving(fit.rate_high) if fit.rate_high > 0.0 else None
+    return HalfLife(
+        tokens=None,
+        ci_low=at_least,
+        ci_high=None,
+        censored=at_least is not None and at_least > longest,
+        reason=NoFall(
+            lengths=distinct, samples=samples, all_right=not wrong.any(), confidence=confidence, at_least=at_least
+        ),
+    )
 
 
 def half_life_of(study: Study) -> HalfLife:
     """The half-life of a run, with the spread of samples that share a text allowed for."""
-    return half_life(study.results, study.confidence, dispersion=design_effect(study.results))
+    dispersion = pooled_design_effect(result.evidence.clusters for result in study.results)
+    return half_life(study.results, study.confidence, dispersion=dispersion)
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
@@ -125,41 +183,30 @@ def _decay(lengths: NDArray[np.float64], initial: float, rate: float) -> NDArray
     return np.asarray(initial * np.exp(-rate * lengths / 1_000.0))
 
 
-def _found(fit: DecayFit, basis: str, confidence: float, longest: int) -> HalfLife:
-    tokens, low = _halving(fit.rate), _halving(fit.rate_high)
-    high = _halving(fit.rate_low) if fit.rate_low > 0.0 else None
-    censored = tokens > longest
-    interval = f"from {low:,} up, with no upper bound" if high is None else f"{low:,}–{high:,}"
-    beyond = f"; that is beyond the longest test, {longest:,} tokens" if censored else ""
+def _fitted(fit: DecayFit, *, confidence: float, lengths: int, samples: int, longest: int) -> HalfLife:
+    fact = FittedDecay(
+        tokens=_halving(fit.rate),
+        ci_low=_halving(fit.rate_high),
+        ci_high=_halving(fit.rate_low) if fit.rate_low > 0.0 else None,
+        confidence=confidence,
+        initial=fit.initial,
+        lengths=lengths,
+        samples=samples,
+        longest=longest,
+    )
     return HalfLife(
-        tokens=tokens,
-        ci_low=low,
-        ci_high=high,
-        censored=censored,
-        reason=(
-            f"the score halves every {tokens:,} tokens ({_percent(confidence)} CI {interval}), from {fit.initial:.2f} "
-            f"at length 0, by an exponential decay fitted to {basis}{beyond}"
-        ),
+        tokens=fact.tokens,
+        ci_low=fact.ci_low,
+        ci_high=fact.ci_high,
+        censored=fact.tokens > longest,
+        reason=fact,
         initial=fit.initial,
     )
 
 
-def _without_fall(fit: DecayFit, why: str, confidence: float, longest: int) -> HalfLife:
-    """No estimate, though an interval: it may rule short half-lives out."""
-    if fit.rate_high == 0.0:
-        return _none(f"{why} but rises: there is no half-life")
-    low = _halving(fit.rate_high)
-    bound = f"an exponential decay would take {low:,} tokens or more to halve it, at {_percent(confidence)} confidence"
-    return HalfLife(tokens=None, ci_low=low, ci_high=None, censored=low > longest, reason=f"{why}: {bound}")
-
-
-def _none(reason: str) -> HalfLife:
+def _none(reason: Fact) -> HalfLife:
     return HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=reason)
 
 
 def _halving(rate: float) -> int:
     return round(math.log(2.0) / rate)
-
-
-def _percent(confidence: float) -> str:
-    return f"{100.0 * confidence:.6g}%"

@@ -1,31 +1,41 @@
-"""Samples as evidence: the repeats of one question are one piece of it.
+"""Samples as evidence: the repeats of one question, or of one draw, are one piece of it, an item.
 
 A question that is put three times at temperature 0 is answered the same three times, or nearly so; counted as three
-samples it would make every interval too short. Its score is the mean over its repeats. How much the repeats differ is
-a measure of its own: the instability by which a model near its limit shows.
+samples it would make every interval too short. Its score, and each other figure of its answers, is the mean over its
+repeats. How much the repeats differ is a measure of its own: near its limit a model becomes unstable.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from contextcliff.records.cap_reason import Unit
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One question, or a sample that is its own. `score` is None where no repeat was scored."""
+    """One question or draw with its repeats, or a single sample."""
 
-    cluster: str
-    document: str
+    cluster: str = ""
+    """The shared text that its samples belong to; empty where they share none."""
+    document: str = ""
     score: float | None
+    """Mean score over the scored repeats; None where no repeat was scored."""
     repeats: tuple[float, ...]
+    """The score of each scored repeat, ascending."""
     unscored: int = 0
     """Repeats without a score."""
-    noun: str = "samples"
+    noun: Unit = "samples"
     """What items are called where they are counted: `questions` that are repeated, `distinct samples` of one draw."""
+    details: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """The finite figures of `Score.details`, each its mean over the repeats that have it."""
+    samples: tuple[ScoredSample, ...] = field(default=(), repr=False)
+    """The repeats, scored or not; empty where only their figures are known."""
 
     @property
     def variance(self) -> float | None:
@@ -35,23 +45,23 @@ class Item:
         return math.fsum((value - self.score) ** 2 for value in self.repeats) / (len(self.repeats) - 1)
 
     def score_if(self, unscored_as: float) -> float:
-        """The mean over all repeats, had every unscored one scored so."""
+        """The mean over all repeats if every unscored repeat had this score."""
         return (math.fsum(self.repeats) + unscored_as * self.unscored) / (len(self.repeats) + self.unscored)
 
     @property
     def if_scored_right(self) -> Item:
-        """The same item, had every scored repeat been right."""
+        """The same item if every scored repeat were right."""
         repeats = (1.0,) * len(self.repeats)
         return replace(self, repeats=repeats, score=1.0 if repeats else None)
 
     @property
     def if_right(self) -> Item:
-        """The same item, had every repeat been scored, and been right."""
+        """The same item if every repeat were scored, and right."""
         return replace(self, repeats=(1.0,) * (len(self.repeats) + self.unscored), score=1.0, unscored=0)
 
     @property
     def is_right_or_wrong(self) -> bool:
-        """Whether it has no fraction of a score, nor would have one by whatever its unscored repeats had scored."""
+        """Whether its score is 0 or 1, and stays so whether its unscored repeats are all wrong or all right."""
         scores = (self.score_if(0.0), self.score_if(1.0)) if self.unscored else (self.score,)
         return all(score in (0.0, 1.0) for score in scores)
 
@@ -63,28 +73,39 @@ def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
 
 def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], ...]:
     """The samples of each item together, in the order in which the items first occur."""
-    found: dict[tuple[str, str] | int, list[ScoredSample]] = {}
+    groups: dict[tuple[str, str] | int, list[ScoredSample]] = {}
     for position, scored in enumerate(samples):
         sample = scored.sample
-        found.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
-    return tuple(map(tuple, found.values()))
+        groups.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
+    return tuple(map(tuple, groups.values()))
 
 
-def _item(group: Sequence[ScoredSample]) -> Item:
+def _item(group: tuple[ScoredSample, ...]) -> Item:
     repeats = tuple(sorted(scored.score for scored in group if scored.score is not None))
-    score = math.fsum(repeats) / len(repeats) if repeats else None
     sample = group[0].sample
     return Item(
         cluster=sample.cluster,
         document=sample.document_id,
-        score=score,
+        score=mean_of(repeats) if repeats else None,
         repeats=repeats,
         unscored=len(group) - len(repeats),
         noun=_noun(group),
+        samples=group,
+        details=_mean_details(group),
     )
 
 
-def _noun(group: Sequence[ScoredSample]) -> str:
+def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
+    """Mean of each finite detail over the samples that have it."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for scored in group:
+        for name, value in scored.details.items():
+            if math.isfinite(value):
+                values[name].append(value)
+    return {name: mean_of(taken) for name, taken in values.items()}
+
+
+def _noun(group: Sequence[ScoredSample]) -> Unit:
     if any(scored.sample.repeat for scored in group):
         return "questions"
     return "samples" if len(group) == 1 else "distinct samples"
@@ -92,15 +113,17 @@ def _noun(group: Sequence[ScoredSample]) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Instability:
-    """Over the items with two scored repeats or more: the share whose score changes, and the mean variance within."""
+    """How much the repeats of items differ, over the `n_items` items with two scored repeats or more."""
 
     share: float
+    """Share of these items whose repeats do not all score the same."""
     variance: float
+    """Mean over these items of the variance within an item."""
     n_items: int
 
 
 def instability_of(items: Iterable[Item]) -> Instability | None:
-    """None where nothing was repeated."""
+    """The instability of items; None where no item has two scored repeats."""
     variances = [item.variance for item in items if item.variance is not None]
     if not variances:
         return None

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.analysis.item_evidence import evidence_of
 from contextcliff.analysis.items import items_of
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.clusters import clusters_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.evidence import Evidence
 
 
@@ -81,8 +81,4 @@ def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence |
         said, exact = _verdicts(item, right_from)
         differing.append(replace(item, score=float(said != exact)))
     items = items_of(differing)
-    return Evidence(
-        scores=tuple(sorted(item.score for item in items if item.score is not None)),
-        binary=all(item.is_right_or_wrong for item in items),
-        clusters=clusters_of(items),
-    )
+    return evidence_of(items, binary=all(item.is_right_or_wrong for item in items))

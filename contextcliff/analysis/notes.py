@@ -1,18 +1,36 @@
-"""What a reader has to know to read the numbers right."""
+"""What limits or qualifies an analysis, as facts for its reader."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contextcliff.analysis.amounts import are, portion
-from contextcliff.analysis.bins import Group, LengthResult
 from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item
-from contextcliff.analysis.reasons import recovered_beyond
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.stop_reason import recovered_beyond
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold, is_degraded
 from contextcliff.records.analysis import DepthCell
+from contextcliff.records.cautions import (
+    ControlMeans,
+    FewSharedTexts,
+    LowBaseline,
+    NotMonotone,
+    OneText,
+    OneTextALength,
+    RecurringTexts,
+    RepeatedQuestions,
+    ServerCountsDiffer,
+    SharedDraws,
+    SharedTexts,
+    UninformativeCells,
+    UninformativeLengths,
+    UnscoredSamples,
+    ZeroOrOneScores,
+)
+from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import design_effect_of
 
@@ -30,10 +48,10 @@ def notes_of(
     threshold: Threshold,
     controls: Sequence[ControlLevel],
     cells: Sequence[DepthCell],
-) -> tuple[str, ...]:
-    """A sentence for everything that limits or qualifies the analysis, most important first.
+) -> tuple[Fact, ...]:
+    """Everything that limits or qualifies the analysis, most important first.
 
-    `groups` are the samples of the walk's levels, in the same order.
+    `groups` are the samples of the test's lengths, in the same order.
     """
     scored = [item for group in groups for item in group.samples]
     return (
@@ -41,77 +59,78 @@ def notes_of(
         *_low_baseline(threshold),
         *_not_monotone(sequence, threshold),
         *_uninformative(controls, cells),
-        *_shared_texts(scored, groups, sequence.results),
-        *_clusters(sequence.results),
+        *_one_text(scored, groups, sequence.results),
+        *_shared_texts(sequence.results),
         *_repeats(scored),
-        *_lengths(scored),
-        *_blueprint(sequence.results),
+        *_server_counts(scored),
+        *_zero_or_one(sequence.results),
     )
 
 
-def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[str]:
+def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[UnscoredSamples]:
     missing = [item for item in scored if item.score is None]
-    if not missing:
-        return
-    counts = Counter(item.failure or "no reason given" for item in missing)
-    kinds = ", ".join(f"{k} {n}" for k, n in sorted(counts.items(), key=lambda kind: (-kind[1], kind[0])))
-    n = len(missing)
-    wrong = "it was" if n == 1 else "all of them were"
-    after = "" if sequence.cap_tokens is None else f"; the cap holds even if {wrong} wrong"
-    yield f"{portion(n, len(scored), 'samples')} {are(n)} unscored ({kinds}){after}"
+    if missing:
+        tags = Counter(item.failure or "" for item in missing)
+        yield UnscoredSamples(
+            n=len(missing),
+            total=len(scored),
+            tags=tuple(sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))),
+            cap_holds=sequence.cap_tokens is not None,
+        )
 
 
-def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[str]:
-    higher = recovered_beyond(sequence, threshold)
-    stop = sequence.stop
+def _low_baseline(threshold: Threshold) -> Iterator[LowBaseline]:
+    """A share of next to nothing is easily kept."""
+    if isinstance(threshold, RelativeThreshold):
+        mean = threshold.baseline.bin.mean
+        if mean is not None and mean < LOW_BASELINE:
+            yield LowBaseline(mean=mean)
+
+
+def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[NotMonotone]:
+    higher, stop = recovered_beyond(sequence, threshold), sequence.stop
     if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
         return
-    if higher.bin.mean <= stop.bin.mean:
-        return
-    chance = "" if is_degraded(stop, threshold) else ", which with so few samples can be chance"
-    yield (
-        f"the observed curve is not monotone: at {higher.bin.median_tokens:,} tokens the score "
-        f"({higher.bin.mean:.2f}) clears the threshold, though at {stop.bin.median_tokens:,} "
-        f"({stop.bin.mean:.2f}) it does not{chance}; the cap stays below the first length that does not"
-    )
+    if higher.bin.mean > stop.bin.mean:
+        yield NotMonotone(
+            stop_tokens=stop.bin.median_tokens,
+            stop_mean=stop.bin.mean,
+            higher_tokens=higher.bin.median_tokens,
+            higher_mean=higher.bin.mean,
+            may_be_chance=not is_degraded(stop, threshold),
+        )
 
 
-def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[str]:
-    void = [result for result in controls if not result.informative]
-    lengths = {result.asked_tokens for result in void}
+def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Fact]:
+    void = [control for control in controls if not control.informative]
     if void:
-        at = ", ".join(f"{result.asked_tokens:,} tokens ({_control_figures(result)})" for result in void)
-        yield f"by the controls no cliff can show at {at}: a score there says nothing about the length"
+        yield UninformativeLengths(
+            lengths=tuple(
+                ControlMeans(asked_tokens=control.asked_tokens, ceiling=control.ceiling, floor=control.floor)
+                for control in void
+            )
+        )
+    lengths = {control.asked_tokens for control in void}
     more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)
     if more:
-        one = "1 cell of the heatmap tells nothing about the length, by its own controls"
-        several = f"{more:,} cells of the heatmap tell nothing about the length, by their own controls"
-        yield ("at other lengths " if void else "") + (one if more == 1 else several)
+        yield UninformativeCells(n=more, at_other_lengths=bool(void))
 
 
-def _control_figures(result: ControlLevel) -> str:
-    figures = ((result.ceiling, "with the evidence alone"), (result.floor, "without it"))
-    return ", ".join(f"{mean:.2f} {how}" for mean, how in figures if mean is not None)
-
-
-def _shared_texts(
+def _one_text(
     scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult]
-) -> Iterator[str]:
+) -> Iterator[Fact]:
+    """Which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
-    single = sum(_share_one(result) for result in results)
-    one = "context" if any(result.texts == "contexts" for result in results) else "text"
+    contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:
-        yield f"all samples are cut from one text, “{texts[0]}”: the claim is about that text"
-        if one == "text":
+        yield OneText(document_id=texts[0])
+        if not contexts:
             return
     elif len(texts) < len(scored) and _texts_recur(groups, results):
-        yield (
-            f"the samples are cut from {len(texts)} texts, and those of one text are treated as independent: "
-            "where texts differ in difficulty, the intervals are too narrow"
-        )
+        yield RecurringTexts(texts=len(texts))
+    single = sum(_share_one(result) for result in results)
     if single:
-        at = portion(single, len(results), "lengths")
-        yield f"at {at} all samples share one {one}: the claim there is about that {one}"
+        yield OneTextALength(n_lengths=single, of_lengths=len(results), shared_by="contexts" if contexts else "texts")
 
 
 def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
@@ -133,61 +152,30 @@ def _share_one(result: LengthResult) -> bool:
     return len(result.items) > 1 and len(named) == 1 and "" not in named
 
 
-def _clusters(results: Sequence[LengthResult]) -> Iterator[str]:
+def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Fact]:
     clustered = [result for result in results if result.clusters]
     if not clustered:
         return
-    counts, shared = [len(result.clusters) for result in clustered], clustered[0].texts
+    counts, shared_by = [len(result.clusters) for result in clustered], clustered[0].texts
     effects = [design_effect_of(result.evidence.clusters or result.if_unscored_wrong.clusters) for result in clustered]
-    yield (
-        f"samples of one length share {shared} ({_span(counts, 'd')} a length): the intervals and the cap allow for "
-        f"it, with a design effect of {_span(effects, '.1f')}"
-    )
-    few = [count for count in counts if count < FEW_TEXTS]
+    yield SharedTexts(shared_by=shared_by, texts=(min(counts), max(counts)), design_effect=(min(effects), max(effects)))
+    few = sum(count < FEW_TEXTS for count in counts)
     if few:
-        yield (
-            f"with fewer than {FEW_TEXTS} {shared} at {portion(len(few), len(results), 'lengths')}, how much {shared} "
-            f"differ is hardly known, and the intervals there are wide and rough: more {shared} help more than more "
-            "samples of each"
-        )
+        yield FewSharedTexts(shared_by=shared_by, fewest=FEW_TEXTS, n_lengths=few, of_lengths=len(results))
 
 
-def _span(values: Sequence[float], style: str) -> str:
-    low, high = format(min(values), style), format(max(values), style)
-    return low if low == high else f"{low}–{high}"
-
-
-def _low_baseline(threshold: Threshold) -> Iterator[str]:
-    """A share of next to nothing is easily kept."""
-    if (
-        isinstance(threshold, RelativeThreshold)
-        and threshold.baseline.bin.mean is not None
-        and threshold.baseline.bin.mean < LOW_BASELINE
-    ):
-        yield (
-            f"the baseline is a score of {threshold.baseline.bin.mean:.2f}: this model hardly does the task even with "
-            "short prompts, so that a cap relative to it says little; take an easier task or a larger model"
-        )
-
-
-def _repeats(scored: Sequence[ScoredSample]) -> Iterator[str]:
-    put = max((item.sample.repeat + 1 for item in scored), default=1)
-    if put > 1:
-        yield (
-            f"each question was put {put} times: its score is the mean over its repeats, which are one piece of "
-            "evidence together; the instability is how often they differ"
-        )
+def _repeats(scored: Sequence[ScoredSample]) -> Iterator[Fact]:
+    times = max((item.sample.repeat + 1 for item in scored), default=1)
+    if times > 1:
+        yield RepeatedQuestions(times=times)
+        return
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
-    again = len(shared) - len(set(shared)) if put == 1 else 0
+    again = len(shared) - len(set(shared))
     if again:
-        has = "has" if again == 1 else "have"
-        yield (
-            f"{portion(again, len(scored), 'samples')} {has} the prompt and the draw of another one (temperature 0, or "
-            "sampling.seed is set): they are one piece of evidence together"
-        )
+        yield SharedDraws(n=again, total=len(scored))
 
 
-def _lengths(scored: Sequence[ScoredSample]) -> Iterator[str]:
+def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[ServerCountsDiffer]:
     gaps = [
         abs(item.generation.prompt_tokens - item.sample.built_tokens) / item.sample.built_tokens
         for item in scored
@@ -195,15 +183,9 @@ def _lengths(scored: Sequence[ScoredSample]) -> Iterator[str]:
     ]
     beyond = [gap for gap in gaps if gap > LENGTH_TOLERANCE]
     if beyond:
-        yield (
-            f"for {portion(len(beyond), len(gaps), 'prompts')} the server's token count differs by more than 2% "
-            f"from the built length (by up to {max(beyond):.1%}); lengths here are the server's"
-        )
+        yield ServerCountsDiffer(n=len(beyond), total=len(gaps), largest=max(beyond), tolerance=LENGTH_TOLERANCE)
 
 
-def _blueprint(results: Sequence[LengthResult]) -> Iterator[str]:
+def _zero_or_one(results: Sequence[LengthResult]) -> Iterator[ZeroOrOneScores]:
     if any(result.scores for result in results) and all(result.binary for result in results):
-        yield (
-            "scores are 0 or 1, so their spread follows from their mean: the variance part of the "
-            "blueprint's rule restates the mean"
-        )
+        yield ZeroOrOneScores()

@@ -1,7 +1,7 @@
-"""The other cap rules, for comparison beside `walk_up`. None of them knows how sure it is.
+"""The other cap rules, for comparison with `walk_up`. None of them has a confidence.
 
-Each takes the lengths from the shortest up and gives tokens, or None where there is no length to give.
-A length at which nothing was scored fails every rule: no score, no claim.
+Each takes the lengths from the shortest up and gives tokens, or None where no length passes. A length at which nothing
+was scored fails every rule.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def absolute(bins: Sequence[Bin], threshold: float) -> int | None:
 def relative(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
     """Longest prompt before the first length whose mean is below `share` of the shortest length's.
 
-    None where the shortest length has no score, or scores 0: there is nothing to fall from.
+    None where the shortest length has no score, or scores 0.
     """
     if not bins or not bins[0].mean:
         return None
@@ -54,13 +54,13 @@ def blueprint(bins: Sequence[Bin]) -> int | None:
     return bins[-1].max_tokens if first is None else first.min_tokens
 
 
-def _fails_blueprint(found: Bin, baseline: Bin) -> bool:
-    if found.mean is None or baseline.mean is None:
+def _fails_blueprint(length: Bin, baseline: Bin) -> bool:
+    if length.mean is None or baseline.mean is None:
         return True
     return (
-        _spread_jumps(found.std, baseline.std)
-        or found.mean < _MEAN_SHARE * baseline.mean
-        or _failures_spike(found.failure_rate, baseline.failure_rate)
+        _spread_jumps(length.std, baseline.std)
+        or length.mean < _MEAN_SHARE * baseline.mean
+        or _failures_spike(length.failure_rate, baseline.failure_rate)
     )
 
 
@@ -79,8 +79,8 @@ def _failures_spike(rate: float | None, baseline: float | None) -> bool:
 
 def _before_first(bins: Sequence[Bin], fails: Callable[[Bin], bool]) -> int | None:
     last = None
-    for found in bins:
-        if fails(found):
+    for length in bins:
+        if fails(length):
             break
-        last = found.max_tokens
+        last = length.max_tokens
     return last

@@ -1,7 +1,7 @@
-"""Where a pilot says that the rest of the samples belong: round the suspected transition.
+"""Which bins to fill after a pilot: those around the suspected transition.
 
-Two-stage sampling as the blueprint has it (cost against power): a few questions of every bin first. Their scores choose
-the bins and nothing else; the cap is tested on the fresh samples alone, so that the choice costs no confidence.
+Two-stage sampling, as the blueprint proposes to save cost: first a few questions of every bin. Their scores choose the
+bins and nothing else. The cap is tested on the fresh samples alone, so that the choice does not affect its confidence.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.analysis.items import items_of
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 
 
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
-    Good is a mean at the threshold or above (`relative`: of the shortest bin's mean). Where none is bad, or the first
-    is, these are the bins at that end. A bin of which nothing was scored is bad.
+    A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), and
+    bad otherwise, or if nothing in it was scored. If no bin is bad, or the first one is, the bins at that end are
+    filled.
     """
     by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
     for item in pilot:

@@ -23,9 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item, items_of
 from contextcliff.analysis.profile import DepthPoint
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import mean_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +41,7 @@ class PositionPattern:
     pattern: str | None
     p_value: float | None
     n_samples: int
-    reason: str
+    reason: Fact
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +66,45 @@ _Stratum = tuple[_Array, _Array]
 """Depths and scores, each centred."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Third:
+    """The mean score of the evidence in one third of the text: `first`, `middle` or `last`."""
+
+    name: str
+    mean: float
+    n_samples: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewDepths(Fact):
+    """A pattern takes scores at `fewest` depths, and there are `depths`."""
+
+    depths: int
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoDepthsToCompare(Fact):
+    """At no length does one text have scores at two depths."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EqualScores(Fact):
+    """At no length do scores differ, so that no depth can be told from another."""
+
+    thirds: tuple[Third, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionTested(Fact):
+    """What the permutation test says, and the mean scores behind it."""
+
+    thirds: tuple[Third, ...]
+    pattern: str
+    p_value: float
+    n_samples: int
+
+
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
     """The pattern of score over depth, tested at 1 − `confidence`.
 
@@ -76,28 +117,20 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
     n = len(pairs)
     depths = {depth for depth, _ in pairs}
     if len(depths) < FEWEST_DEPTHS:
-        return _untested(None, n, f"a pattern takes scores at {FEWEST_DEPTHS} depths, and there are {len(depths)}")
+        return _untested(None, n, TooFewDepths(depths=len(depths), fewest=FEWEST_DEPTHS))
     if all(len({depth for depth, _ in stratum}) == 1 for stratum in placed):
-        return _untested(None, n, "no two depths can be compared at the same length and in the same text")
+        return _untested(None, n, NoDepthsToCompare())
     strata = _varying(placed)
     if not strata:
-        return _untested("stable", n, f"nothing to tell apart: {_thirds(pairs)}, and at no length do scores differ")
+        return _untested("stable", n, EqualScores(thirds=_thirds(pairs)))
     linear, edges, p_value = _test(strata)
     pattern = _largest(linear, edges) if p_value <= 1.0 - confidence else "stable"
     return PositionPattern(
         pattern=pattern,
         p_value=p_value,
         n_samples=n,
-        reason=f"{_thirds(pairs)} ({_SAYS[pattern]}, p = {p_value:.2g}, {n:,} samples)",
+        reason=PositionTested(thirds=_thirds(pairs), pattern=pattern, p_value=p_value, n_samples=n),
     )
-
-
-_SAYS = {
-    "stable": "no dependence on depth is shown",
-    "recency": "late evidence is found more often",
-    "primacy": "early evidence is found more often",
-    "middle_collapse": "the edges are found more often than the middle",
-}
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
@@ -107,11 +140,11 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     so many samples that agree.
     """
     strata: defaultdict[tuple[int, str], list[tuple[float, float]]] = defaultdict(list)
-    for found in groups:
-        for repeats in by_item(found.samples):
+    for group in groups:
+        for repeats in by_item(group.samples):
             depth, (item,) = repeats[0].sample.depth, items_of(repeats)
             if depth is not None and item.score is not None:
-                strata[found.asked_tokens, item.cluster].append((depth, item.score))
+                strata[group.asked_tokens, item.cluster].append((depth, item.score))
     return [sorted(strata[key]) for key in sorted(strata)]
 
 
@@ -165,16 +198,16 @@ def _contrasts(strata: Sequence[_Stratum]) -> tuple[list[_Array], _Array]:
     return contrasts, np.where(spread > _TIE * spread[0], spread, np.inf)
 
 
-def _thirds(pairs: Sequence[tuple[float, float]]) -> str:
+def _thirds(pairs: Sequence[tuple[float, float]]) -> tuple[Third, ...]:
     """Mean scores by third of the depths, where there are any."""
-    where = {"first": (0.0, 1.0 / 3.0), "middle": (1.0 / 3.0, 2.0 / 3.0), "last": (2.0 / 3.0, 1.0)}
-    words = []
-    for name, (low, high) in where.items():
-        scores = [s for depth, s in pairs if low <= depth and (depth < high or high == 1.0)]
+    bounds = {"first": (0.0, 1.0 / 3.0), "middle": (1.0 / 3.0, 2.0 / 3.0), "last": (2.0 / 3.0, 1.0)}
+    thirds = []
+    for name, (low, high) in bounds.items():
+        scores = [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]
         if scores:
-            words.append(f"{mean_of(scores):.2f} in the {name} third (n = {len(scores)})")
-    return f"the mean score is {', '.join(words)}"
+            thirds.append(Third(name=name, mean=mean_of(scores), n_samples=len(scores)))
+    return tuple(thirds)
 
 
-def _untested(pattern: str | None, n: int, reason: str) -> PositionPattern:
+def _untested(pattern: str | None, n: int, reason: Fact) -> PositionPattern:
     return PositionPattern(pattern=pattern, p_value=None, n_samples=n, reason=reason)

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import Group, mean_of
+from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import items_of
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import shown_interval
 
 

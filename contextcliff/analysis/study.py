@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import Group, LengthResult
 from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
+from contextcliff.analysis.groups import Group
+from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.corpus import LengthAudit

@@ -1,4 +1,4 @@
-"""What a length has to clear: a score, or a share of the score at the shortest length."""
+"""The threshold of a safe cap: a score, or a share of the score at the shortest length, and the tests against it."""
 
 from __future__ import annotations
 
@@ -6,32 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contextcliff.analysis.bins import LengthResult
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
-from contextcliff.statistics.settling import fewest_like
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
 
 
 class Threshold(Protocol):
-    """The threshold of an analysis, and the tests against it.
-
-    `score` is the threshold as a score: where a relative one has no baseline it is None.
-    """
+    """The threshold of an analysis, and the tests against it."""
 
     @property
-    def score(self) -> float | None: ...
-
-    @property
-    def asked(self) -> str:
-        """The threshold as it is asked for, before anything is known of a baseline."""
+    def score(self) -> float | None:
+        """The threshold as a score; None where a relative threshold has no baseline."""
         ...
 
     @property
-    def words(self) -> str:
-        """The threshold as it is written in a sentence."""
+    def described(self) -> AskedThreshold:
+        """The threshold as it was asked for, with its baseline where it has one."""
         ...
 
     def is_shown_above(self, result: LengthResult) -> bool:
@@ -43,17 +37,18 @@ class Threshold(Protocol):
         ...
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
-        """Whether these scores, were they what this length gave, would clear the threshold."""
+        """Whether this length would be shown above the threshold if `evidence` were its scores."""
         ...
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
-        """Whether the scored samples would clear the threshold if there were no unscored ones."""
+        """Whether this length would be shown above the threshold if no sample were unscored."""
         ...
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """Samples at which a score like the one observed clears the threshold with 80% power.
+        """Samples with which a score like the observed one is shown above the threshold with 80% power.
 
-        Where they share texts, in texts of as many samples as now and as different.
+        Where samples share texts, in texts of as many samples as now and as different. None where no practical number
+        is enough.
         """
         ...
 
@@ -65,7 +60,7 @@ def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbsoluteThreshold:
-    """A score that every length has to clear, tested by the bin's own one-sided bound."""
+    """A fixed score, compared with the one-sided bound of each length."""
 
     threshold: float
     confidence: float
@@ -75,12 +70,8 @@ class AbsoluteThreshold:
         return self.threshold
 
     @property
-    def asked(self) -> str:
-        return figure(self.threshold)
-
-    @property
-    def words(self) -> str:
-        return self.asked
+    def described(self) -> AskedThreshold:
+        return AskedThreshold(value=self.threshold, relative=False)
 
     def is_shown_above(self, result: LengthResult) -> bool:
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
@@ -90,28 +81,26 @@ class AbsoluteThreshold:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
 
-    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative bar needs it)
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
         return self.could_be_shown_above(result, result.evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        if not (result.binary or result.clusters) and len(result.scores) >= 2:
-            # A baseline that is known to be 1 makes the share a fixed threshold.
-            return fewest_like(result.scores, (1.0, 1.0), self.threshold, self.confidence, most=sample_size.MOST)
-        rate = sample_size.cautious_rate(result.scores, self.threshold)
-        needed = sample_size.to_clear(rate, self.threshold, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        has_spread = not (result.binary or result.clusters)
+        return sample_size.to_show_above_as_observed(
+            result.evidence, self.threshold, self.confidence, has_spread=has_spread
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelativeThreshold:
-    """A share of the shortest length's score, tested jointly: the baseline is an estimate too.
+    """A share of the shortest length's score. The test allows for the baseline being an estimate too.
 
-    The worst case of an unscored sample is a wrong answer at the length in question and a right one at
-    the baseline. The baseline itself passes where there is one: five scored samples and a mean
-    above zero. Where several lengths make it, `baseline` is all of them together and `members` each.
+    In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
+    itself passes where it has five scored samples and a mean above zero. It can consist of several lengths: `baseline`
+    is all of them together, and `members` are the single ones.
     """
 
     share: float
@@ -124,14 +113,11 @@ class RelativeThreshold:
         return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
 
     @property
-    def asked(self) -> str:
-        return f"{figure(self.share)} of the baseline"
-
-    @property
-    def words(self) -> str:
-        mean = self.baseline.bin.mean
-        of = "" if mean is None else f" ({mean:.2f} at {self.baseline.bin.median_tokens:,} tokens)"
-        return f"{self.asked}{of}"
+    def described(self) -> AskedThreshold:
+        shortest = self.baseline.bin
+        return AskedThreshold(
+            value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
+        )
 
     def is_shown_above(self, result: LengthResult) -> bool:
         if not result.scores:
@@ -144,7 +130,7 @@ class RelativeThreshold:
         return any(result is member for member in self.members)
 
     def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
-        """Whether there is a baseline, had this one of its lengths these scores."""
+        """Whether the baseline passes if `scores` are those of `of`, one of its lengths."""
         return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
 
     def _exceeds(self, evidence: Evidence) -> bool:
@@ -175,22 +161,16 @@ class RelativeThreshold:
         return self._exceeds(evidence)
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """At both lengths alike, since more samples at one alone leave the other's error.
-
-        Fractional scores that share no texts are planned with the spread they have, 0/1 scores and single ones with
-        that of right and wrong answers.
-        """
-        if self.score is None or self.baseline.bin.mean is None:
-            return None
-        if not (result.binary or result.clusters or self.baseline.clusters):
-            here, baseline = result.scores, self.baseline.scores
-            if min(len(here), len(baseline)) >= 2:
-                return fewest_like(
-                    here, baseline, self.share, self.confidence, most=sample_size.MOST, least=BASELINE_SAMPLES
-                )
-        rate = sample_size.cautious_rate(result.scores, self.score)
-        needed = sample_size.to_clear_share(rate, self.baseline.bin.mean, self.share, self.confidence)
-        return result.evidence.samples_worth(needed, self.confidence, most=sample_size.MOST)
+        """The same number at the baseline, whose score is an estimate too."""
+        has_spread = not (result.binary or result.clusters or self.baseline.clusters)
+        return sample_size.to_show_above_share_as_observed(
+            result.evidence,
+            self.baseline.evidence,
+            self.share,
+            self.confidence,
+            has_spread=has_spread,
+            least=BASELINE_SAMPLES,
+        )
 
 
 def make_threshold(
@@ -201,18 +181,13 @@ def make_threshold(
     confidence: float,
     baseline: LengthResult | None = None,
 ) -> Threshold:
-    """The bar of an analysis with at least one length.
+    """The threshold of an analysis with at least one length.
 
-    `baseline` is the level of several short lengths together, whose prompts are no longer than its longest; None:
-    the shortest length.
+    `baseline` is the result of several short lengths together, the ones whose prompts are no longer than its longest;
+    None: the baseline is the shortest length.
     """
     if relative:
         whole = results[0] if baseline is None else baseline
         members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
         return RelativeThreshold(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
     return AbsoluteThreshold(threshold=threshold, confidence=confidence)
-
-
-def figure(value: float) -> str:
-    """A score as it is written: two decimals, three where two would round it to another number."""
-    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")

@@ -7,11 +7,11 @@ from contextcliff.records.analysis import Zone
 
 
 def zones_of(sequence: FixedSequenceTest) -> tuple[Zone, ...]:
-    """Tile the tested range, from 0 (no cap: from the shortest prompt) to the longest prompt.
+    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps.
 
-    Stable reaches up to the cap. Degraded starts with the shortest prompt of the first length after it
-    whose shown interval lies below the threshold. Transition is what is left between, and after a cliff that is
-    the untested gap between the two. A zone without a token in it is left out.
+    Stable reaches up to the cap. Degraded starts with the shortest prompt of the first length after the cap whose shown
+    interval lies below the threshold. Transition lies between them; after a cliff it is the untested gap between two
+    lengths. A zone without a token in it is left out.
     """
     if not sequence.results:
         return ()
@@ -22,7 +22,7 @@ def zones_of(sequence: FixedSequenceTest) -> tuple[Zone, ...]:
     if sequence.degraded:
         # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
         fall = max(start, sequence.results[sequence.degraded[0]].bin.min_tokens)
-    found = [] if cap is None else [Zone(name="stable", min_tokens=0, max_tokens=cap)]
-    found.append(Zone(name="transition", min_tokens=start, max_tokens=min(fall - 1, longest)))
-    found.append(Zone(name="degraded", min_tokens=fall, max_tokens=longest))
-    return tuple(zone for zone in found if zone.min_tokens <= zone.max_tokens)
+    zones = [] if cap is None else [Zone(name="stable", min_tokens=0, max_tokens=cap)]
+    zones.append(Zone(name="transition", min_tokens=start, max_tokens=min(fall - 1, longest)))
+    zones.append(Zone(name="degraded", min_tokens=fall, max_tokens=longest))
+    return tuple(zone for zone in zones if zone.min_tokens <= zone.max_tokens)

@@ -12,7 +12,7 @@ from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.http import client
 from contextcliff.errors import RunError
-from contextcliff.models.model import Gguf
+from contextcliff.models.weights import Gguf
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
 
 _QUIET = -1
@@ -62,7 +62,7 @@ class LlamaCppEmbedding:
     def _serve(self, key: ApiKey) -> Any:
         import xllamacpp
 
-        self.gguf.reach()
+        self.gguf.check_reachable()
         weights = self.gguf.fetch()
         params = xllamacpp.CommonParams()
         params.model.path = str(weights)

@@ -1,1 +1,1 @@
-"""What a user types: flags and overrides checked before anything is composed, and Hydra's errors in one line."""
+"""The command line: flags and overrides are checked before composing, and Hydra's errors become one line."""

@@ -1,4 +1,4 @@
-"""Hydra's errors in one line that names the key, the value and the way out."""
+"""Hydra's errors as one line that names the key, the value and the way out."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 
 _NO_SUCH_KEY = re.compile(r"Could not override '([^']+)'|Key '([^']+)' is not in struct")
 _NO_SUCH_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
-_THERE_ALREADY = re.compile(r"Could not append to config\. An item is already at '([^']+)'")
-_CHOSEN_ALREADY = re.compile(r"Multiple values for ([^\s.]+)\. To override")
+_KEY_EXISTS = re.compile(r"Could not append to config\. An item is already at '([^']+)'")
+_GROUP_CHOSEN = re.compile(r"Multiple values for ([^\s.]+)\. To override")
 _NOTHING_TO_DELETE = re.compile(r"Could not delete from config\. '([^']+)' does not exist")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
 
 _LAUNCHERS = "hydra/launcher"
 _EXTRAS = {"joblib": "joblib", "ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
-"""The extra that brings a launcher; `basic` is Hydra's own."""
+"""Launchers that an extra of our package installs; `basic` is Hydra's own."""
 
 
 def explain(error: Exception, overrides: Sequence[Override]) -> str:
-    """The one line. What Hydra says itself, where it is none of the known ones."""
-    told = f"{error}\n{error.__cause__ or ''}"
-    for pattern, words in _WORDS.items():
-        found = pattern.search(told)
-        if found is not None:
-            return words(found, told, overrides)
+    """An error in one line; for an error that is not known here, Hydra's own message."""
+    message = f"{error}\n{error.__cause__ or ''}"
+    for pattern, explanation in _EXPLANATIONS.items():
+        match = pattern.search(message)
+        if match is not None:
+            return explanation(match, message, overrides)
     return " ".join(str(error).split())
 
 
-def _no_such_option(found: re.Match[str], _: str, __: Sequence[Override]) -> str:
-    group, name = found.groups()
+def _no_such_option(match: re.Match[str], _: str, __: Sequence[Override]) -> str:
+    group, name = match.groups()
     if group == _LAUNCHERS and name in _EXTRAS:
         return f"{group}={name}: not installed; run pip install 'contextcliff[{_EXTRAS[name]}]'"
     options = sorted(["basic", *_EXTRAS]) if group == _LAUNCHERS else options_of(group)
     if not options:
         return f"{group}={name}: no such option; is the package that brings it installed?"
     near = difflib.get_close_matches(name, options, n=1) or [option for option in options if name in option][:1]
-    meant = f"did you mean {near[0]}? " if near else ""
-    return f"{group}={name}: no such option; {meant}the options are: {', '.join(options)}"
+    suggestion = f"did you mean {near[0]}? " if near else ""
+    return f"{group}={name}: no such option; {suggestion}the options are: {', '.join(options)}"
 
 
-def _no_such_key(found: re.Match[str], told: str, overrides: Sequence[Override]) -> str:
-    full = _FULL_KEY.search(told)
-    missing = full.group(1) if full is not None else next(filter(None, found.groups()))
+def _no_such_key(match: re.Match[str], message: str, overrides: Sequence[Override]) -> str:
+    full = _FULL_KEY.search(message)
+    missing = full.group(1) if full is not None else next(filter(None, match.groups()))
     typed = (override.key_or_group for override in overrides)
     key = next((name for name in typed if name == missing or name.startswith(f"{missing}.")), missing)
     jobs = keys_of_jobs(key, overrides)
@@ -66,28 +66,28 @@ def _no_such_key(found: re.Match[str], told: str, overrides: Sequence[Override])
     return f"{key}: unknown key; {hint(key, known)}"
 
 
-def _there_already(found: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
-    key = found.group(1)
-    everywhere = len(keys_of_jobs(key, overrides)) < 2
-    more = "" if everywhere else f", or ++{key}=VALUE to set it where it exists"
-    return f"+{key}: is there already; write {key}=VALUE{more}"
+def _key_exists(match: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
+    key = match.group(1)
+    one_kind_of_job = len(keys_of_jobs(key, overrides)) < 2
+    more = "" if one_kind_of_job else f", or ++{key}=VALUE to set it where it exists"
+    return f"+{key}: exists already; write {key}=VALUE{more}"
 
 
-def _chosen_already(found: re.Match[str], _: str, __: Sequence[Override]) -> str:
-    group = found.group(1)
+def _group_chosen(match: re.Match[str], _: str, __: Sequence[Override]) -> str:
+    group = match.group(1)
     return f"+{group}: is chosen already; write {group}=OPTION"
 
 
-def _nothing_to_delete(found: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
-    key = found.group(1)
+def _nothing_to_delete(match: re.Match[str], _: str, overrides: Sequence[Override]) -> str:
+    key = match.group(1)
     known = dict.fromkeys(name for keys in keys_of_jobs(key, overrides).values() for name in keys)
     return f"~{key}: unknown key; {hint(key, known)}"
 
 
-_WORDS: Mapping[re.Pattern[str], Callable[[re.Match[str], str, Sequence[Override]], str]] = {
+_EXPLANATIONS: Mapping[re.Pattern[str], Callable[[re.Match[str], str, Sequence[Override]], str]] = {
     _NO_SUCH_OPTION: _no_such_option,
-    _THERE_ALREADY: _there_already,
-    _CHOSEN_ALREADY: _chosen_already,
+    _KEY_EXISTS: _key_exists,
+    _GROUP_CHOSEN: _group_chosen,
     _NOTHING_TO_DELETE: _nothing_to_delete,
     _NO_SUCH_KEY: _no_such_key,
 }

@@ -1,7 +1,7 @@
-"""Which keys the jobs of a command line have, and `++KEY=VALUE`: a key that is set in the jobs that have it.
+"""The keys that the jobs of a command line have, and `++KEY=VALUE`, which sets a key in those jobs that have it.
 
 Hydra's own `++` sets a key or adds it. In a sweep over options with different keys (`task=niah,continuation
-++task.trials=2`) the jobs without the key leave it out and say so; a key that none of them has is an error.
+++task.trials=2`) a job without the key drops the override with a note; a key that no job has is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from contextcliff.command_line.overrides import chosen, options_of, parsed
+from contextcliff.command_line.overrides import chosen_options, options_of, parse_overrides
 from contextcliff.composing import conf_dir, hint, nodes
 from contextcliff.errors import ConfigError
 
@@ -26,7 +26,7 @@ _FORCED = "++"
 
 
 def keys_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Sequence[str]]:
-    """The keys of each job that differs in the option of `key`'s group, by `task=niah`; '' for a key of no group."""
+    """The keys of each job, by the option of `key`'s group (`task=niah`); by '' where `key` is in no group."""
     group = key.partition(".")[0]
     others = [override for override in overrides if override.key_or_group not in (key, group)]
     plain = [str(one.input_line) for one in others if not one.is_sweep_override() and not one.is_force_add()]
@@ -42,25 +42,25 @@ def options_with(key: str) -> list[str]:
     return [option for option in options_of(group) if key in _keys_of_option(group, option)]
 
 
-def refuse_forced_nowhere(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for a `++` key that several jobs are given and none of them has.
+def refuse_unknown_forced_keys(overrides: Sequence[Override]) -> None:
+    """Raise `ConfigError` for a `++` key that none of several jobs has.
 
-    What stands deeper in a section is left to the jobs, since some sections take any key (`model.extra_body`).
+    Keys inside a section are left to the jobs, since some sections take any key (`model.extra_body`).
     """
     for override in overrides:
         group, section = _section(override.key_or_group)
         if not override.is_force_add() or not section or group == "hydra":
             continue
         jobs = keys_of_jobs(override.key_or_group, overrides)
-        # An option of the user's own (--config-dir) is not looked into.
+        # A user's own option (--config-dir) is not checked: its keys are not known here.
         shipped = {f"{group}={option}" for option in options_of(group)}
         if len(jobs) > 1 and shipped.issuperset(jobs) and not any(section in known for known in jobs.values()):
-            told = hint(override.key_or_group, dict.fromkeys(chain.from_iterable(jobs.values())))
-            raise ConfigError(f"{override.key_or_group}: unknown key; none of {', '.join(jobs)} has it; {told}")
+            suggestion = hint(override.key_or_group, dict.fromkeys(chain.from_iterable(jobs.values())))
+            raise ConfigError(f"{override.key_or_group}: unknown key; none of {', '.join(jobs)} has it; {suggestion}")
 
 
 def refuse_swept_list(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for a key that takes a list and is swept over single values: brackets were forgotten."""
+    """Raise `ConfigError` where a key that takes a list is swept over single values: its brackets were forgotten."""
     from hydra.core.override_parser.types import ChoiceSweep
 
     for override in overrides:
@@ -78,10 +78,10 @@ def refuse_swept_list(overrides: Sequence[Override]) -> None:
             )
 
 
-def without_absent(config: DictConfig, overrides: Sequence[str], choices: Mapping[str, str | None]) -> list[str]:
-    """Take the `++` keys that its options do not have out of a job of a sweep, each named in a line on stderr.
+def drop_absent_keys(config: DictConfig, overrides: Sequence[str], choices: Mapping[str, str | None]) -> list[str]:
+    """Drop the `++` keys that the options of one job of a sweep do not have, each with a note on stderr.
 
-    Returns the overrides that are left.
+    Changes `config` in place. Returns the overrides that are left.
     """
     kept = []
     for item in overrides:
@@ -98,7 +98,7 @@ def without_absent(config: DictConfig, overrides: Sequence[str], choices: Mappin
 
 
 def _section(key: str) -> tuple[str, str]:
-    """The group of a key, and the key of that group which it is or lies in: `task`, `task.needle`; '' for a group."""
+    """A key's group and section: `task` and `task.needle` for `task.needle.text`; the section is '' for a group."""
     group, _, rest = key.partition(".")
     return group, f"{group}.{rest.partition('.')[0]}" if rest else ""
 
@@ -112,13 +112,13 @@ def _lacks(node: object, key: str) -> bool:
     try:
         cls = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
-        return False  # building says what is wrong with it
+        return False  # building the option reports what is wrong with it
     return is_dataclass(cls) and key not in {field.name for field in fields(cls)}
 
 
 def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[str]) -> tuple[str, ...]:
-    """The options that a command line names, that the sweeper of its experiment goes over, or that goes by default."""
-    named = chosen(overrides, group)
+    """The options of a group: from the command line, else from an experiment's sweep, else the default."""
+    named = chosen_options(overrides, group)
     if named:
         return named
     hydra = _composed(plain, hydra=True).get("hydra")
@@ -126,7 +126,7 @@ def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[
         return ()
     swept = hydra["sweeper"]["params"] or {}
     if group in swept:
-        return chosen(parsed([f"{group}={swept[group]}"]), group)
+        return chosen_options(parse_overrides([f"{group}={swept[group]}"]), group)
     default = hydra["runtime"]["choices"].get(group)
     return (default,) if isinstance(default, str) else ()
 
@@ -143,7 +143,10 @@ def _composed_keys(overrides: Sequence[str]) -> list[str]:
 
 
 def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any]:
-    """What the overrides compose to; their groups alone, the outer ones, or the defaults, where they do not."""
+    """The configuration that the overrides compose to.
+
+    Where Hydra refuses them, only their groups are used, then only the outer groups, then none.
+    """
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
@@ -151,9 +154,9 @@ def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any
     groups = [override for override in overrides if "." not in override.partition("=")[0]]
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        for taken in (list(overrides), groups, [group for group in groups if "/" not in group], []):
+        for attempt in (list(overrides), groups, [group for group in groups if "/" not in group], []):
             try:
-                config = compose("config", overrides=taken, return_hydra_config=hydra)
+                config = compose("config", overrides=attempt, return_hydra_config=hydra)
             except HydraException:
                 continue
             return cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))

@@ -1,4 +1,4 @@
-"""Overrides as they are typed: read one by one, and refused in one line before anything is composed."""
+"""Overrides as they are typed: parsed one by one, and checked before anything is composed."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
 
 _TYPOGRAPHIC = "“”„‟«»‘’"
 _HOME = re.compile(r"""\A([\w.+/@]+)=(~/[^"',\[\]{}\\]*)\Z""")
-_UNKNOWN_SIGN = "LexerNoViableAltException"
-_NOTHING_SAID = "Error parsing override"
-_AROUND = "without blanks round the ="
+_UNKNOWN_CHARACTER = "LexerNoViableAltException"
+_NO_REASON = "Error parsing override"
+_NO_BLANKS = "without blanks round the ="
 
 
-def parsed(arguments: Sequence[str]) -> list[Override]:
-    """Every argument that is no flag, by Hydra's grammar. Raises `ConfigError` for one that is no override."""
+def parse_overrides(arguments: Sequence[str]) -> list[Override]:
+    """Parse arguments by Hydra's grammar. Raises `ConfigError` for one that is not an override."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import OverrideParseException
 
     parser = OverridesParser.create()
-    found = []
+    overrides = []
     for argument in arguments:
         try:
-            found += parser.parse_overrides([argument])
+            overrides += parser.parse_overrides([argument])
         except OverrideParseException as error:
-            raise ConfigError(_told(argument, str(error).splitlines()[0])) from error
-    return found
+            raise ConfigError(_parse_error(argument, str(error).splitlines()[0])) from error
+    return overrides
 
 
-def with_home(arguments: Sequence[str]) -> list[str]:
-    """The arguments with quotes round a path in the home folder, whose `~` Hydra's grammar takes in quotes only.
+def quote_home_paths(arguments: Sequence[str]) -> list[str]:
+    """The arguments with quotes round values that begin with `~/`: Hydra's grammar accepts a `~` in quotes only.
 
-    No shell expands it behind a key with dots.
+    The shell does not expand `~` after `KEY=` where the key has dots.
     """
     return [_HOME.sub(r'\1="\2"', argument) for argument in arguments]
 
 
 def check_overrides(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for what Hydra would answer with a traceback, or with words of its own making."""
+    """Raise `ConfigError` for overrides that Hydra answers with a traceback or an unclear message."""
     for override in overrides:
         key = override.key_or_group
         if not key:
@@ -58,17 +58,17 @@ def check_overrides(overrides: Sequence[Override]) -> None:
             several = default is None and isinstance(value, list)  # a group that may stay empty takes a list, too
             if not value or not (isinstance(value, str) or several):
                 shown = str(override.input_line).partition("=")[2] or "''"
-                raise ConfigError(f"{key}={shown}: is no option; the options are: {', '.join(options)}")
+                raise ConfigError(f"{key}={shown}: is not an option; the options are: {', '.join(options)}")
 
 
-def chosen(overrides: Sequence[Override], group: str) -> tuple[str, ...]:
-    """The options of a group that the overrides name, all of them where it is swept; none: the default's."""
+def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]:
+    """The options of a group that the overrides name, several in a sweep; empty where the default applies."""
     named = [override for override in overrides if override.key_or_group == group and override.package is None]
     return tuple(str(value) for override in named[-1:] if not override.is_delete() for value in _values(override))
 
 
 def options_of(group: str) -> list[str]:
-    """The shipped options of a group; none where there is no such group."""
+    """The shipped options of a group; empty where there is no such group."""
     folder = conf_dir() / group
     return sorted(file.stem for file in folder.glob("*.yaml")) if re.fullmatch(r"\w+(/\w+)*", group) else []
 
@@ -87,7 +87,7 @@ def _values(override: Override) -> Iterator[object]:
 
 
 def _defaults() -> Mapping[str, object]:
-    """The option of each group that `config.yaml` names; None where it names none."""
+    """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf
 
     config = cast(Mapping[str, list[object]], OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml")))
@@ -95,28 +95,28 @@ def _defaults() -> Mapping[str, object]:
     return {str(name): option for entry in groups for name, option in entry.items()}
 
 
-def _told(argument: str, hydra_says: str) -> str:
+def _parse_error(argument: str, hydra_says: str) -> str:
     key, equals, value = argument.partition("=")
     if not equals:
-        return f"{argument}: is no override; {_meant(argument)}write KEY=VALUE {_AROUND}"
+        return f"{argument}: is not an override; {_suggestion(argument)}write KEY=VALUE {_NO_BLANKS}"
     if key != key.rstrip() or value != value.lstrip():
-        return f"{argument}: is no override; write {key.strip()}={value.strip() or 'VALUE'} {_AROUND}"
+        return f"{argument}: is not an override; write {key.strip()}={value.strip() or 'VALUE'} {_NO_BLANKS}"
     if value.startswith("="):
-        return f"{argument}: is no override; write {key}={value.lstrip('=') or 'VALUE'}"
+        return f"{argument}: is not an override; write {key}={value.lstrip('=') or 'VALUE'}"
     if value.endswith(",") and value[0] not in "[{(":
-        return f"{argument}: ends in a comma; write {key}={value.rstrip(',')}, or another value behind it"
+        return f"{argument}: ends in a comma; write {key}={value.rstrip(',')}, or add the next value"
     quoted = _quoted(key, value)
     if quoted is not None:
-        return f"{argument}: needs quotes, a pair for the shell and one inside; write '{quoted}'"
-    if hydra_says.startswith(_UNKNOWN_SIGN):
-        return f"{argument}: is no override; put \"…\" round every text in it, and '…' round all of it for the shell"
-    if hydra_says.startswith(_NOTHING_SAID):
-        return f"{argument}: is no override; write KEY=VALUE or KEY=[A,B], in quotes for the shell"
-    return f"{argument}: is no override ({hydra_says}); write KEY=VALUE, in quotes for the shell"
+        return f"{argument}: needs quotes twice, for the shell and inside; write '{quoted}'"
+    if hydra_says.startswith(_UNKNOWN_CHARACTER):
+        return f"{argument}: is not an override; put \"…\" round every text in it, and '…' round it all for the shell"
+    if hydra_says.startswith(_NO_REASON):
+        return f"{argument}: is not an override; write KEY=VALUE or KEY=[A,B], in quotes for the shell"
+    return f"{argument}: is not an override ({hydra_says}); write KEY=VALUE, in quotes for the shell"
 
 
-def _meant(word: str) -> str:
-    """The flag or the option that a bare word must have meant."""
+def _suggestion(word: str) -> str:
+    """`did you mean …?` for a bare word that names a flag or an option; else empty."""
     if word in ("help", "version"):
         return f"did you mean --{word}? "
     groups = (
@@ -128,14 +128,14 @@ def _meant(word: str) -> str:
 
 
 def _quoted(key: str, value: str) -> str | None:
-    """The override with its value in double quotes, where that makes it one; typographic quotes become straight."""
+    """The override with its value in straight double quotes; None where that does not make it valid."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import OverrideParseException
 
-    inside = value.strip(_TYPOGRAPHIC)
-    if not inside or inside[0] in "[{(\"'" or "${" in inside or "'" in inside:
+    content = value.strip(_TYPOGRAPHIC)
+    if not content or content[0] in "[{(\"'" or "${" in content or "'" in content:
         return None
-    text = inside.replace("\\", "\\\\").replace('"', '\\"')
+    text = content.replace("\\", "\\\\").replace('"', '\\"')
     try:
         OverridesParser.create().parse_overrides([f'{key}="{text}"'])
     except OverrideParseException:

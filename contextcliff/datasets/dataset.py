@@ -1,4 +1,4 @@
-"""What a dataset has to give."""
+"""The interface of a dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextcliff.records.corpus import Corpus
 
 
 class Dataset(Protocol):
-    """Where text comes from; a dataclass in `conf/dataset/`."""
+    """A source of texts, and maybe of questions on them. A class of settings, named by a YAML in `conf/dataset/`."""
 
     @property
     def name(self) -> str:
@@ -17,12 +17,14 @@ class Dataset(Protocol):
         ...
 
     def identity(self) -> Mapping[str, object]:
-        """What determines the texts, for the run's fingerprint. Raises `ConfigError` for absent files."""
+        """What determines the texts and questions, for the run's fingerprint. Raises `ConfigError` for absent files."""
         ...
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """A source of prose gives `count` different texts, or stretches of one; a question set all it has.
+        """The texts and questions.
 
-        A source without end gives at least `tokens` tokens a text; a finite one gives what it has.
+        A source of prose gives `count` documents, each a different text or a rotation of the same one; a question set
+        gives all that it has. An endless source gives documents of at least `tokens` tokens, a finite one all its text.
+        `seed` is the run's. Raises `ConfigError` for files that can't be used, `RunError` for downloads that fail.
         """
         ...

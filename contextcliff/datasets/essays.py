@@ -1,4 +1,4 @@
-"""Dataset `essays`: a story written for this project, which no model has seen, or prose of your own."""
+"""Dataset `essays`: a story written for this project, which no model has been trained on, or your own prose."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.documents.cleaning import clean_text
-from contextcliff.documents.reading import SUFFIXES, read_document
+from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
 from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
@@ -19,24 +19,26 @@ from contextcliff.settings import GivenPath, settings
 from contextcliff.text.sentences import nearest_start, sentence_starts
 
 _PARAGRAPH_BREAK = "\n\n"
-_LOOKED_AT = 4_000
-"""Characters around a stretch's start in which its sentence is looked for."""
+_SEARCHED_CHARACTERS = 4_000
+"""On each side of where a rotation would start, to find the nearest sentence start."""
 
 
 @settings
 class Essays:
-    """Files joined in the order given, folders by the names of their documents; none: a built-in story.
+    """One text: the given files joined in order (those of a folder by name), or a built-in story.
 
-    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text: UTF-8,
-    or what its byte order mark says. `clean_text` says what is mended and taken out. A file of rows is refused.
+    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text, in UTF-8
+    or the encoding of its byte order mark. `clean_text` repairs it. A file of rows (CSV, JSON …) is refused.
     """
 
     path: GivenPath | None = None
     """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
+    """Files and folders."""
     story: str = "the_tide_clerk"
-    """The built-in one: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
+    """The built-in story to use without files: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
     language: str = "en"
+    """Of the text, as an ISO 639-1 code."""
 
     @property
     def name(self) -> str:
@@ -44,19 +46,19 @@ class Essays:
         return "essays"
 
     def identity(self) -> Mapping[str, object]:
-        """The text by its digest, wherever the files lie."""
+        """The digest of the text, wherever its files are."""
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text
-        """The text; or `count` turns of it, each from another sentence on to the end and round to that sentence.
+        """The text, or `count` rotations of it: each starts at another sentence and continues at the beginning.
 
-        The starts lie evenly over the text, so that no length that is asked for moves them. Turns shorter than
-        the text divided by `count` share nothing.
+        The starts are spread evenly over the text and do not depend on `tokens`. Contexts of at most 1 / `count` of the
+        text, each from another rotation, share no text.
         """
         whole = self._document()
         if count == 1:
             return Corpus(documents=(whole,))
-        return Corpus(documents=tuple(_turned(whole, position, count) for position in range(count)))
+        return Corpus(documents=tuple(_rotated(whole, position, count) for position in range(count)))
 
     def _document(self) -> Document:
         given = [
@@ -66,23 +68,23 @@ class Essays:
         if not given:
             text = _built_in(self.story)
             return Document(document_id="story", title=text.split("\n", 1)[0], text=text, language=self.language)
-        found = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
-        text = _PARAGRAPH_BREAK.join(_read(file, key=key) for key, file in found) + "\n"
-        title = ", ".join(file.stem for _, file in found)
+        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
+        text = _PARAGRAPH_BREAK.join(_read(file, key=key) for key, file in sources) + "\n"
+        title = ", ".join(file.stem for _, file in sources)
         is_folder = any(Path(path).expanduser().is_dir() for _, path in given)
-        parts = tuple(file.name for _, file in found) if is_folder else ()
+        parts = tuple(file.name for _, file in sources) if is_folder else ()
         return Document(document_id=title, title=title, text=text, language=self.language, parts=parts)
 
 
-def _turned(whole: Document, position: int, count: int) -> Document:
+def _rotated(whole: Document, position: int, count: int) -> Document:
     text, target = whole.text, len(whole.text) * position // count
-    low, high = max(0, target - _LOOKED_AT), min(len(text), target + _LOOKED_AT)
+    low, high = max(0, target - _SEARCHED_CHARACTERS), min(len(text), target + _SEARCHED_CHARACTERS)
     starts = sentence_starts(text[low:high], language=whole.language)
-    # The window cuts the first sentence in it: its beginning is a start of nothing.
+    # The window starts inside a sentence: its first start is not the start of a sentence.
     known = starts[1:] if low > 0 and len(starts) > 1 else starts
     start = low + nearest_start(known, target - low, before=high - low)
-    turned = text if start == 0 else f"{text[start:].rstrip()}{_PARAGRAPH_BREAK}{text[:start].rstrip()}\n"
-    return replace(whole, document_id=f"{whole.document_id}#{position + 1}", text=turned)
+    rotated = text if start == 0 else f"{text[start:].rstrip()}{_PARAGRAPH_BREAK}{text[:start].rstrip()}\n"
+    return replace(whole, document_id=f"{whole.document_id}#{position + 1}", text=rotated)
 
 
 def _built_in(story: str) -> str:
@@ -100,25 +102,24 @@ def _files(path: Path, *, key: str) -> Iterator[Path]:
         yield path
         return
     try:
-        found = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+        documents = documents_in(path)
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a folder that can") from error
-    visible = [file for file in found if not file.name.startswith(".")]
-    if not visible:
+    if not documents:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise ConfigError(f"{key}: {path} holds no {kinds} file; give a folder that does")
-    yield from visible
+    yield from documents
 
 
 def _read(path: Path, *, key: str) -> str:
     try:
-        state = path.stat()
+        status = path.stat()
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a file that can") from error
-    refuse_large(state.st_size, f"{key}: {path}")
+    refuse_large(status.st_size, f"{key}: {path}")
     refuse_rows(path, f"{key}: {path}")
     try:
-        text = _cleaned(path, state.st_mtime_ns, state.st_size)
+        text = _cleaned(path, status.st_mtime_ns, status.st_size)
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
@@ -128,8 +129,8 @@ def _read(path: Path, *, key: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _cleaned(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001 - a file that is changed is another
-    """The text of a file as it is now: a run asks twice, for its identity and for its corpus."""
+def _cleaned(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001 - part of the cache's key
+    """The cleaned text of a file; cached, since a run needs it for its identity and for its corpus."""
     text = clean_text(read_document(path)).strip("\n")
     if not text.strip():
         raise UnreadableError("holds no text once it is cleaned")

@@ -1,4 +1,4 @@
-"""What the question sets of the Hugging Face hub share: where their rows come from, and what they add up to."""
+"""The base class of the question sets of the Hugging Face hub: loads their rows and builds the corpus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from itertools import islice
 
-from contextcliff.datasets.entries import Entry, assemble
+from contextcliff.datasets.entries import Entry, build_corpus
 from contextcliff.datasets.hub_rows import LOCAL_SUFFIXES, Columns, hub_rows, local_rows
 from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.datasets.rows import Row
@@ -19,20 +19,22 @@ EQUAL_CHOICES = "questions have two equal choices, so that no letter is the righ
 
 @settings
 class HubQuestions:
-    """A split of a repository, or a local file of the same schema.
+    """One split of a repository, or a local file of the same schema.
 
-    A set says which columns it reads (`columns`) and what a row asks (`entries`).
+    A subclass names the columns that it reads (`columns`) and makes questions of a row (`entries`).
     """
 
     path: GivenPath | None = None
-    """A Parquet, JSON or JSON Lines file with the rows of one split; None: from the hub."""
+    """A Parquet, JSON or JSON Lines file with the rows of one split; None loads them from the hub."""
     repository: str
+    """On the hub: `OWNER/NAME`."""
     configuration: str | None = None
+    """Of the repository; None where it has only one."""
     split: str
     revision: str | None = None
-    """Branch, tag or commit; None: the main branch."""
+    """Branch, tag or commit; None is the main branch."""
     limit: PositiveInt | None = None
-    """The first so many questions; None: all."""
+    """Number of questions to take from the beginning; None takes all."""
 
     @property
     def name(self) -> str:
@@ -41,28 +43,28 @@ class HubQuestions:
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
+        """The columns to read."""
         raise NotImplementedError
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
-        """The questions of a row. What can't be asked or known is counted in `left_out`, by a sentence that says it."""
+        """The questions of a row. Each omission is counted in `left_out`, under the sentence that reports it."""
         raise NotImplementedError
 
-    def reading(self) -> Mapping[str, object]:
-        """Keys beside the shared ones that determine what is asked."""
+    def schema_identity(self) -> Mapping[str, object]:
+        """The subclass's own keys that determine the questions."""
         return {}
 
     def identity(self) -> Mapping[str, object]:
-        """The local file by its digest, else the repository. Raises `ConfigError` for an absent file."""
-        return {"dataset": self.name, **self._source(), **self.reading(), "limit": self.limit}
+        """The digest of the local file, else the address on the hub. Raises `ConfigError` for an absent file."""
+        return {"dataset": self.name, **self._source(), **self.schema_identity(), "limit": self.limit}
 
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - all that the set has
-        """Every text and question of the split. Raises `ConfigError` and `RunError` where they can't be had."""
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the split is finite
+        """All texts and questions of the split. Raises `ConfigError` for bad rows, `RunError` for a failed download."""
         left_out: Counter[str] = Counter()
         source = f"dataset.repository={self.repository}" if self.path is None else f"dataset.path={self.path}"
         with closing(self._rows()) as rows:
             entries = (entry for row in rows for entry in self.entries(row, left_out))
-            corpus = assemble(islice(entries, self.limit), source=source)
+            corpus = build_corpus(islice(entries, self.limit), source=source)
         notes = tuple(f"{self.name}: {count:,} {sentence}" for sentence, count in left_out.items() if count)
         return Corpus(documents=corpus.documents, questions=corpus.questions, notes=notes)
 

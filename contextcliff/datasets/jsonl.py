@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Literal
 
-from contextcliff.datasets.entries import assemble
+from contextcliff.datasets.entries import build_corpus
 from contextcliff.datasets.hub_rows import Columns, local_rows
+from contextcliff.datasets.json_lines import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file
-from contextcliff.datasets.own_schema import QUESTION_COLUMNS, entry_of, json_rows
+from contextcliff.datasets.own_schema import OPTIONAL_COLUMNS, entry_of
 from contextcliff.datasets.rows import Row
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus
@@ -21,20 +22,21 @@ _SUFFIXES = (".jsonl", _PARQUET)
 
 @settings
 class Jsonl:
-    """A row for each question: `context`, `question`, `answers`, and what `own_schema` and `doc_id` tell beside them.
+    """One row per question: `context`, `question`, `answers` and the optional columns of `own_schema`.
 
-    Rows with the same context are questions on one document; `doc_id` names it.
+    Rows with the same context are questions on one document. `doc_id` and `title` name it.
     """
 
     path: GivenPath | None = None
+    """The file."""
     limit: PositiveInt | None = None
-    """The first so many questions; None: all."""
+    """Number of questions to take from the beginning of the file; None takes all."""
     metadata: tuple[str, ...] = ()
-    """Further columns, of text or numbers, by which scores are told apart."""
+    """Further columns of text or numbers; the report breaks scores down by each."""
     kind: Literal["short", "summary"] = "short"
-    """How answers are compared, where a question has no choices."""
+    """How answers are scored where a question has no choices."""
     language: str = "en"
-    """ISO 639-1, of the texts."""
+    """Of the texts, as an ISO 639-1 code."""
 
     @property
     def name(self) -> str:
@@ -42,7 +44,7 @@ class Jsonl:
         return "jsonl"
 
     def identity(self) -> Mapping[str, object]:
-        """The file by its digest, and the keys that determine a question. Raises `ConfigError` for an absent file."""
+        """The digest of the file, and the keys that determine a question. Raises `ConfigError` for an absent file."""
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)
         return {
             "dataset": self.name,
@@ -53,8 +55,8 @@ class Jsonl:
             "language": self.language,
         }
 
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - all that the file holds
-        """Every text and question. Raises `ConfigError` for a row that can't be asked."""
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the file is finite
+        """All texts and questions. Raises `ConfigError` for a row that can't be used."""
         entries = (
             entry_of(
                 row,
@@ -66,15 +68,15 @@ class Jsonl:
             )
             for row in self._rows()
         )
-        return assemble(islice(entries, self.limit), source=f"dataset.path={self.path}", language=self.language)
+        return build_corpus(islice(entries, self.limit), source=f"dataset.path={self.path}", language=self.language)
 
     def _rows(self) -> Iterator[Row]:
         path = self._path()
         file = checked_file(path, key="dataset.path", suffixes=_SUFFIXES)
         if file.suffix.lower() != _PARQUET:
-            # Line by line: a table needs one type a column, and evidence may be quotes here and places there.
-            return json_rows(file, place=f"dataset.path={path}")
-        columns = ("doc_id", "title", *QUESTION_COLUMNS, *self.metadata)
+            # Line by line: a table needs one type per column, and evidence can be quotes in one row, spans in another.
+            return read_json_lines(file, place=f"dataset.path={path}")
+        columns = ("doc_id", "title", *OPTIONAL_COLUMNS, *self.metadata)
         return local_rows(path, Columns(required=("context", "question"), optional=tuple(dict.fromkeys(columns))))
 
     def _path(self) -> str:

@@ -1,11 +1,11 @@
-"""Dataset `longbench_v2`: LongBench v2 (Bai et al. 2024), four choices on texts of 8,000 to 2 million words."""
+"""Dataset `longbench_v2`: LongBench v2 (Bai et al. 2024), four-choice questions on 8,000 to 2 million words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from contextcliff.datasets.entries import Entry, are_distinct, checked_choice
+from contextcliff.datasets.entries import Entry, are_distinct, choice_at
 from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
 from contextcliff.datasets.hub_rows import Columns
 from contextcliff.datasets.rows import Row
@@ -13,12 +13,12 @@ from contextcliff.settings import settings
 
 _LETTERS = "ABCD"
 _CHOICES = tuple(f"choice_{letter}" for letter in _LETTERS)
-_FACTS = ("domain", "sub_domain", "difficulty")
+_METADATA = ("domain", "sub_domain", "difficulty")
 
 
 @settings
 class LongBenchV2(HubQuestions):
-    """Schema of `THUDM/LongBench-v2`: `_id, context, question, choice_A … choice_D, answer`, a letter."""
+    """Schema of `THUDM/LongBench-v2`: `_id, context, question, choice_A … choice_D, answer`; the answer is a letter."""
 
     repository: str = "THUDM/LongBench-v2"
     split: str = "train"
@@ -30,19 +30,19 @@ class LongBenchV2(HubQuestions):
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
-        return Columns(required=("context", "question", *_CHOICES, "answer"), optional=("_id", *_FACTS))
+        """The columns to read."""
+        return Columns(required=("context", "question", *_CHOICES, "answer"), optional=("_id", *_METADATA))
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         """The one question of a row."""
         letter = row.text("answer").strip()
         if letter not in tuple(_LETTERS):
-            raise row.fault(f"answer={letter[:40]} must be one of {', '.join(_LETTERS)}")
+            raise row.error(f"answer={letter[:40]} must be one of {', '.join(_LETTERS)}")
         choices = tuple(row.text(choice) for choice in _CHOICES)
         if not are_distinct(choices):
             left_out[EQUAL_CHOICES] += 1
             return
-        right = checked_choice(choices, _LETTERS.index(letter), place=row.place, key="answer")
+        right = choice_at(choices, _LETTERS.index(letter), place=row.place, key="answer")
         yield Entry(
             place=row.place,
             context=row.text("context"),
@@ -50,5 +50,5 @@ class LongBenchV2(HubQuestions):
             answers=(right,),
             question_id=row.label("_id"),
             choices=choices,
-            metadata={fact: row.text(fact) for fact in _FACTS if row.holds(fact)},
+            metadata={column: row.text(column) for column in _METADATA if row.holds(column)},
         )

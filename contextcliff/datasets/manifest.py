@@ -1,4 +1,4 @@
-"""Dataset `manifest`: the documents and questions of an earlier run, from its `manifest.json` alone."""
+"""Dataset `manifest`: the documents and questions of an earlier run, read from its `manifest.json`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import GivenPath, settings
 
-_MOST_BYTES = 2 << 30
 _documents = TypeAdapter(tuple[Document, ...])
 _questions = TypeAdapter(tuple[Question, ...])
 _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
@@ -22,10 +22,10 @@ _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
 
 @settings
 class Manifest:
-    """Repeats a draw: the same documents, questions and bins, and so the same samples."""
+    """Repeats a draw: the same documents, questions and bins, hence the same samples."""
 
     path: GivenPath | None = None
-    """The file."""
+    """A `manifest.json`."""
 
     @property
     def name(self) -> str:
@@ -33,12 +33,12 @@ class Manifest:
         return "manifest"
 
     def identity(self) -> Mapping[str, object]:
-        """That of the dataset which the manifest was drawn from: the repeated run is the same run."""
-        found: Mapping[str, object] = self._corpus["dataset"]
-        return found
+        """The identity of the dataset that was drawn from, so that the repeated run has the same fingerprint."""
+        identity: Mapping[str, object] = self._corpus["dataset"]
+        return identity
 
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - all that it holds
-        """Everything in the manifest. Raises `ConfigError` for one that is damaged."""
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a manifest is finite
+        """All documents and questions of the manifest. Raises `ConfigError` for one that is damaged."""
         try:
             return Corpus(
                 documents=_documents.validate_python(self._corpus["documents"]),
@@ -54,16 +54,15 @@ class Manifest:
             raise ConfigError("dataset.path: missing; give dataset.path=FILE, the manifest.json of a run of task=qa")
         path = Path(self.path).expanduser()
         try:
-            if path.stat().st_size > _MOST_BYTES:
-                raise ConfigError(f"dataset.path={self.path}: is larger than 2 GiB; a manifest is not")
-            found = json.loads(path.read_text(encoding="utf-8"))
+            refuse_large(path.stat().st_size, f"dataset.path={self.path}")
+            manifest = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigError(
                 f"dataset.path={self.path}: can't be read ({error.strerror}); give a run's manifest.json"
             ) from error
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ConfigError(f"dataset.path={self.path}: is not JSON; give a run's manifest.json") from error
-        corpus = found.get("corpus") if isinstance(found, dict) else None
+        corpus = manifest.get("corpus") if isinstance(manifest, dict) else None
         if not isinstance(corpus, dict) or not isinstance(corpus.get("dataset"), dict):
             raise ConfigError(
                 f"dataset.path={self.path}: holds no documents; give the manifest.json of a run of task=qa"

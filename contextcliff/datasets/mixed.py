@@ -1,4 +1,4 @@
-"""Dataset `mixed`: several datasets as one, so that short and long documents come together."""
+"""Dataset `mixed`: several datasets as one, for example one of short and one of long documents."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from contextcliff.settings import settings
 _NAME = re.compile(r"\w[\w-]{0,39}", re.ASCII)
 
 
-def _checked(parts: Any) -> Mapping[str, Dataset]:
-    """Parts that are built by their own groups already."""
+def _checked_parts(parts: Any) -> Mapping[str, Dataset]:
+    """Check parts that Hydra has built already. Raises `ValueError` for what is not a dataset."""
     if not isinstance(parts, Mapping) or not parts:
         raise ValueError("dataset.parts: must not be empty; add one with +dataset@dataset.parts.NAME=OPTION")
     for name, part in parts.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise ValueError(f"dataset.parts.{name}: up to 40 letters, digits, hyphens and underscores make a name")
+            raise ValueError(f"dataset.parts.{name}: a name is up to 40 letters, digits, hyphens and underscores")
         if not callable(getattr(part, "corpus", None)):
             raise ValueError(
-                f"dataset.parts.{name}={part}: is no dataset; choose one with dataset@dataset.parts.{name}=OPTION"
+                f"dataset.parts.{name}={part}: is not a dataset; choose one with dataset@dataset.parts.{name}=OPTION"
             )
     return dict(parts)
 
 
 @settings
 class Mixed:
-    """Every document and question of its parts, by name. Ids begin with the name of the part, `short/…`.
+    """All documents and questions of its parts. Their ids begin with the name of the part, as in `short/…`.
 
-    The part is a fact of each question (`part`), so that scores are told apart by it.
+    The name of the part is also in the metadata of each question (`part`), so that the report breaks scores down by it.
     """
 
-    parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked)]
+    parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked_parts)]
+    """Datasets by name."""
 
     @property
     def name(self) -> str:
@@ -47,25 +48,25 @@ class Mixed:
         return "mixed"
 
     def identity(self) -> Mapping[str, object]:
-        """Those of its parts, by name. Raises `ConfigError` for absent files."""
+        """The identities of the parts, by name. Raises `ConfigError` for absent files."""
         return {"dataset": self.name, "parts": {name: _identity(name, part) for name, part in self.parts.items()}}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """Those of its parts, one after the other. Raises `ConfigError` and `RunError` that name the part."""
+        """The corpora of the parts, one after the other. Raises `ConfigError` and `RunError` that name the part."""
         documents: list[Document] = []
         questions: list[Question] = []
         notes: list[str] = []
         for name, part in self.parts.items():
-            with _named(name, part):
-                found = part.corpus(tokens=tokens, seed=seed, count=count)
-            documents += [replace(item, document_id=f"{name}/{item.document_id}") for item in found.documents]
-            questions += [_of_part(item, name) for item in found.questions]
-            notes += [f"{name}: {note}" for note in found.notes]
+            with _errors_naming(name, part):
+                corpus = part.corpus(tokens=tokens, seed=seed, count=count)
+            documents += [replace(item, document_id=f"{name}/{item.document_id}") for item in corpus.documents]
+            questions += [_of_part(item, name) for item in corpus.questions]
+            notes += [f"{name}: {note}" for note in corpus.notes]
         return Corpus(documents=tuple(documents), questions=tuple(questions), notes=tuple(notes))
 
 
 def _identity(name: str, part: Dataset) -> Mapping[str, object]:
-    with _named(name, part):
+    with _errors_naming(name, part):
         return part.identity()
 
 
@@ -79,18 +80,17 @@ def _of_part(question: Question, name: str) -> Question:
 
 
 @contextmanager
-def _named(name: str, part: Dataset) -> Iterator[None]:
-    """A part speaks of its keys as `dataset.path`; here they are called `dataset.parts.NAME.path`."""
+def _errors_naming(name: str, part: Dataset) -> Iterator[None]:
+    """Errors of a part name its keys as `dataset.path`; rename them to `dataset.parts.NAME.path`."""
     try:
         yield
     except (ConfigError, RunError) as error:
-        raise _renamed(error, name, part) from error
+        raise _with_renamed_keys(error, name, part) from error
 
 
-def _renamed(error: ContextCliffError, name: str, part: Dataset) -> ContextCliffError:
+def _with_renamed_keys(error: ContextCliffError, name: str, part: Dataset) -> ContextCliffError:
     keys = "|".join(field.name for field in fields(part)) if is_dataclass(part) else ""
-    # Not inside of a path, which may hold such words too.
-    said = (
-        re.sub(rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)", f"dataset.parts.{name}.", str(error)) if keys else str(error)
-    )
-    return type(error)(said)
+    message = str(error)
+    if keys:  # paths in the message stay as they are, although they can contain the same words
+        message = re.sub(rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)", f"dataset.parts.{name}.", message)
+    return type(error)(message)

@@ -1,4 +1,4 @@
-"""Dataset `narrativeqa`: NarrativeQA (Kočiský et al. 2018), questions on whole stories or on their summaries."""
+"""Dataset `narrativeqa`: NarrativeQA (Kočiský et al. 2018), questions on stories, or on summaries of them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from contextcliff.settings import settings
 class NarrativeQA(HubQuestions):
     """Schema of `deepmind/narrativeqa`: `document {id, kind, summary {text, title}, text}, question {text}, answers`.
 
-    The questions were written from the summaries: a few need an inference from the story.
+    The questions were written from the summaries, so a few are answered in the story only indirectly.
     """
 
     repository: str = "deepmind/narrativeqa"
     split: str = "test"
     text: Literal["summary", "story"] = "summary"
-    """About a thousand tokens, or the whole book or film script."""
+    """`summary` has about a thousand tokens; `story` is the whole book or film script."""
 
     @property
     def name(self) -> str:
@@ -32,26 +32,26 @@ class NarrativeQA(HubQuestions):
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
+        """The columns to read."""
         return Columns(required=("document", "question", "answers"))
 
-    def reading(self) -> Mapping[str, object]:
-        """Which text is asked about."""
+    def schema_identity(self) -> Mapping[str, object]:
+        """The text that the questions are on."""
         return {"text": self.text}
 
-    def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:  # noqa: ARG002 - all can be asked
+    def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:  # noqa: ARG002 - nothing is left out
         """The one question of a row."""
-        document = row.part("document")
-        summary = document.part("summary")
+        document = row.mapping("document")
+        summary = document.mapping("summary")
         context = summary.text("text") if self.text == "summary" else document.text("text")
         if not context.strip():
             other = "story" if self.text == "summary" else "summary"
-            raise row.fault(f"has no {self.text}; take dataset.text={other}")
+            raise row.error(f"has no {self.text}; take dataset.text={other}")
         yield Entry(
             place=row.place,
             context=context,
-            question=row.part("question").text("text"),
-            answers=tuple(answer.text("text") for answer in row.parts("answers")),
+            question=row.mapping("question").text("text"),
+            answers=tuple(answer.text("text") for answer in row.mappings("answers")),
             document_id=document.label("id"),
             title=summary.heading("title"),
             metadata={"document_kind": document.text("kind")} if document.holds("kind") else {},

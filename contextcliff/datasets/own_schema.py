@@ -1,48 +1,21 @@
-"""The project's own columns of a question, shared by `jsonl`, `documents` and `stories`.
+"""The project's own columns for a question, shared by `jsonl`, `documents` and `stories`.
 
-`question` and `answers` (a list, or as in SQuAD `{text, answer_start}`), or `choices` with `answer_index` counted from
-0; and optional: `id`, `evidence` (verbatim quotes or [start, end] in characters), `level`, `metadata`.
+Required are `question` and `answers` (a list, or SQuAD's `{text, answer_start}`), or `choices` with `answer_index`,
+counted from 0, in place of `answers`. Optional are `id`, `evidence` (a list of verbatim quotes or of [start, end] in
+characters), `level` and `metadata`.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-from contextcliff.datasets.entries import Entry, checked_choice
+from contextcliff.datasets.entries import Entry, choice_at
 from contextcliff.datasets.rows import Row
-from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Span
 
-QUESTION_COLUMNS = ("id", "answers", "choices", "answer_index", "evidence", "level", "metadata")
-"""Those that may be missing, beside `question`."""
-
-
-def json_rows(file: Path, *, place: str) -> Iterator[Row]:
-    """The objects of a JSON Lines file, blank lines left out. Raises `ConfigError` for a line that is none."""
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            yield from rows_of_lines(lines, place=place)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{place}: is not UTF-8 text; convert it first") from error
-    except OSError as error:
-        raise ConfigError(f"{place}: can't be read ({error.strerror}); give a file that can") from error
-
-
-def rows_of_lines(lines: Iterator[str] | Sequence[str], *, place: str) -> Iterator[Row]:
-    """The same from lines that are at hand."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{place}: line {number} is no JSON; write one object a line") from error
-        if not isinstance(values, dict):
-            raise ConfigError(f"{place}: line {number} is no JSON object; write one object a line")
-        yield Row(values=values, place=f"{place}: line {number}")
+OPTIONAL_COLUMNS = ("id", "answers", "choices", "answer_index", "evidence", "level", "metadata")
+"""The columns that a table may lack, unlike `question`."""
 
 
 def entry_of(
@@ -54,18 +27,18 @@ def entry_of(
     kind: str = "short",
     metadata: Sequence[str] = (),
 ) -> Entry:
-    """The question of a row, asked of `context`. `metadata` names further columns that travel with it.
+    """The question of a row, on the text `context`. `metadata` names further columns to keep as metadata.
 
-    Raises `ConfigError` for a value that is missing or of another kind.
+    Raises `ConfigError` for a value that is missing or of the wrong type.
     """
-    answers, found_at = _answers(row)
+    answers, starts = _answers(row)
     choices = row.texts("choices")
     if choices:
-        right = checked_choice(choices, row.whole("answer_index"), place=row.place, key="answer_index")
+        right = choice_at(choices, row.integer("answer_index"), place=row.place, key="answer_index")
         if answers and right not in answers:
-            raise row.fault(f"answer_index={row.whole('answer_index')} is another choice than its answers tell")
+            raise row.error(f"answer_index={row.integer('answer_index')} is a choice that is not among its answers")
         answers = (right,)
-    evidence = tuple(_piece(row, item) for item in row.listed("evidence"))
+    evidence = tuple(_evidence(row, item) for item in row.sequence("evidence"))
     return Entry(
         place=row.place,
         context=context,
@@ -76,73 +49,73 @@ def entry_of(
         title=title,
         kind=kind,
         choices=choices,
-        evidence=evidence or tuple(_at(row, context, answers[0], start) for start in found_at[:1] if answers),
+        evidence=evidence or tuple(_answer_span(row, context, answers[0], start) for start in starts[:1] if answers),
         level=_level(row),
         metadata=_metadata(row, metadata),
     )
 
 
 def span_of(context: str, answer: str, start: int) -> Span | None:
-    """Where SQuAD's `answer_start` puts an answer; None where something else stands there."""
+    """The span of an answer at SQuAD's `answer_start`; None where the text has something else there."""
     return Span(start=start, end=start + len(answer)) if answer and context.startswith(answer, start) else None
 
 
 def squad_answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The texts and the starts of SQuAD's `answers`, equally many."""
-    answers = row.part("answers")
-    starts = tuple(start for start in answers.listed("answer_start") if isinstance(start, int))
+    """The texts of SQuAD's `answers`, and their starts in characters: as many, or none."""
+    answers = row.mapping("answers")
+    starts = tuple(start for start in answers.sequence("answer_start") if isinstance(start, int))
     texts = answers.texts("text")
     if len(starts) not in (0, len(texts)):
-        raise row.fault(f"answers has {len(texts)} texts and {len(starts)} places in answer_start")
+        raise row.error(f"answers has {len(texts)} texts, but {len(starts)} values in answer_start")
     return texts, starts
 
 
 def _answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
     if isinstance(row.values.get("answers"), Mapping):
         return squad_answers(row)
-    if not row.holds("answers") and not row.listed("choices"):
-        raise row.fault("answers is missing")
+    if not row.holds("answers") and not row.sequence("choices"):
+        raise row.error("answers is missing")
     return row.texts("answers"), ()
 
 
-def _at(row: Row, context: str, answer: str, start: int) -> Span:
-    found = span_of(context, answer, start)
-    if found is None:
-        raise row.fault(f"answers.answer_start={start} is not where its answer stands in the text")
-    return found
+def _answer_span(row: Row, context: str, answer: str, start: int) -> Span:
+    span = span_of(context, answer, start)
+    if span is None:
+        raise row.error(f"answers.answer_start={start} does not point at the answer in the text")
+    return span
 
 
-def _piece(row: Row, item: object) -> Span | str:
+def _evidence(row: Row, item: object) -> Span | str:
     if isinstance(item, str):
         return item
-    if isinstance(item, list | tuple) and len(item) == 2 and all(type(place) is int for place in item):
+    if isinstance(item, list | tuple) and len(item) == 2 and all(type(offset) is int for offset in item):
         return Span(start=item[0], end=item[1])
-    raise row.fault("evidence must be a list of quotes or of [start, end]")
+    raise row.error("evidence must be a list of quotes or of [start, end]")
 
 
 def _level(row: Row) -> int:
-    level = row.whole("level") if row.holds("level") else 1
+    level = row.integer("level") if row.holds("level") else 1
     if level < 1:
-        raise row.fault(f"level={level} must be 1 or more")
+        raise row.error(f"level={level} must be 1 or more")
     return level
 
 
 def _metadata(row: Row, columns: Sequence[str]) -> Mapping[str, str | int | float]:
-    found = dict(row.part("metadata").values) if row.holds("metadata") else {}
+    metadata = dict(row.mapping("metadata").values) if row.holds("metadata") else {}
     for column in columns:
         if column not in row.values:
-            raise row.fault(f"has no column {column}, which dataset.metadata names; it has {', '.join(row.values)}")
-        found[column] = row.values[column]
-    return {name: _fact(row, name, value) for name, value in found.items() if value is not None}
+            raise row.error(f"has no column {column}, which dataset.metadata names; it has {', '.join(row.values)}")
+        metadata[column] = row.values[column]
+    return {name: _metadata_value(row, name, value) for name, value in metadata.items() if value is not None}
 
 
-def _fact(row: Row, name: str, value: object) -> str | int | float:
+def _metadata_value(row: Row, name: str, value: object) -> str | int | float:
     match value:
         case bool():
             return str(value).lower()
         case float() if not math.isfinite(value):
-            raise row.fault(f"{name}={value} is no number")
+            raise row.error(f"{name}={value} is not a finite number")
         case str() | int() | float():
             return value
         case _:
-            raise row.fault(f"{name} must be text or a number to go with the scores")
+            raise row.error(f"{name} must be text or a number, as metadata is")

@@ -1,4 +1,4 @@
-"""Dataset `qasper`: QASPER (Dasigi et al. 2021), questions on whole papers of language processing."""
+"""Dataset `qasper`: QASPER (Dasigi et al. 2021), questions on whole papers about language processing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextcliff.settings import settings
 
 _BREAK = "\n\n"
 _UNANSWERABLE = "questions that the annotators could not answer from their paper are left out"
-_ELSEWHERE = "pieces of evidence are figures, tables or otherwise not in the text, and are left out"
+_ABSENT_EVIDENCE = "pieces of evidence are figures, tables or otherwise not in the text, and are left out"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,9 +29,9 @@ class _Answer:
 class Qasper(HubQuestions):
     """Schema of `allenai/qasper`: a row is a paper, `title, abstract, full_text` in sections, and its questions `qas`.
 
-    An answer is read as in the authors' own scoring: spans joined by commas, free text, yes or no. Evidence is that of
-    the first annotator who answered. The repository holds a loading script, which is not run: `revision` names the
-    hub's own conversion to Parquet, which has no named configuration.
+    Answers are read as in the authors' scoring: spans joined by commas, free text, or yes or no. The evidence is that
+    of the first annotator who answered. The repository has a loading script, which is not run: `revision` names
+    the hub's conversion to Parquet, which has no named configuration.
     """
 
     repository: str = "allenai/qasper"
@@ -45,19 +45,19 @@ class Qasper(HubQuestions):
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
+        """The columns to read."""
         return Columns(required=("full_text", "qas"), optional=("id", "title", "abstract"))
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         """The questions of a paper."""
         context, title = _BREAK.join(_paragraphs(row)), row.heading("title")
-        for question in row.parts("qas"):
-            answers = [found for given in question.parts("answers") if (found := _answer(given.part("answer")))]
+        for question in row.mappings("qas"):
+            answers = [answer for given in question.mappings("answers") if (answer := _answer(given.mapping("answer")))]
             if not answers:
                 left_out[_UNANSWERABLE] += 1
                 continue
-            evidence = _places(context, answers[0].evidence)
-            left_out[_ELSEWHERE] += len(answers[0].evidence) - len(evidence)
+            evidence = _spans(context, answers[0].evidence)
+            left_out[_ABSENT_EVIDENCE] += len(answers[0].evidence) - len(evidence)
             yield Entry(
                 place=row.place,
                 context=context,
@@ -74,13 +74,13 @@ class Qasper(HubQuestions):
 
 def _paragraphs(row: Row) -> Iterator[str]:
     yield from filter(None, (row.heading("title"), row.text("abstract").strip() if row.holds("abstract") else ""))
-    for section in row.parts("full_text"):
+    for section in row.mappings("full_text"):
         named = section.text("section_name").strip() if section.holds("section_name") else ""
         yield from filter(None, (named, *(paragraph.strip() for paragraph in section.texts("paragraphs"))))
 
 
 def _answer(given: Row) -> _Answer | None:
-    """What one annotator said; None where the paper does not tell."""
+    """The answer of one annotator; None where the paper does not answer the question."""
     if given.values.get("unanswerable"):
         return None
     evidence = given.texts("evidence")
@@ -95,6 +95,7 @@ def _answer(given: Row) -> _Answer | None:
     return None
 
 
-def _places(context: str, evidence: Sequence[str]) -> tuple[Span, ...]:
-    found = ((context.find(piece.strip()), len(piece.strip())) for piece in evidence if piece.strip())
-    return tuple(Span(start=start, end=start + length) for start, length in found if start >= 0)
+def _spans(context: str, evidence: Sequence[str]) -> tuple[Span, ...]:
+    quotes = (quote.strip() for quote in evidence)
+    starts = ((context.find(quote), quote) for quote in quotes if quote)
+    return tuple(Span(start=start, end=start + len(quote)) for start, quote in starts if start >= 0)

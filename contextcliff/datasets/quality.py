@@ -1,11 +1,11 @@
-"""Dataset `quality`: QuALITY (Pang et al. 2022), four choices on a story or article of some 5,000 words."""
+"""Dataset `quality`: QuALITY (Pang et al. 2022), four-choice questions on texts of some 5,000 words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from contextcliff.datasets.entries import Entry, are_distinct, checked_choice
+from contextcliff.datasets.entries import Entry, are_distinct, choice_at
 from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
 from contextcliff.datasets.hub_rows import Columns
 from contextcliff.datasets.rows import Row
@@ -14,7 +14,7 @@ from contextcliff.settings import NonNegativeInt, settings
 
 @settings
 class Quality(HubQuestions):
-    """Schema of `tasksource/QuALITY`: `article, question, options, gold_label`, the label counted from 1.
+    """Schema of `tasksource/QuALITY`: `article, question, options, gold_label`; the label counts from 1.
 
     `emozilla/quality` has the same texts with `label=answer` and `first_label=0`.
     """
@@ -22,9 +22,9 @@ class Quality(HubQuestions):
     repository: str = "tasksource/QuALITY"
     split: str = "validation"
     label: str = "gold_label"
-    """The column that tells which option is right."""
+    """The column with the number of the right option."""
     first_label: NonNegativeInt = 1
-    """What it says for the first option."""
+    """The number of the first option."""
 
     @property
     def name(self) -> str:
@@ -33,14 +33,14 @@ class Quality(HubQuestions):
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
+        """The columns to read."""
         return Columns(
             required=("article", "question", "options", self.label),
             optional=("article_id", "question_unique_id", "title", "difficult", "hard"),
         )
 
-    def reading(self) -> Mapping[str, object]:
-        """How the right option is told."""
+    def schema_identity(self) -> Mapping[str, object]:
+        """The keys that determine which option is right."""
         return {"label": self.label, "first_label": self.first_label}
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
@@ -49,7 +49,7 @@ class Quality(HubQuestions):
         if not are_distinct(options):
             left_out[EQUAL_CHOICES] += 1
             return
-        right = checked_choice(options, row.whole(self.label), place=row.place, key=self.label, first=self.first_label)
+        right = choice_at(options, row.integer(self.label), place=row.place, key=self.label, first=self.first_label)
         hard = [bool(row.values[column]) for column in ("difficult", "hard") if row.holds(column)]
         yield Entry(
             place=row.place,

@@ -1,4 +1,4 @@
-"""Dataset `squad`: SQuAD 1.1 (Rajpurkar et al. 2016), one fact in one paragraph of Wikipedia."""
+"""Dataset `squad`: SQuAD 1.1 (Rajpurkar et al. 2016), questions on one fact in one paragraph of Wikipedia."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISPLACED = "answers do not stand where answer_start says; their evidence is le
 class Squad(HubQuestions):
     """Schema of `rajpurkar/squad`: `id, title, context, question, answers {text, answer_start}`.
 
-    The first reference's place is the evidence.
+    The span of the first reference answer is the evidence.
     """
 
     repository: str = "rajpurkar/squad"
@@ -32,15 +32,15 @@ class Squad(HubQuestions):
 
     @property
     def columns(self) -> Columns:
-        """What is read of a row."""
+        """The columns to read."""
         return Columns(required=("id", "context", "question", "answers"), optional=("title",))
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         """The one question of a row."""
         context = row.text("context")
         answers, starts = squad_answers(row)
-        place = span_of(context, answers[0], starts[0]) if starts else None
-        if starts and place is None:
+        span = span_of(context, answers[0], starts[0]) if starts else None
+        if starts and span is None:
             left_out[_MISPLACED] += 1
         yield Entry(
             place=row.place,
@@ -49,5 +49,5 @@ class Squad(HubQuestions):
             answers=answers,
             question_id=row.label("id"),
             title=row.heading("title"),
-            evidence=() if place is None else (place,),
+            evidence=() if span is None else (span,),
         )

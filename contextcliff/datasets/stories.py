@@ -1,7 +1,6 @@
-"""Dataset `stories`: texts written for this project, which no model has seen, with questions and their evidence.
+"""Dataset `stories`: texts written for this project, with questions and evidence. No model has been trained on them.
 
-Notices, letters, reports and tales from a page to a chapter in length, and the chapters and parts of the built-in
-novella.
+They are notices, letters, reports and tales of a page to a chapter, and the chapters and parts of the built-in novella.
 """
 
 from __future__ import annotations
@@ -11,21 +10,22 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from contextcliff.datasets.entries import Entry, assemble
-from contextcliff.datasets.own_schema import entry_of, rows_of_lines
+from contextcliff.datasets.entries import Entry, build_corpus
+from contextcliff.datasets.json_lines import parse_json_lines
+from contextcliff.datasets.own_schema import entry_of
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
 
 _NOVELLA = "the_tide_clerk"
 _HEADING = re.compile(r"(?m)^[IVX]+\. \S.*$")
-_CHAPTERS_A_PART = 5
+_CHAPTERS_PER_PART = 5
 _BREAK = "\n\n"
 
 
 @settings
 class Stories:
-    """All of them; `domain` tells what kind of text a question is asked of."""
+    """All texts and questions. The metadata `domain` names the kind of text."""
 
     @property
     def name(self) -> str:
@@ -33,37 +33,37 @@ class Stories:
         return "stories"
 
     def identity(self) -> Mapping[str, object]:
-        """Texts and questions by their digest."""
+        """The digest of texts and questions."""
         questions = {file.name: file.read_text(encoding="utf-8") for file in _question_files()}
         return {"dataset": self.name, "sha256": digest_of(dict(_texts()), questions)}
 
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - all that there is
-        """Every text and every question."""
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite set
+        """All texts and all questions."""
         documents = {name: Document(document_id=name, title=_title(name, text), text=text) for name, text in _texts()}
-        return assemble(_entries(documents), source="dataset=stories", documents=documents.values())
+        return build_corpus(_entries(documents), source="dataset=stories", documents=documents.values())
 
 
 def _entries(documents: Mapping[str, Document]) -> Iterator[Entry]:
     for file in _question_files():
         lines = file.read_text(encoding="utf-8").split("\n")
-        for row in rows_of_lines(lines, place=f"dataset=stories: {file.name}"):
+        for row in parse_json_lines(lines, place=f"dataset=stories: {file.name}"):
             name = row.text("document_id")
             if name not in documents:
-                raise row.fault(f"asks about {name}, which is no text of this dataset")
+                raise row.error(f"asks about {name}, which is not a text of this dataset")
             document = documents[name]
             yield entry_of(row, context=document.text, document_id=name, metadata=("domain",))
 
 
 def _texts() -> Iterator[tuple[str, str]]:
-    """Every text by its id: the stories by name, then the novella's chapters and parts."""
+    """Pairs of id and text: the stories by name, then the chapters and the parts of the novella."""
     for file in _in_folder("stories", ".txt"):
         yield file.name.removesuffix(".txt"), file.read_text(encoding="utf-8").strip()
     novella = files("contextcliff.datasets").joinpath("texts", f"{_NOVELLA}.txt").read_text(encoding="utf-8")
     chapters = _chapters(novella)
     for number, chapter in enumerate(chapters, start=1):
         yield f"{_NOVELLA}_ch{number:02d}", chapter
-    for number, start in enumerate(range(0, len(chapters), _CHAPTERS_A_PART), start=1):
-        yield f"{_NOVELLA}_part{number}", _BREAK.join(chapters[start : start + _CHAPTERS_A_PART])
+    for number, start in enumerate(range(0, len(chapters), _CHAPTERS_PER_PART), start=1):
+        yield f"{_NOVELLA}_part{number}", _BREAK.join(chapters[start : start + _CHAPTERS_PER_PART])
 
 
 def _title(name: str, text: str) -> str:
@@ -72,7 +72,7 @@ def _title(name: str, text: str) -> str:
 
 
 def _chapters(novella: str) -> list[str]:
-    starts = [found.start() for found in _HEADING.finditer(novella)]
+    starts = [heading.start() for heading in _HEADING.finditer(novella)]
     return [novella[start:end].strip() for start, end in zip(starts, [*starts[1:], len(novella)], strict=True)]
 
 
@@ -81,5 +81,5 @@ def _question_files() -> list[Traversable]:
 
 
 def _in_folder(folder: str, suffix: str) -> list[Traversable]:
-    found = files("contextcliff.datasets").joinpath(folder).iterdir()
-    return sorted((file for file in found if file.name.endswith(suffix)), key=lambda file: file.name)
+    entries = files("contextcliff.datasets").joinpath(folder).iterdir()
+    return sorted((file for file in entries if file.name.endswith(suffix)), key=lambda file: file.name)

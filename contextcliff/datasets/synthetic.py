@@ -1,4 +1,4 @@
-"""Dataset `synthetic`: prose without end, from a seed, so that no haystack runs short."""
+"""Dataset `synthetic`: endless generated prose, so that no haystack is too short."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from contextcliff.seeding import seed_of
 from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.text.prose import prose
 
-_CHARACTERS_A_TOKEN = 8
-"""English comes to 4-5 characters a token in every common vocabulary; the rest is margin."""
+_CHARACTERS_PER_TOKEN = 8
+"""English has 4 to 5 characters per token in common vocabularies; the rest is margin."""
 
 
 @settings
 class Synthetic:
-    """As much generated prose as the longest prompt takes. `variant` gives another text for the same run seed."""
+    """As much generated prose as the longest prompt needs."""
 
     variant: NonNegativeInt = 0
+    """Each number gives another text for the same run seed."""
 
     @property
     def name(self) -> str:
@@ -25,12 +26,12 @@ class Synthetic:
         return "synthetic"
 
     def identity(self) -> Mapping[str, object]:
-        """The variant; the run's seed is in the fingerprint already."""
+        """The variant. The run's seed is part of the fingerprint anyway."""
         return {"dataset": self.name, "variant": self.variant}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """So many documents, of each of which a longer run's is a continuation."""
-        characters = tokens * _CHARACTERS_A_TOKEN
+        """`count` texts of at least `tokens` tokens. With more tokens each one is longer and begins the same."""
+        characters = tokens * _CHARACTERS_PER_TOKEN
         return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
 
     def _document(self, position: int, *, characters: int, seed: int) -> Document:

@@ -1,1 +1,1 @@
-"""Documents as people have them, read to plain paragraphs: PDF, Word, OpenDocument, RTF, EPUB, HTML, Markdown, text."""
+"""Reads PDF, Word, OpenDocument, RTF, EPUB, HTML, Markdown and text files to plain paragraphs."""

@@ -1,4 +1,4 @@
-"""From bytes to text, by the character set that a file declares."""
+"""Decodes the bytes of a file by the character set that it declares."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 
 from contextcliff.documents.unreadable import UnreadableError
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark starts with the same bytes
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_DECLARED = re.compile(
+_DECLARATION = re.compile(
     rb"""<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)|<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.I
 )
-_LOOKED_AT = 4_096
-"""Bytes in which a declaration is looked for; the HTML standard asks for it in the first 1,024."""
-_READ_AS = {
+_SEARCHED_BYTES = 4_096
+"""A declaration is searched for in so many bytes; the HTML standard asks for it in the first 1,024."""
+_REPLACEMENTS = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
     "sjis": "cp932",
@@ -33,29 +33,33 @@ _READ_AS = {
     "euc-kr": "cp949",
     "utf-16": "utf-8",
 }
-"""What the WHATWG Encoding Standard reads instead of some names; a declaration that can be read isn't UTF-16."""
+"""Character sets that the WHATWG Encoding Standard reads instead of the declared ones.
+
+A declaration that is readable as ASCII can't be in a UTF-16 file.
+"""
 
 
-def decoded(data: bytes, *, declares: bool) -> str:
-    """Text with Unix line ends, by its byte order mark, its declaration (`declares`: HTML and XML), else as UTF-8.
+def decode(data: bytes, *, declares: bool) -> str:
+    """The text, with Unix line ends.
 
-    Raises `UnreadableError` for bytes that are not what they are declared to be: a guess would damage the text.
+    The character set is that of the byte order mark, else (with `declares`) that of an HTML or XML declaration, else
+    UTF-8. Raises `UnreadableError` for bytes that are not valid in it: guessing another one would damage the text.
     """
-    for mark, name in _MARKS:
+    for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return _as(name, data[len(mark) :])
-    found = _DECLARED.search(data[:_LOOKED_AT]) if declares else None
-    if found is None:
-        return _as("utf-8", data, why=", and tells no other character set")
-    declared = (found[1] or found[2]).decode("ascii").lower()
-    return _as(_READ_AS.get(declared, declared), data, why=", which it declares to be")
+            return _decode_as(name, data[len(mark) :])
+    declaration = _DECLARATION.search(data[:_SEARCHED_BYTES]) if declares else None
+    if declaration is None:
+        return _decode_as("utf-8", data, detail=", and declares no other character set")
+    declared = (declaration[1] or declaration[2]).decode("ascii").lower()
+    return _decode_as(_REPLACEMENTS.get(declared, declared), data, detail=", although it declares to be")
 
 
-def _as(name: str, data: bytes, *, why: str = "") -> str:
+def _decode_as(name: str, data: bytes, *, detail: str = "") -> str:
     try:
         text = data.decode(name)
     except LookupError as error:
         raise UnreadableError(f"declares the character set {name}, which is unknown") from error
     except UnicodeError as error:
-        raise UnreadableError(f"is not {name.upper()} text{why}") from error
+        raise UnreadableError(f"is not {name.upper()} text{detail}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,7 +1,7 @@
-"""A book as people have it, brought to plain paragraphs: sound Unicode, no licence, no hard-wrapped lines.
+"""Cleans the text of a book to plain paragraphs: repairs Unicode, removes licences, joins hard-wrapped lines.
 
-Left as they are: letters' heads, verse and lists with their lines, curly quotes, marks of italics, full-width and
-half-width Japanese, and hyphens at line ends, since a divided word looks like one that is written with a hyphen.
+Kept as they are: the lines of verse, lists and letter heads, curly quotes, italics marks, full-width and half-width
+Japanese, and hyphens at line ends, because a divided word can't be told from a hyphenated one.
 """
 
 from __future__ import annotations
@@ -9,40 +9,42 @@ from __future__ import annotations
 import re
 
 from contextcliff.documents.gutenberg import without_licence
-from contextcliff.documents.line_wrapping import unwrapped
+from contextcliff.documents.line_wrapping import unwrap
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _BREAKS = str.maketrans({"\u2029": "\n\n", "\f": "\n"})
-"""Ends of paragraphs and pages, which ftfy would take for ends of lines or leave."""
+"""Paragraph and page separators, which `ftfy` would turn into line ends or keep."""
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
-"""Soft hyphen, zero-width space, word joiner, byte order mark. The joiners of Persian, Hindi and emoji (U+200C, U+200D)
-and marks of direction are part of how a word is spelt."""
+"""Soft hyphen, zero-width space, word joiner, byte order mark.
+
+The joiners of Persian, Hindi and emoji (U+200C, U+200D) and direction marks stay: they are part of the spelling.
+"""
 _NO_BREAK_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
-_SHOWN = {**_INVISIBLE, **_NO_BREAK_SPACES}
+_REPLACEMENTS = {**_INVISIBLE, **_NO_BREAK_SPACES}
 
 
 def clean_text(text: str) -> str:
-    """The text in paragraphs with one blank line between them; what is clean already comes back as it is.
+    """The text as paragraphs with one blank line between them. A clean text is returned unchanged.
 
-    Mojibake, ligatures, line ends and control characters are mended by `ftfy` (Speer 2019), in NFC; HTML entities are
-    no business of a plain text's. Lines are joined where a wrap width explains their ends, see `line_wrapping`. No
-    blanks stand at line ends, and at most one line end after the last line.
+    `ftfy` (Speer 2019) repairs mojibake, ligatures, line ends and control characters, and normalises to NFC; HTML
+    entities stay, since this is plain text. Lines are joined where a wrap width explains the breaks between them (see
+    `line_wrapping`). The result has no blanks at line ends and at most one line end after the last line.
     """
-    # One step can uncover work for another: a soft hyphen hides mojibake, a joined line a marker.
-    while (cleaned := _cleaned_once(text)) != text:
+    # Repeated, since one step can uncover work for another: a soft hyphen hides mojibake, a broken line a marker.
+    while (cleaned := _clean_once(text)) != text:
         text = cleaned
     return text
 
 
-def _cleaned_once(text: str) -> str:
-    sound = _sound(text.translate(_BREAKS)).translate(_SHOWN)
-    lines = [line.rstrip(" \t") if line.strip() else "" for line in sound.split("\n")]
-    parted = _BLANK_LINES.sub("\n\n", "\n".join(without_licence(lines))).lstrip("\n")
-    body = parted.rstrip("\n")
-    return unwrapped(body) + ("\n" if body and body != parted else "")
+def _clean_once(text: str) -> str:
+    repaired = _fix_unicode(text.translate(_BREAKS)).translate(_REPLACEMENTS)
+    lines = [line.rstrip(" \t") if line.strip() else "" for line in repaired.split("\n")]
+    book = _BLANK_LINES.sub("\n\n", "\n".join(without_licence(lines))).lstrip("\n")
+    body = book.rstrip("\n")
+    return unwrap(body) + ("\n" if body and body != book else "")
 
 
-def _sound(text: str) -> str:
+def _fix_unicode(text: str) -> str:
     import ftfy
 
     return ftfy.fix_text(

@@ -1,6 +1,6 @@
-"""What Project Gutenberg puts round a book: header, credits and licence, told by the lines that mark them.
+"""Removes the header, credits and licence that Project Gutenberg adds to a book.
 
-Lines of that form only: prose that speaks of Project Gutenberg is prose.
+They are recognised by their marker lines alone: prose that mentions Project Gutenberg is kept.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _CREDIT = re.compile(
         | Note:\ Project\ Gutenberg\ also\ has | (?:Title|Author):\s | -{3,}$)""",
     re.I | re.X,
 )
-_MOST_CUT = 40_000
-"""Characters. No header or licence is as long (the longest have some 20,000): what is longer is somebody's text."""
-_MOST_MARKED = 4
-"""Lines over which a marker with a long title runs."""
+_MAX_REMOVED_CHARACTERS = 40_000
+"""The longest headers and licences have some 20,000; a longer passage between markers is text and stays."""
+_MAX_MARKER_LINES = 4
+"""Lines of a marker with a long title."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Marker:
-    """Lines from `first` up to `after`."""
+    """The lines from `first` to before `after`. An `edge` is the beginning or end of the file."""
 
     kind: Literal["start", "end", "edge"]
     first: int
@@ -50,10 +50,10 @@ class _Marker:
 
 
 def without_licence(lines: Sequence[str]) -> list[str]:
-    """The lines of the book, or of each book in a file of several; all of them where there is no marker.
+    """The lines of the book, or of each book in a file of several; all lines where there is no marker.
 
-    Taken out are the markers, what stands before the first start, between an end and the next start and after the last
-    end, and the lines of credits right after a start.
+    Removed are the markers, the text before the first start, between an end and the next start and after the last end,
+    and the credits right after a start.
     """
     markers = _markers(lines)
     if not markers:
@@ -62,41 +62,42 @@ def without_licence(lines: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for left, right in pairwise(edges):
         between = lines[left.after : right.first]
-        if not _frames(left, right, between):
+        if not _is_boilerplate(left, right, between):
             kept += [*([""] if kept else []), *(_without_credits(between) if left.kind == "start" else between)]
     return kept
 
 
-def _frames(left: _Marker, right: _Marker, between: Sequence[str]) -> bool:
+def _is_boilerplate(left: _Marker, right: _Marker, between: Sequence[str]) -> bool:
     """Whether the lines between two markers are header or licence."""
-    if sum(map(len, between)) > _MOST_CUT:
+    if sum(map(len, between)) > _MAX_REMOVED_CHARACTERS:
         return False
     if left.kind == "end":
         return True
-    # A header can have two starts, its own and the small print's; else a start without an end is a book before a book.
+    # A header can have two starts, its own and that of the small print. Other text between two starts is a book whose
+    # end is not marked.
     small_print = left.kind == "start" and any("project gutenberg" in line.lower() for line in between)
     return right.kind == "start" and (left.kind == "edge" or small_print)
 
 
 def _markers(lines: Sequence[str]) -> list[_Marker]:
-    found: list[_Marker] = []
+    markers: list[_Marker] = []
     australian = False
     for number, line in enumerate(lines):
-        if found and number < found[-1].after:
+        if markers and number < markers[-1].after:
             continue
         if _START.match(line):
             australian |= _AUSTRALIAN_START.match(line) is not None
-            found.append(_Marker(kind="start", first=number, after=_end_of_marker(lines, number)))
+            markers.append(_Marker(kind="start", first=number, after=_end_of_marker(lines, number)))
         elif _END.match(line) or (australian and _AUSTRALIAN_END.match(line)):
-            found.append(_Marker(kind="end", first=number, after=_end_of_marker(lines, number)))
-    return found
+            markers.append(_Marker(kind="end", first=number, after=_end_of_marker(lines, number)))
+    return markers
 
 
 def _end_of_marker(lines: Sequence[str], first: int) -> int:
-    """The line after a marker; a title that is too long for its line goes on to the next asterisks."""
+    """The line after a marker; one with a long title goes on to the line that ends with asterisks."""
     line = lines[first].strip()
     if line.startswith("***") and not line.endswith("***"):
-        for number in range(first + 1, min(first + _MOST_MARKED, len(lines))):
+        for number in range(first + 1, min(first + _MAX_MARKER_LINES, len(lines))):
             if not lines[number].strip():
                 break
             if lines[number].rstrip().endswith("***"):
@@ -105,7 +106,7 @@ def _end_of_marker(lines: Sequence[str], first: int) -> int:
 
 
 def _without_credits(lines: Sequence[str]) -> Sequence[str]:
-    """The lines without the paragraphs at their head that say who made the file."""
+    """The lines without the first paragraphs, where these say who made the file."""
     first = 0
     while True:
         while first < len(lines) and not lines[first].strip():

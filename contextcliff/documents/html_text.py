@@ -1,4 +1,4 @@
-"""The text of an HTML page: paragraphs with blank lines between them, without what surrounds it."""
+"""The text of an HTML page: paragraphs with blank lines between them, without scripts, menus and forms."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contextcliff.documents.unreadable import UnreadableError, needed
+from contextcliff.documents.unreadable import UnreadableError, import_reader
 
-_SILENT_NAMES = (
+_SKIPPED_NAMES = (
     "head script style noscript template nav footer svg math iframe object audio video canvas button select textarea "
     "datalist rt rp"
 )
-"""Elements whose text is no part of the page's own; rt and rp are the small readings beside Japanese characters."""
+"""Elements whose text is left out; rt and rp are the readings beside Japanese characters (furigana)."""
 _BLOCK_NAMES = (
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form "
     "h1 h2 h3 h4 h5 h6 header hr html legend main ol p pre section summary table tbody tfoot thead ul"
 )
-_SILENT, _BLOCKS = frozenset(_SILENT_NAMES.split()), frozenset(_BLOCK_NAMES.split())
+_SKIPPED, _BLOCKS = frozenset(_SKIPPED_NAMES.split()), frozenset(_BLOCK_NAMES.split())
 _ROWS = frozenset({"li", "tr"})
 _CELLS = frozenset({"td", "th"})
 _PARAGRAPH, _LINE, _ROW, _KEPT_BLANK = "\x1e", "\x1f", "\x1d", "\xa0"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\xad]")
-"""Control characters, which the marks above are made of, and soft hyphens."""
+"""Control characters, some of which are the marks above, and soft hyphens."""
 
 
 def html_text(markup: str) -> str:
-    """Text in reading order: one paragraph a block, one line a list item and a table row, cells parted by `|`.
+    """Text in reading order: a paragraph per block, a line per list item and table row, cells separated by ` | `.
 
-    Scripts, styles, comments, navigation, footers and form controls are left out; an unclosed element is closed as a
-    browser would. Empty where the page holds no text. Raises `UnreadableError` for a page nested deeper than 2,048.
+    Scripts, styles, comments, navigation, footers and form controls are left out. An unclosed element is closed as a
+    browser would. A page without text gives an empty string. Raises `UnreadableError` for a page nested deeper than
+    2,048 elements.
     """
-    html = needed("lxml.html", kind="HTML")
-    # The depth limit that huge_tree lifts would cut off the rest of the page without a word.
+    html = import_reader("lxml.html", kind="HTML")
+    # Without huge_tree lxml stops at a smaller depth and drops the rest of the page silently.
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     source = _CONTROLS.sub("", markup).encode("utf-8", "replace")
     if not source.strip():
@@ -40,27 +41,27 @@ def html_text(markup: str) -> str:
     root = html.document_fromstring(source, parser=parser, ensure_head_body=True)
     if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
         raise UnreadableError("nests its elements too deeply to be read")
-    return _laid_out("".join(_pieces(root)))
+    return _with_line_ends("".join(_pieces(root)))
 
 
 def _pieces(root: Any) -> Iterator[str]:
-    """Text and marks in document order, from a walk that no depth of nesting exhausts."""
-    todo: list[tuple[Any, bool]] = [(root, False)]
-    while todo:
-        element, left = todo.pop()
-        if left:
+    """Text and marks in document order; iterative, so that deep nesting does not exhaust the stack."""
+    pending: list[tuple[Any, bool]] = [(root, False)]
+    while pending:
+        element, is_done = pending.pop()
+        if is_done:
             yield _mark_after(element)
-            yield _flowing(element, element.tail, inside=False)
+            yield _with_html_blanks(element, element.tail, inside=False)
             continue
-        todo.append((element, True))
+        pending.append((element, True))
         yield _mark_before(element)
-        if element.tag not in _SILENT and "hidden" not in element.attrib:
-            yield _flowing(element, element.text, inside=True)
-            todo.extend((child, False) for child in reversed(element))
+        if element.tag not in _SKIPPED and "hidden" not in element.attrib:
+            yield _with_html_blanks(element, element.text, inside=True)
+            pending.extend((child, False) for child in reversed(element))
 
 
-def _flowing(element: Any, text: str | None, *, inside: bool) -> str:
-    """Text with its blanks as HTML has them: one for many, but for `pre`, which keeps its lines and blanks."""
+def _with_html_blanks(element: Any, text: str | None, *, inside: bool) -> str:
+    """Text with runs of blanks reduced to one, but for `pre`, which keeps its lines and blanks."""
     if not text:
         return ""
     holder = element if inside else element.getparent()
@@ -81,7 +82,7 @@ def _mark_after(element: Any) -> str:
     following = element.getnext()
     if following is None or following.tag not in _CELLS:
         return ""
-    # A cell that holds blocks lays out a page; others are data.
+    # Cells that hold blocks are page layout, others are data.
     return " | " if _is_plain(element) and _is_plain(following) else _PARAGRAPH
 
 
@@ -89,13 +90,13 @@ def _is_plain(cell: Any) -> bool:
     return not any(inner.tag in _BLOCKS for inner in cell.iterdescendants())
 
 
-def _laid_out(text: str) -> str:
+def _with_line_ends(text: str) -> str:
     text = re.sub(rf" ?([{_PARAGRAPH}{_LINE}{_ROW}]) ?", r"\1", re.sub(r" {2,}", " ", text))
     text = re.sub(rf"[{_PARAGRAPH}{_LINE}{_ROW}]+", lambda run: _line_ends(run[0]), text)
     return text.replace(_KEPT_BLANK, " ").strip()
 
 
 def _line_ends(marks: str) -> str:
-    """One line's end between rows and after a `br`; a blank line between paragraphs and for several `br`."""
+    """A line end between rows and for one `br`; a blank line between paragraphs and for several `br`."""
     one = _PARAGRAPH not in marks and (_ROW in marks or len(marks) == 1)
     return "\n" if one else "\n\n"

@@ -1,8 +1,8 @@
-"""Hard-wrapped lines put together again, where the width that they were wrapped to explains where they end.
+"""Joins hard-wrapped lines to paragraphs, where one wrap width explains the line breaks of the text.
 
-A break is forced where the next line's first word would not have fitted into the width. The width is the one that
-forces most breaks of lines that keep to it. Verse, lists and the heads of letters break where nothing forces them.
-A long line that goes on in lower case runs on too: books were corrected after they were wrapped.
+A break is forced where the first word of the next line would not have fitted within the width. The width is the one
+that forces most breaks among the lines that keep to it. Verse, lists and letter heads have breaks that it does not
+force. A long line whose sentence continues in lower case is joined too: books were corrected after they were wrapped.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-_NARROWEST, _WIDEST = 40, 120
-"""Columns that texts are wrapped to."""
-_FEWEST_BREAKS = 20
-"""Fewer lines of a poem can end alike by chance."""
-_FEWEST_NARROW = 3
-"""Breaks of a paragraph that is taken to be wrapped to less than its document is."""
-_LONG = 0.8
-"""Of the width: a line of verse is seldom as long, and one of a letter in a novel mostly is."""
-_WELL_SHORT = 10
-"""Columns left beside the next word where a line amid prose was ended on purpose; a correction leaves fewer."""
+_MIN_WIDTH, _MAX_WIDTH = 40, 120
+"""Widths, in columns, that are considered."""
+_MIN_BREAKS = 20
+"""Breaks of a text that is tested for a width: fewer lines of a poem can be of equal length by chance."""
+_MIN_NARROW_BREAKS = 3
+"""Breaks of a paragraph that may have a smaller width than the document."""
+_LONG_LINE = 0.8
+"""Fraction of the width. Lines of verse are seldom as long; those of letters in novels mostly are."""
+_SPARE_COLUMNS = 10
+"""Columns left after the next word where a line of prose was ended on purpose; a correction leaves fewer."""
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
     r"\U00020000-\U0003ffff"
 )
-"""Thai, Lao, Burmese, Khmer, Chinese and Japanese, whose lines break inside of what stands between blanks."""
+"""Thai, Lao, Burmese, Khmer, Chinese and Japanese: they set no spaces between words, and lines break anywhere."""
 _UNSPACED_START, _UNSPACED_END = re.compile(rf"[{_UNSPACED}]"), re.compile(rf"[{_UNSPACED}]\Z")
 _FIRST_WORD = re.compile(r"[ \t]*([^ \t]+)")
 _INDENT = re.compile(r"[ \t]*")
@@ -46,30 +46,32 @@ _SENTENCE_START = re.compile(r"""["'“‘«(\[]*[^\W_a-z]""")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Break:
-    """The end of a line that is followed by another: what it has used, and what the next word takes, in columns."""
+    """The break between two lines of a paragraph. Lengths are in columns."""
 
     used: int
-    needed: int
-    """The next word and the blank before it; 0 where lines break without words."""
+    """Length of the line before the break."""
+    next_word: int
+    """Length of the next line's first word and the blank before it; 0 in scripts without spaces."""
     deeper: bool
-    """Whether the next line is set in further."""
+    """Whether the next line is indented further."""
     lower: bool
-    """Whether the next line begins in lower case."""
+    """Whether the next line starts in lower case."""
 
     def forced(self, width: int) -> bool:
-        return self.needed > 0 and self.used + self.needed > width
+        """Whether the next word would not have fitted on the line."""
+        return self.next_word > 0 and self.used + self.next_word > width
 
     def runs_on(self, width: int) -> bool:
-        """Whether the sentence goes on in the next line, forced or not: a long line, and no capital after it."""
-        return self.forced(width) or (self.lower and self.used + self.needed > _LONG * width)
+        """Whether the break is inside a sentence: it is forced, or after a long line and before lower case."""
+        return self.forced(width) or (self.lower and self.used + self.next_word > _LONG_LINE * width)
 
 
-def unwrapped(text: str) -> str:
-    """The text with one line a paragraph, if it is hard-wrapped; verse, letters' heads and lists keep their lines.
+def unwrap(text: str) -> str:
+    """The text with one line per paragraph, if it is hard-wrapped. Verse, letter heads and lists keep their lines.
 
-    Paragraphs are parted by one blank line each. Those that only a line set in, or a line well short of the width
-    between two sentences, parts from the one before get theirs. A hyphen at a line's end and a dash at a line's end or
-    beginning stay, with no blank beside them; a dash that opens a line has one where the text sets it so elsewhere.
+    Paragraphs are separated by one blank line, also those that start with an indented line only, or after a line that
+    ends a sentence well short of the width. Hyphens and dashes at line ends, and dashes at line starts, stay without a
+    blank beside them; a dash at a line start gets a blank before it where the text sets dashes so.
     """
     paragraphs = [paragraph.split("\n") for paragraph in text.split("\n\n")]
     width = _wrap_width(paragraphs)
@@ -80,28 +82,29 @@ def unwrapped(text: str) -> str:
 
 
 def _wrap_width(paragraphs: Sequence[Sequence[str]]) -> int | None:
-    """The width in columns that most breaks follow from; None for a text that is not hard-wrapped.
+    """The width in columns that forces most breaks; None for a text that is not hard-wrapped.
 
-    Text in longer lines speaks against a width as much as breaks that it forces speak for it.
+    A width scores the share of breaks that it forces, minus the share of text in lines longer than it.
     """
     lengths = [len(line) for lines in paragraphs for line in lines]
-    breaks = [found for lines in paragraphs for found in _breaks(lines)]
-    if len(breaks) < _FEWEST_BREAKS:
+    breaks = [one for lines in paragraphs for one in _breaks(lines)]
+    if len(breaks) < _MIN_BREAKS:
         return None
-    forced_from, longer = [0] * (_WIDEST + 2), [0] * (_WIDEST + 2)
+    forced_steps, characters_of_length = [0] * (_MAX_WIDTH + 2), [0] * (_MAX_WIDTH + 2)
     for one in breaks:
-        if one.needed and one.used <= _WIDEST:
-            forced_from[one.used] += 1
-            forced_from[min(one.used + one.needed, _WIDEST + 1)] -= 1
+        if one.next_word and one.used <= _MAX_WIDTH:
+            forced_steps[one.used] += 1
+            forced_steps[min(one.used + one.next_word, _MAX_WIDTH + 1)] -= 1
     for length in lengths:
-        longer[min(length, _WIDEST + 1)] += length
-    forced, text = list(accumulate(forced_from)), sum(lengths)
-    shorter = list(accumulate(longer))
-    surplus = {
-        width: forced[width] / len(breaks) - (text - shorter[width]) / text for width in range(_NARROWEST, _WIDEST + 1)
+        characters_of_length[min(length, _MAX_WIDTH + 1)] += length
+    forced, characters = list(accumulate(forced_steps)), sum(lengths)
+    within = list(accumulate(characters_of_length))
+    scores = {
+        width: forced[width] / len(breaks) - (characters - within[width]) / characters
+        for width in range(_MIN_WIDTH, _MAX_WIDTH + 1)
     }
-    best = max(surplus, key=surplus.__getitem__)
-    return best if surplus[best] > 0.5 else None
+    best = max(scores, key=scores.__getitem__)
+    return best if scores[best] > 0.5 else None
 
 
 def _breaks(lines: Sequence[str]) -> Iterator[_Break]:
@@ -110,7 +113,7 @@ def _breaks(lines: Sequence[str]) -> Iterator[_Break]:
         unspaced = word is None or _UNSPACED_START.match(word[1]) or _UNSPACED_END.search(line)
         yield _Break(
             used=len(line),
-            needed=0 if word is None or unspaced else len(word[1]) + 1,
+            next_word=0 if word is None or unspaced else len(word[1]) + 1,
             deeper=_is_deeper(line, following),
             lower=_begins_in_lower_case(following),
         )
@@ -125,36 +128,39 @@ def _joined(lines: Sequence[str], width: int, *, before_dash: str) -> str:
         if not (_runs_on(breaks, width) or _is_narrow_prose(lines, breaks, narrow)):
             return "\n".join(lines)
         width = narrow
-    # In a list or a play lines are set in where they go on, in prose without blank lines where a paragraph opens.
+    # In a list or a play continuation lines are indented; in prose without blank lines the first of a paragraph is.
     deeper = [one for one in breaks if one.deeper]
     opens = sum(one.forced(width) for one in deeper) * 2 < len(deeper)
-    pieces = [_set(lines[0])]
+    pieces = [_single_blanks(lines[0])]
     for (line, following), one in zip(pairwise(lines), breaks, strict=True):
-        pieces += [_between(line, following, one, width, opens=opens, before_dash=before_dash), _set(following)]
+        pieces += [
+            _between(line, following, one, width, opens=opens, before_dash=before_dash),
+            _single_blanks(following),
+        ]
     return "".join(pieces)
 
 
 def _runs_on(breaks: Sequence[_Break], width: int) -> bool:
-    """Whether most lines of a paragraph run on; of two halves the one decides that goes on in lower case."""
+    """Whether most lines of a paragraph run on; at exactly half, whether one of these continues in lower case."""
     running = [one for one in breaks if one.runs_on(width)]
     return len(running) * 2 > len(breaks) or (len(running) * 2 == len(breaks) and any(one.lower for one in running))
 
 
 def _is_narrow_prose(lines: Sequence[str], breaks: Sequence[_Break], width: int) -> bool:
-    """Whether a paragraph keeps to a width of its own, as letters in a novel do; verse goes on with capitals."""
-    if len(breaks) < _FEWEST_NARROW or width < _NARROWEST or not all(one.forced(width) for one in breaks):
+    """Whether a paragraph has a smaller width of its own, as letters in novels do. Verse starts lines with capitals."""
+    if len(breaks) < _MIN_NARROW_BREAKS or width < _MIN_WIDTH or not all(one.forced(width) for one in breaks):
         return False
     return sum(line.lstrip(" \t")[:1].islower() for line in lines[1:]) * 2 > len(breaks)
 
 
 def _between(line: str, following: str, one: _Break, width: int, *, opens: bool, before_dash: str) -> str:
-    """What stands between two lines of a paragraph of wrapped prose."""
-    set_in = _indent(following) > 0 and (one.deeper or not one.forced(width))
-    if opens and set_in:
+    """The separator of two lines in a paragraph of wrapped prose."""
+    indented = _indent(following) > 0 and (one.deeper or not one.forced(width))
+    if opens and indented:
         return "\n\n"
-    if one.needed == 0:
+    if one.next_word == 0:
         return "\n"
-    if one.used + one.needed + _WELL_SHORT <= width:
+    if one.used + one.next_word + _SPARE_COLUMNS <= width:
         if _SENTENCE_END.search(line) and _SENTENCE_START.match(following.lstrip(" \t")):
             return "\n\n"
         if not one.lower:
@@ -167,18 +173,18 @@ def _between(line: str, following: str, one: _Break, width: int, *, opens: bool,
     return "" if _HYPHENATED.search(line) and _WORD.match(text) else " "
 
 
-def _set(line: str) -> str:
-    """The line with single blanks, as it stands in running text."""
+def _single_blanks(line: str) -> str:
+    """The line with single blanks, as in running text."""
     return _BLANKS.sub(" ", line).strip(" ")
 
 
 def _indent(line: str) -> int:
-    found = _INDENT.match(line)
-    return found.end() if found else 0
+    indent = _INDENT.match(line)
+    return indent.end() if indent else 0
 
 
 def _is_deeper(line: str, following: str) -> bool:
-    """Whether a line is set in further; by one blank only where a sentence ends before it: that much is a slip."""
+    """Whether the next line is indented further; a single blank counts after a sentence end only, else it is a typo."""
     further = _indent(following) - _indent(line)
     return further > 1 or (further == 1 and _SENTENCE_END.search(line) is not None)
 

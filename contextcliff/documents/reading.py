@@ -1,4 +1,4 @@
-"""The text of a document of any kind that is read: PDF, Word, OpenDocument, RTF, EPUB, HTML, Markdown, text."""
+"""Reads the text of a PDF, Word, OpenDocument, RTF, EPUB, HTML, Markdown or text file, by its suffix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from contextcliff.documents.charsets import decoded
+from contextcliff.documents.charsets import decode
 from contextcliff.documents.docx_text import docx_text
 from contextcliff.documents.epub_text import epub_text
 from contextcliff.documents.html_text import html_text
@@ -16,32 +16,42 @@ from contextcliff.documents.rtf_text import rtf_text
 from contextcliff.documents.unreadable import UnreadableError
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
-_EDGES = " \t\n\f\v\u00a0"
-"""What is no part of a text at its ends; an ideographic space is: it opens a Japanese paragraph."""
+_STRIPPED = " \t\n\f\v\u00a0"
+"""Removed at both ends of a text. The ideographic space stays: it indents a Japanese paragraph."""
 
 
 def read_document(path: Path) -> str:
     """Plain text with blank lines between paragraphs, without scripts, comments, navigation and running heads.
 
-    Markdown stays as it is written. The suffix, one of `SUFFIXES`, says how to read; with any other a file is text.
-    Raises `UnreadableError` for one that is broken, encrypted, in an unknown character set or without any text (a
-    scan), `ConfigError` where the package that reads it is not installed.
+    The suffix, one of `SUFFIXES`, chooses the reader; a file with any other is read as text. Markdown keeps its markup.
+    Raises `UnreadableError` for a file that is damaged, encrypted, in an unknown character set or without text (a
+    scan), and `ConfigError` where the package that reads it is not installed.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"can't be read ({error.strerror})") from error
-    text = _BLANK_LINES.sub("\n\n", _READERS.get(path.suffix.lower(), _plain)(data)).strip(_EDGES)
+    text = _BLANK_LINES.sub("\n\n", _READERS.get(path.suffix.lower(), _plain)(data)).strip(_STRIPPED)
     if not text.strip():
         raise UnreadableError("holds no text")
     return text
 
 
+def documents_in(folder: Path) -> list[Path]:
+    """The files of a folder with one of `SUFFIXES`, sorted by name, without hidden files and subfolders.
+
+    Raises `OSError` for a folder that can't be read.
+    """
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    return [file for file in files if not file.name.startswith(".")]
+
+
 def _html(data: bytes) -> str:
-    return html_text(decoded(data, declares=True))
+    return html_text(decode(data, declares=True))
 
 
 def _markdown(data: bytes) -> str:
+    """The text without comments; a search by hand, since a pattern takes quadratic time over unclosed ones."""
     text, kept, position = _plain(data), [], 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
         kept.append(text[position:start])
@@ -50,7 +60,7 @@ def _markdown(data: bytes) -> str:
 
 
 def _plain(data: bytes) -> str:
-    text = decoded(data, declares=False)
+    text = decode(data, declares=False)
     if "\0" in text:
         raise UnreadableError("is binary, not text")
     return text
@@ -69,4 +79,4 @@ _READERS: Mapping[str, Callable[[bytes], str]] = {
     ".txt": _plain,
 }
 SUFFIXES = tuple(_READERS)
-"""Suffixes that tell a kind of document, in lower case."""
+"""The suffixes of documents, in lower case."""

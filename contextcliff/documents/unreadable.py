@@ -1,4 +1,4 @@
-"""Why the text of a document can't be had, and what its reader needs."""
+"""Why a document has no text: the file itself, or a package that is not installed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from contextcliff.errors import ConfigError
 
 
 class UnreadableError(Exception):
-    """A document without text that can be read. `reason` ends a sentence: `is encrypted`."""
+    """A document whose text can't be read. `reason` follows the file's name in a message: `is encrypted`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-def needed(module: str, *, kind: str) -> Any:
-    """Import a module of the extra `docs-in`. Raises `ConfigError` with the command that installs it."""
+def import_reader(module: str, *, kind: str) -> Any:
+    """Import a module of the extra `docs-in`; `kind` (`PDF`) names the format in the message.
+
+    Raises `ConfigError` with the command that installs it.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What an engine has to do: say what determines its answers, open, generate."""
+"""What an engine is: it identifies what determines its answers, opens a model, and generates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from contextcliff.records.sample import Sample
 from contextcliff.text.tokens import Tokenizer
 
 OnToken = Callable[[str], None]
-"""Takes the words of an answer as they come, piece by piece."""
+"""Called with each piece of an answer's text as it arrives."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployment:
-    """A model made ready under a KV policy.
+    """A model to open under a KV policy.
 
-    `context_tokens` is the longest prompt plus its answer; None where only the server knows its window.
+    `context_tokens` is the longest prompt plus its answer, in tokens; None where only the server knows its window.
     """
 
     model: Model
@@ -33,7 +33,7 @@ class Deployment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """A file that has to be fetched first; `gib` None where its size is not to be had."""
+    """A file that has to be downloaded first; `gib` is its size, None where that is unknown."""
 
     name: str
     gib: float | None
@@ -41,13 +41,13 @@ class Download:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
-    """What was detected: the model's name and window as the server tells them, and lines for the record."""
+    """What the server says of itself: the model's name, its window in tokens, and lines for the report."""
 
     model: str | None = None
     window: int | None = None
-    told: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     plain: bool = False
-    """Whether prompts go as plain text, without a chat template."""
+    """Whether prompts are sent as plain text, without a chat template."""
 
 
 class Session(Protocol):
@@ -55,12 +55,12 @@ class Session(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The model's own tokenizer; None where the server has none to ask."""
+        """The model's own tokenizer; None where the server offers none."""
         ...
 
     @property
     def served(self) -> Served:
-        """What the server tells of itself."""
+        """What the server says of itself; empty for an engine without a server."""
         ...
 
     async def generate(
@@ -68,8 +68,8 @@ class Session(Protocol):
     ) -> Generation:
         """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
 
-        `sample` is for engines that simulate; an engine with a model in it sends `prompt` alone. `on_token` is called
-        with the answer's words as they stream in; those of an answer that then breaks off are void.
+        An engine with a model sends `prompt` alone; `sample` is there for engines that simulate. `on_token` gets the
+        answer's text piece by piece; if the call then raises, what it got is to be dropped.
         """
         ...
 
@@ -84,55 +84,55 @@ class Engine(Protocol):
 
     @property
     def concurrency(self) -> int:
-        """Requests in flight at once."""
+        """Most requests in flight at once."""
         ...
 
     @property
     def max_retries(self) -> int:
-        """Further tries after a transport fault."""
+        """How often a request is repeated after a fault of the transport."""
         ...
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """What of engine, weights and policy determines the answers: the store's key holds it.
+        """What determines the answers: engine, weights and policy. It is part of the store's key.
 
-        Loads and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy
-        that this engine can't carry out.
+        Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
+        this engine can't apply.
         """
         ...
 
     def download(self, model: Model) -> Download | None:
-        """What opening this model would fetch from the network; None where all is at hand. Fetches nothing."""
+        """What opening this model would download; None where nothing is missing. Downloads nothing itself."""
         ...
 
     def settle(self, model: Model) -> Model:
-        """The model as it will answer: with its weights on this machine, or under the name that its server tells.
+        """The model with its weights on this machine, and with its name where only the server knows that.
 
-        May fetch and contact, and is called before anything is named or locked. Raises `ConfigError`, `RunError`.
+        Called before the run is named or locked; may download and contact the server. Raises `ConfigError`, `RunError`.
         """
         ...
 
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
-        """Load the model, or connect to where it is served."""
+        """Load the model, or connect to the server that has it."""
         ...
 
 
 @runtime_checkable
 class ServerEngine(Engine, Protocol):
-    """An engine whose models run elsewhere."""
+    """An engine whose models run on a server."""
 
     def check(self) -> None:
-        """Raise `ConfigError` for a key that is missing where the host wants one; contacts nothing."""
+        """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
         ...
 
-    def asks_name(self, model: Model) -> bool:
-        """Whether only the server knows which model answers, so that `settle` has to ask it."""
+    def needs_served_name(self, model: Model) -> bool:
+        """Whether the configuration names no model, so that `settle` has to ask the server for its name."""
         ...
 
-    def known(self, model: Model) -> Served | None:
-        """What is known of a model without contacting its server; None where only the server tells name or window."""
+    def configured(self, model: Model) -> Served | None:
+        """Name and window by the configuration alone; None where one of them has to come from the server."""
         ...
 
     @property
-    def tells_more(self) -> bool:
-        """Whether the server may have a tokenizer to ask; a provider's host has none."""
+    def may_have_tokenizer(self) -> bool:
+        """Whether the server may offer a tokenizer; a provider's host never does."""
         ...

@@ -1,8 +1,7 @@
-"""Engine `llamacpp`: llama.cpp's own server inside this process, spoken to over loopback.
+"""Engine `llamacpp`: llama.cpp's own server inside this process, asked over loopback.
 
-`xllamacpp` brings the server as a wheel, so that a GGUF file runs without a compiler and without
-another program; what is measured (streaming, prefix cache, token counts, errors) is what a
-llama.cpp server anywhere would answer.
+The wheel `xllamacpp` has the server compiled in, so that a GGUF file runs without a compiler and without another
+program. Streaming, prefix cache, token counts and errors are those of any llama.cpp server.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model, Rope
+from contextcliff.models.model import Model
+from contextcliff.models.rope import Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.prompt import Prompt
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
-_TOLD: Mapping[tuple[Api, bool], str] = {
+_API_LINES: Mapping[tuple[Api, bool], str] = {
     ("chat", True): "asked by chat, in the chat template of the weights",
     ("chat", False): (
         "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "
@@ -43,27 +43,27 @@ _TOLD: Mapping[tuple[Api, bool], str] = {
     ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
-"""What a report says of it, by how the weights are asked and whether they have a template."""
-# llama.cpp's HTTP server closes kept connections under a request that is on its way.
+"""The report's line, by the API that is used and whether the weights have a chat template."""
+# llama.cpp's HTTP server may close a kept connection while a request is on its way.
 _CLOSE = {"Connection": "close"}
 
 
 @settings
 class LlamaCpp:
-    """llama.cpp embedded. `threads=None` takes all cores; `gpu_layers=-1` offloads all where it can."""
+    """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: PositiveInt = 1
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     timeout_s: PositiveFloat = 600.0
-    """Longest silence, a long prompt's prefill included."""
+    """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
     threads: PositiveInt | None = None
     gpu_layers: int = -1
     batch_tokens: PositiveInt = 512
-    """Prompt tokens that are computed at once."""
+    """Prompt tokens that are computed in one batch."""
     api: Literal["auto", "chat", "completions"] | None = "auto"
-    """How prompts go: `chat` in a chat template, `completions` as plain text, for base models; `auto` (or None): as
-    the weights have a template or not."""
+    """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` (or None) is
+    `completions` where the weights have no template."""
 
     @property
     def name(self) -> str:
@@ -71,31 +71,31 @@ class LlamaCpp:
         return "llamacpp"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """Weights by content, and the cache's types."""
+        """The weights by content, the cache's types, and how prompts are sent."""
         return {
             "engine": self.name,
             "weights": model.gguf.identity,
             "kv": [kv_policy.key_type, kv_policy.value_type],
             "template": dict(model.template_arguments),
             **model.rope.identity(),
-            # Said only where it is not the chat that every key meant before there was a choice.
+            # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
             **({"api": "completions"} if self.api_for(model) == "completions" else {}),
         }
 
     def api_for(self, model: Model) -> Api:
-        """How this model is asked. Weights that are not here yet are taken for such as have a template."""
+        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
         if self.api == "chat" or self.api == "completions":
             return self.api
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
     def settle(self, model: Model) -> Model:
-        """Fetch the weights: only they tell how they are asked."""
-        model.gguf.reach()
+        """Fetch the weights: whether they have a chat template decides on the API."""
+        model.gguf.check_reachable()
         model.gguf.fetch()
         return model
 
     def download(self, model: Model) -> Download | None:
-        """The GGUF, where it is in a hub repository and not on this machine yet."""
+        """The GGUF file, where it is in a hub repository and not on this machine yet."""
         if model.gguf.is_at_hand():
             return None
         return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
@@ -157,10 +157,12 @@ class LlamaCpp:
         params.cache_type_v = _ggml_type(policy.value_type)
         _scale_positions(params, deployment.model.rope)
         if policy.is_quantised:
-            # llama.cpp reads a quantised V through its flash attention only.
+            # llama.cpp supports a quantised V with flash attention only.
             params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
-        params.cache_ram_mib = 0  # the slots' own caches serve the sorted prompts; memory stays flat
-        params.fit_params = False  # a context that doesn't fit is an error, never silently a shorter one
+        params.cache_ram_mib = (
+            0  # no second prompt cache: the slots' own suffice for sorted prompts, and memory stays flat
+        )
+        params.fit_params = False  # a context that does not fit is an error, and not silently made shorter
         params.warmup = False
         params.ui = False
         params.verbosity = _QUIET
@@ -187,14 +189,14 @@ class LlamaCppSession:
 
     @property
     def served(self) -> Served:
-        """How the weights are asked; the model is the one that was loaded."""
-        told = _TOLD[self.api, self.model.gguf.has_chat_template() is not False]
-        return Served(told=(told,), plain=self.api == "completions")
+        """Which API is used; name and window are the configuration's."""
+        line = _API_LINES[self.api, self.model.gguf.has_chat_template() is not False]
+        return Served(lines=(line,), plain=self.api == "completions")
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Send the prompt; every sampler is named, since a server's defaults are its own."""
+        """Send the prompt with every sampler named, so that no default of the server applies."""
         template = {"chat_template_kwargs": dict(self.model.template_arguments)} if self.api == "chat" else {}
         return await exchange(
             self.client,

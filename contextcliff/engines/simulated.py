@@ -1,8 +1,7 @@
-"""Engine `simulated`: a model with a planted law, in process and at once.
+"""Engine `simulated`: a simulated model whose chance of a right answer is a known function of length and depth.
 
-The chance of a right answer is a known function of length and depth, so that tests can tell whether
-the analysis finds what is there, and so that any sweep can be tried before it costs anything. Where a
-sample has no right answer it writes prose that decays by the same law.
+Tests check with it whether the analysis finds what is there, and users try a sweep with it before the sweep costs
+anything. Where a sample has no right answer, it writes prose that gets more repetitive by the same law.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
+from contextcliff.kv.memory import BITS_PER_VALUE
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -27,20 +27,19 @@ from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, Po
 from contextcliff.text.prose import sentences
 from contextcliff.text.word_tokens import WordTokenizer
 
-_FULL_BITS = 16.0
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3
 
 
 @settings
 class Simulated:
-    """A law by which answers go wrong.
+    """The chance of a right answer by length, depth and KV policy.
 
-    `law`: `cliff` falls from `ceiling` to `floor` within a tenth of an octave of `cliff_tokens`; `slope`
-    falls linearly in log length over `slope_octaves` that end there; `flat` stays at `ceiling`.
-    `position` takes up to `position_strength` off in the `middle`, at the `start` or at the `end`.
-    A quantised cache moves the cliff by `quantised_shift` octaves for each halving of its bits, a scale of
-    `model.rope` by its factor.
+    `law`: `cliff` falls from `ceiling` to `floor` within a tenth of an octave of `cliff_tokens`; `slope` falls
+    linearly in log length over the `slope_octaves` below `cliff_tokens`; `flat` stays at `ceiling`.
+    `position` lowers the chance by up to `position_strength` in the `middle`, at the `start` or at the `end`.
+    A quantised cache shortens `cliff_tokens` by `quantised_shift` octaves for each halving of its bits; a scale of
+    `model.rope` multiplies it.
     """
 
     law: Literal["cliff", "slope", "flat"] = "cliff"
@@ -61,33 +60,33 @@ class Simulated:
         return "simulated"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """The law, the model's name and the policy: what a draw depends on."""
+        """The law, the model's name and the policy: they determine the answers."""
         law = {key: value for key, value in asdict(self).items() if key not in ("concurrency", "max_retries")}
         return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law}
 
     def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
-        """The planted chance of a right answer; `extension` is the factor of a scaled window."""
+        """The chance of a right answer, 0–1; `extension` is the factor of `model.rope`."""
         cliff = extension * self.cliff_tokens * 2 ** -(self.quantised_shift * _halvings(kv_policy))
         share = _LAWS[self.law](math.log2(tokens / cliff), self.slope_octaves)
-        lost = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
-        return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - lost)
+        position_loss = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
+        return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
 
     def download(self, model: Model) -> None:
-        """Nothing is fetched."""
+        """Nothing has to be downloaded."""
 
     def settle(self, model: Model) -> Model:
-        """As it is."""
+        """The model, unchanged."""
         return model
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[SimulatedSession]:
-        """Nothing to load."""
+        """A session at once: there is nothing to load."""
         yield SimulatedSession(engine=self, deployment=deployment, tokenizer=WordTokenizer())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimulatedSession:
-    """The planted model, ready."""
+    """The simulated model."""
 
     engine: Simulated
     deployment: Deployment
@@ -95,26 +94,26 @@ class SimulatedSession:
 
     @property
     def served(self) -> Served:
-        """Nothing to detect."""
+        """Nothing: there is no server."""
         return Served()
 
     async def generate(
         self,
         sample: Sample,
-        prompt: Prompt,  # noqa: ARG002 - the sample is all that the law asks
+        prompt: Prompt,  # noqa: ARG002 - the law depends on the sample only
         sampling: Sampling,
         on_token: OnToken | None = None,
     ) -> Generation:
-        """Answer right with the planted chance; the draw depends on model and sample, not on the policy."""
-        tokens = sample.built_tokens  # by this very tokenizer: counting again would cost more than all the rest
+        """Answer right with the chance of the law; the draw depends on model and sample, not on the policy."""
+        tokens = sample.built_tokens  # counted by this tokenizer already; a second count would take the most time
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
         chance = self._chance(sample)
         if not sample.answers:
-            text = _writing(sample.seed, health=chance, tokens=sampling.max_tokens, rng=rng)
+            text = _prose(sample.seed, freshness=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
             text = sample.reference.reply or f"{'; '.join(sample.answers)}."
         else:
-            text = _wrong(sample, rng)
+            text = _wrong_answer(sample, rng)
         if on_token is not None:
             on_token(text)
         completion = len(self.tokenizer.starts(text))
@@ -130,7 +129,7 @@ class SimulatedSession:
         )
 
     def _chance(self, sample: Sample) -> float:
-        """The planted chance; a control has the ceiling, or without evidence none at all."""
+        """The chance of a right answer; a control with its evidence has the ceiling, one without it none."""
         if sample.control is not None:
             return self.engine.ceiling if sample.control == "ceiling" else 0.0
         return self.engine.chance(
@@ -142,15 +141,17 @@ class SimulatedSession:
 
 
 def _halvings(policy: KVPolicy) -> float:
-    bits = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
-    return math.log2(_FULL_BITS / ((bits[policy.key_type] + bits[policy.value_type]) / 2))
+    bits = (BITS_PER_VALUE[policy.key_type] + BITS_PER_VALUE[policy.value_type]) / 2
+    return math.log2(BITS_PER_VALUE["f16"] / bits)
 
 
+# From octaves beyond the cliff, and octaves of the slope, to the share of the way from floor to ceiling.
 _LAWS: Mapping[str, Callable[[float, float], float]] = {
     "cliff": lambda octaves, _: 1.0 / (1.0 + math.exp(min(50.0, max(-50.0, octaves / 0.02)))),
     "slope": lambda octaves, width: min(1.0, max(0.0, -octaves / width)),
     "flat": lambda _, __: 1.0,
 }
+# From depth to the share of `position_strength` that is lost there.
 _POSITIONS: Mapping[str, Callable[[float], float]] = {
     "none": lambda _: 0.0,
     "middle": lambda depth: 4.0 * depth * (1.0 - depth),
@@ -159,8 +160,8 @@ _POSITIONS: Mapping[str, Callable[[float], float]] = {
 }
 
 
-def _other(answer: str, rng: random.Random) -> str:
-    """Another answer of the same look: digits for digits, letters for letters."""
+def _scrambled(answer: str, rng: random.Random) -> str:
+    """A wrong answer of the same form: other digits for digits, other letters for letters."""
     kinds = ("123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     swap = {sign: rng.choice(kind.replace(sign, "")) for kind in kinds for sign in kind} | {
         "0": rng.choice("123456789")
@@ -169,31 +170,32 @@ def _other(answer: str, rng: random.Random) -> str:
 
 
 _WRONG: tuple[Callable[[str, random.Random], str], ...] = (
-    _other,
-    lambda answer, rng: f"It is {_other(answer, rng)}.",
+    _scrambled,
+    lambda answer, rng: f"It is {_scrambled(answer, rng)}.",
     lambda _, __: "I'm sorry, but the text does not mention it.",
     lambda _, __: "The text tells of a harbour.",
     lambda _, __: "",
 )
 
 
-def _wrong(sample: Sample, rng: random.Random) -> str:
-    """A wrong answer; where a form is asked for, as often in it as out of it."""
+def _wrong_answer(sample: Sample, rng: random.Random) -> str:
+    """A wrong answer; where the task asks for a form, at times in that form and at times out of it."""
     answer = sample.answers[0]
-    said = rng.choice(_WRONG)(answer, rng)
-    if not sample.reference.reply or answer not in sample.reference.reply or rng.random() < _FORMLESS:
-        return said
-    return sample.reference.reply.replace(answer, _other(answer, rng))
+    formless = rng.choice(_WRONG)(answer, rng)
+    reply = sample.reference.reply
+    if not reply or answer not in reply or rng.random() < _FORMLESS:
+        return formless
+    return reply.replace(answer, _scrambled(answer, rng))
 
 
-def _writing(seed: int, *, health: float, tokens: int, rng: random.Random) -> str:
-    """Prose that falls into repetition as health goes down."""
+def _prose(seed: int, *, freshness: float, tokens: int, rng: random.Random) -> str:
+    """Prose in which each sentence is new with a chance of `freshness`, else one of the last three again."""
     fresh = sentences(seed=seed)
     written: list[str] = []
     words = 0.0
     while words < tokens * _WORDS_A_TOKEN:
-        again = written and rng.random() > health
-        sentence = rng.choice(written[-3:]) if again else next(islice(fresh, 1))
+        repeats = written and rng.random() > freshness
+        sentence = rng.choice(written[-3:]) if repeats else next(islice(fresh, 1))
         written.append(sentence)
         words += len(sentence.split())
     return " ".join(written)

@@ -1,8 +1,8 @@
-"""Ctrl-C and SIGTERM: the first lets a run end in order, with its report; another one ends it at once.
+"""Ctrl-C and SIGTERM: the first lets a run end in order, with its report; a second one ends it at once.
 
-Slurm, Kubernetes and `timeout` end what they run by SIGTERM. Sending is cancelled, whatever else goes on is left by a
-`KeyboardInterrupt`. A process that sweeps passes the signal on to the jobs that run in other processes, and no
-further job begins.
+Slurm, Kubernetes and `timeout` end processes by SIGTERM. The signal cancels the requests that are being sent; any other
+work is ended by a `KeyboardInterrupt`. A process that sweeps passes the signal on to its jobs in other processes, and
+no further job starts.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from types import FrameType
 from contextcliff.errors import ExitCode
 
 JOBS_FOLDER = "CONTEXTCLIFF_JOBS_DIR"
-"""The variable that names the folder where processes with a job under way are listed, and a signal is posted."""
+"""The variable that names the folder in which processes list themselves during a job, and a signal is posted."""
 
 _CODES: Mapping[int, ExitCode] = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 _WORDS = {ExitCode.INTERRUPTED: "interrupted", ExitCode.TERMINATED: "terminated"}
-_ONE_WISH_S = 1.0
-"""`timeout` signals its child and then the whole group, a terminal the group: within that time it is one wish."""
+_SAME_SIGNAL_S = 1.0
+"""Signals within this time count as one: `timeout` signals its child and then the child's whole group."""
 _POSTED = "signal-"
 _SHOW_CURSOR = "\x1b[?25h"
 
 
 @dataclass(kw_only=True, slots=True)
 class _State:
-    """Of this process; a signal handler has no other place."""
+    """State of this process: a signal handler can't be given any other."""
 
-    heard: int | None = None
-    heard_at: float = 0.0
-    at_work: bool = False
+    received: int | None = None
+    """Number of the signal that came first; None before one came."""
+    received_at_s: float = 0.0
+    job_in_progress: bool = False
     sweeps: bool = False
     cancel: Callable[[], object] | None = None
 
@@ -46,61 +47,62 @@ class _State:
 _state = _State()
 
 
-def listen(*, sweeps: bool = False) -> None:
-    """Take both signals from now on; one that the process was started to ignore stays ignored.
+def handle_signals(*, sweeps: bool = False) -> None:
+    """Handle both signals from now on; a signal that the process was started to ignore stays ignored.
 
-    With `sweeps` this process may have jobs in others. Does nothing outside the main thread, which can't.
+    `sweeps`: this process may have jobs in other processes. Does nothing outside the main thread, where Python can't
+    set handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         return
     _state.sweeps = _state.sweeps or sweeps
     for number in _CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _hear)
+            signal.signal(number, _on_signal)
 
 
-def heard() -> ExitCode | None:
-    """The code to end with, where a signal came to this process or to the one that sweeps."""
-    return posted() if _state.heard is None else _CODES[_state.heard]
+def stop_code() -> ExitCode | None:
+    """The exit code for the signal that this process or the one that sweeps received; None before one came."""
+    return posted_stop_code() if _state.received is None else _CODES[_state.received]
 
 
-def posted() -> ExitCode | None:
-    """The same, of the process that sweeps alone."""
+def posted_stop_code() -> ExitCode | None:
+    """The same for signals to the process that sweeps."""
     jobs = _jobs()
     if jobs is None:
         return None
     return next((code for number, code in _CODES.items() if (jobs / f"{_POSTED}{number}").exists()), None)
 
 
-def word(code: ExitCode) -> str:
+def stop_word(code: ExitCode) -> str:
     """`interrupted` or `terminated`."""
     return _WORDS[code]
 
 
 @contextmanager
-def at_work() -> Iterator[None]:
-    """Have a job under way: a signal then ends it, and one that the sweeping process gets reaches this one."""
-    listen()
+def job_in_progress() -> Iterator[None]:
+    """Mark a job as in progress: a signal ends it, and one to the process that sweeps is passed on to this one."""
+    handle_signals()
     jobs = _jobs()
     listed = None if jobs is None else jobs / str(os.getpid())
-    _state.at_work = True
+    _state.job_in_progress = True
     try:
         if listed is not None:
             listed.touch()
         yield
     finally:
-        _state.at_work = False
+        _state.job_in_progress = False
         if listed is not None:
             listed.unlink(missing_ok=True)
 
 
 async def until_stopped(work: Coroutine[object, object, None]) -> bool:
-    """Do some work; True where a signal cut it short. Work that ended by itself was not."""
+    """Await `work`; returns True where a signal cancelled it, False where it ended by itself."""
     task = asyncio.create_task(work)
     loop = asyncio.get_running_loop()
     _state.cancel = lambda: loop.call_soon_threadsafe(task.cancel)
     try:
-        if _state.heard is not None:  # just before there was something to cancel
+        if _state.received is not None:  # the signal came before there was a task to cancel
             task.cancel()
         await asyncio.wait([task])
     finally:
@@ -114,28 +116,28 @@ async def until_stopped(work: Coroutine[object, object, None]) -> bool:
     return False
 
 
-def _hear(number: int, _: FrameType | None) -> None:
+def _on_signal(number: int, _: FrameType | None) -> None:
     now = time.monotonic()
-    if _state.heard is not None:
-        if now - _state.heard_at >= _ONE_WISH_S:
+    if _state.received is not None:
+        if now - _state.received_at_s >= _SAME_SIGNAL_S:
             _pass_on(number)
-            _end_at_once(_CODES[_state.heard])
+            _end_at_once(_CODES[_state.received])
         return
-    _state.heard, _state.heard_at = number, now
+    _state.received, _state.received_at_s = number, now
     elsewhere = _pass_on(number)
     if _state.cancel is not None:
         _state.cancel()
-    elif _state.at_work or (_state.sweeps and not elsewhere):
+    elif _state.job_in_progress or (_state.sweeps and not elsewhere):
         raise KeyboardInterrupt
-    # Jobs elsewhere end by themselves; a worker between two jobs begins none.
+    # Jobs in other processes end by themselves, and a worker between two jobs starts no other.
 
 
 def _pass_on(number: int) -> bool:
-    """Signal the jobs of a sweep that run in other processes; False where there is none."""
+    """Send the signal to the jobs of a sweep in other processes; returns False where there is none."""
     jobs = _jobs() if _state.sweeps else None
     if jobs is None:
         return False
-    (jobs / f"{_POSTED}{number}").touch()  # before looking: a job that begins now sees it
+    (jobs / f"{_POSTED}{number}").touch()  # before the processes are listed, so that a job that starts now sees it
     others = [int(file.name) for file in jobs.iterdir() if file.name.isdigit() and int(file.name) != os.getpid()]
     for process in others:
         with suppress(ProcessLookupError):
@@ -146,11 +148,11 @@ def _pass_on(number: int) -> bool:
 def _end_at_once(code: ExitCode) -> None:
     if sys.stderr.isatty():  # a progress bar hides the cursor
         os.write(2, _SHOW_CURSOR.encode())
-    os.write(2, f"error: {word(code)} twice, ended at once; what was answered is kept\n".encode())
+    os.write(2, f"error: {stop_word(code)} twice, ended at once; what was answered is kept\n".encode())
     os._exit(code)
 
 
 def _jobs() -> Path | None:
-    """The folder; None in a process on another machine, or without the variable."""
+    """The folder of `JOBS_FOLDER`; None without the variable, and on a machine that does not have the folder."""
     named = os.environ.get(JOBS_FOLDER)
     return Path(named) if named and Path(named).is_dir() else None

@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
+from contextcliff.models.gguf_header import Value, read_header
 
-BITS_A_VALUE = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
-"""Scales included: q8_0 keeps 2 bytes beside 32 values, q4_0 as much beside 32 half-bytes."""
+BITS_PER_VALUE: Mapping[CacheType, float] = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
+"""Bits that a cache type takes for one value, scales included: q8_0 and q4_0 have 2 bytes of scale for 32 values."""
 _GIB = 2**30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Architecture:
-    """What of a transformer determines its cache: values of keys and of values a token, over all layers."""
+    """The size of a transformer's KV cache: numbers that it keeps for each token, over all layers."""
 
     key_values: int
+    """Numbers of the keys."""
     value_values: int
+    """Numbers of the values."""
 
 
 def kv_gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
-    """GiB of a cache that holds so many tokens: every layer keeps them all."""
+    """GiB of a cache of `tokens` tokens, every one of which every layer keeps."""
     bits = (
-        architecture.key_values * BITS_A_VALUE[policy.key_type]
-        + architecture.value_values * BITS_A_VALUE[policy.value_type]
+        architecture.key_values * BITS_PER_VALUE[policy.key_type]
+        + architecture.value_values * BITS_PER_VALUE[policy.value_type]
     )
     return bits / 8.0 * tokens / _GIB
 
 
 def read_architecture(weights: Path) -> Architecture | None:
-    """Read a GGUF file's header; None where it does not tell (not a plain transformer)."""
-    from gguf import GGUFReader
-
-    header = GGUFReader(weights)
-    name = _field(header, "general.architecture")
-    layers = _field(header, f"{name}.block_count")
-    heads = _field(header, f"{name}.attention.head_count")
-    width = _field(header, f"{name}.embedding_length")
-    if not all(isinstance(value, int) and value > 0 for value in (layers, heads, width)):
+    """Read a GGUF file's header; None where it is broken or does not describe a plain transformer."""
+    try:
+        header = read_header(weights)
+    except ValueError:  # llama.cpp says what is wrong with the file
         return None
-    kept = _field(header, f"{name}.attention.head_count_kv") or heads
-    key = _field(header, f"{name}.attention.key_length") or width // heads
-    value = _field(header, f"{name}.attention.value_length") or width // heads
-    # Some models have their own number of heads in each layer.
-    heads_in_all = sum(kept) if isinstance(kept, list) else kept * layers
-    return Architecture(key_values=heads_in_all * key, value_values=heads_in_all * value)
+    name = header.get("general.architecture")
+    layers = _count(header, f"{name}.block_count")
+    heads = _count(header, f"{name}.attention.head_count")
+    width = _count(header, f"{name}.embedding_length")
+    if layers is None or heads is None or width is None:
+        return None
+    key = _count(header, f"{name}.attention.key_length") or width // heads
+    value = _count(header, f"{name}.attention.value_length") or width // heads
+    kv_heads = header.get(f"{name}.attention.head_count_kv")
+    # Some models have a number of KV heads for each layer.
+    in_all_layers = sum(map(int, kv_heads)) if isinstance(kv_heads, tuple) else layers * int(kv_heads or heads)
+    return Architecture(key_values=in_all_layers * key, value_values=in_all_layers * value)
 
 
-def _field(header: Any, key: str) -> Any:
-    field = header.get_field(key)
-    return None if field is None else field.contents()
+def _count(header: Mapping[str, Value], key: str) -> int | None:
+    """A number above 0; None where the header has none."""
+    value = header.get(key)
+    return value if isinstance(value, int) and value > 0 else None

@@ -1,4 +1,4 @@
-"""What is done to the KV cache while the model reads: the type of its values and how much of it is kept."""
+"""The `kv_policy` group: the types of the KV cache's keys and values, and the share of positions that is kept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ CacheType = Literal["f16", "q8_0", "q4_0"]
 
 @settings
 class KVPolicy:
-    """A KV-cache policy, by what it means to every engine.
+    """A KV-cache policy. An engine refuses a policy that it can't apply.
 
-    `key_type` and `value_type` are ggml block types (f16 is 16 bits a value, q8_0 8.5, q4_0 4.5);
-    `budget` is the share of positions that are kept: 1.0, since none of these evicts any.
-    An engine refuses the policies that it can't carry out.
+    `key_type` and `value_type` are ggml block types (f16 has 16 bits a value, q8_0 8.5, q4_0 4.5). `budget` is the
+    share of positions that is kept, always 1.0: no policy here evicts any.
     """
 
     name: Name
@@ -34,5 +33,5 @@ class KVPolicy:
 
     @property
     def is_quantised(self) -> bool:
-        """Whether the cache holds anything but 16-bit values."""
+        """Whether keys or values have fewer than 16 bits."""
         return (self.key_type, self.value_type) != ("f16", "f16")

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from contextcliff.records.cap_reason import CapReason
+from contextcliff.records.fact import Fact
+
 T = TypeVar("T")
 
 
@@ -96,7 +99,7 @@ class SafeCap:
     relative_to_baseline: bool
     confidence: float
     verdict: str
-    reason: str
+    reason: CapReason
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
 
@@ -118,8 +121,8 @@ class Analysis:
     mean: float | None
     successes: int
     """Samples with the full score 1."""
-    notes: tuple[str, ...]
-    """What a reader has to know to read the numbers right, a sentence each."""
+    notes: tuple[Fact, ...]
+    """What a reader has to know to read the numbers right."""
     findings: Mapping[str, object] = field(default_factory=dict)
 
     def finding(self, record: type[T]) -> T | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.records.analysis import Analysis
+from contextcliff.records.fact import Fact, said
 
 SCHEMA_VERSION = 1
 
@@ -101,6 +102,6 @@ class Report:
     counts: Counts
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Fact, ...]:
         """What a reader has to know: of how the run was made, then of how to read its numbers."""
-        return (*self.run.notes, *self.analysis.notes)
+        return (*said(self.run.notes), *self.analysis.notes)

@@ -1,19 +1,29 @@
 """What a section of a report consists of: text, tables and figures, before anybody has drawn or escaped them.
 
-A section returns blocks; the console, the Markdown page and a page of HTML each know how to show every kind. Text is as
-the run brings it: whoever shows a block escapes it.
+A section returns blocks; the console, the Markdown page and a page of HTML each know how to show every kind. What takes
+a sentence is a fact, which whoever shows the block says in the reader's language. Text is the run's own (a name, a
+number): whoever shows it escapes it. Labels, titles and headings are English, and each language has its own for them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contextcliff.records.fact import Fact
+
+Shown = str | Fact
+"""A fact, or text as it is."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """A paragraph. `strong` is for the answer itself; `mood` is `good`, `doubtful`, `bad` or nothing."""
+    """A paragraph. `strong` is for the answer itself; `mood` is `good`, `doubtful`, `bad` or nothing.
 
-    text: str
+    A `label` stands before it with a colon.
+    """
+
+    text: Shown
+    label: str = ""
     strong: bool = False
     mood: str = ""
 
@@ -29,14 +39,15 @@ class Heading:
 class Pairs:
     """Names with their values, in order."""
 
-    rows: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, Shown], ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One line of a list, with a mood as `Text` has it."""
+    """One line of a list, with a label and a mood as `Text` has them."""
 
-    text: str
+    text: Shown
+    label: str = ""
     mood: str = ""
 
 

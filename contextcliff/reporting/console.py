@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
@@ -10,80 +11,111 @@ from rich.console import Console
 from rich.text import Text as Printed
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block, Code, Heading, Lines, Pairs, Table, Text
+from contextcliff.reporting.blocks import Block, Code, Heading, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.console_table import fitted
+from contextcliff.reporting.line_breaks import broken, has_full_width
 from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.shown import shown
+from contextcliff.reporting.words import english
+from contextcliff.reporting.words.language import Language, text_of
 
-_TITLE = "FAILURE RISK REPORT"
+_TITLE = "Failure risk report"
+_PAGES = "report.md, report.json, samples.jsonl, manifest.json, figures/"
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
 
 
-def render_console(report: Report, *, console: Console, folder: Path, tracking_command: str | None) -> None:
+def render_console(
+    report: Report, *, console: Console, folder: Path, tracking_command: str | None, language: Language = english
+) -> None:
     """Print the risk report. `folder` is where the files lie; `tracking_command` opens the tracking UI."""
+    page = _Page(console=console, language=language)
     sections = sections_of(report)
     answer, *others = sections
-    _line(console, _TITLE, style="bold")
-    _line(console, "-" * len(_TITLE))
-    _blocks(console, answer.short(report))
+    page.title(_TITLE)
+    page.blocks(answer.short(report))
     console.print()
     # One line a finding, right under the answer; whatever has more to say has a place of its own below.
     beside = [row for section in sections for row in section.summary(report)]
     if beside:
-        _line(console, "BESIDE THE CAP", style="bold")
-        _pairs(console, beside)
+        page.heading("Beside the cap")
+        page.pairs(beside)
         console.print()
     for section in others:
         blocks = section.short(report)
         if blocks:
-            note = f" ({section.title_note})" if section.title_note else ""
-            _line(console, f"{section.title.upper()}{note}", style="bold")
-            _blocks(console, blocks)
+            page.heading(section.title, note=section.title_note)
+            page.blocks(blocks)
             console.print()
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
-    _line(console, "FILES (report.md, report.json, samples.jsonl, manifest.json, figures/)", style="bold")
+    page.heading("Files", note=_PAGES)
     _line(console, f"  {folder}", whole=True)
     for section in sections:
         if names := section.names_of_files(report):
             _line(console, f"  {names}")
     if tracking_command is not None:
-        _line(console, "COMPARE RUNS IN MLFLOW", style="bold")
+        page.heading("Compare runs in MLflow")
         _line(console, f"  {tracking_command}", whole=True)
 
 
-def _blocks(console: Console, blocks: Sequence[Block]) -> None:
-    for position, block in enumerate(blocks):
-        if position and (isinstance(block, Heading) or (isinstance(block, Text) and block.strong)):
-            console.print()
-        _block(console, block)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Page:
+    """Blocks as lines of a console, in one language."""
 
+    console: Console
+    language: Language
 
-def _block(console: Console, block: Block) -> None:
-    match block:
-        case Text(text=text, strong=strong, mood=mood):
-            _line(console, text, style=f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip())
-        case Heading(text=text):
-            _line(console, text.upper(), style="bold")
-        case Pairs(rows=rows):
-            _pairs(console, rows)
-        case Lines(lines=lines, bullets=True):
-            _rows(console, [("-", line.text) for line in lines])
-        case Lines(lines=lines):
-            for line in lines:
-                _line(console, f"  {line.text}", style=_STYLES.get(line.mood, ""))
-        case Table(columns=columns):
-            console.print(fitted(columns, console=console), highlight=False)
-        case Code(text=text):
-            _line(console, f"  {text}", whole=True)
+    def title(self, text: str) -> None:
+        title = self._loud(text)
+        _line(self.console, title, style="bold")
+        _line(self.console, "-" * cell_len(title))
+
+    def heading(self, text: str, *, note: str = "") -> None:
+        said = f" ({self.language.label(note)})" if note else ""
+        _line(self.console, f"{self._loud(text)}{said}", style="bold")
+
+    def blocks(self, blocks: Sequence[Block]) -> None:
+        for position, block in enumerate(blocks):
+            if position and (isinstance(block, Heading) or (isinstance(block, Text) and block.strong)):
+                self.console.print()
+            self._block(block)
+
+    def pairs(self, pairs: Sequence[tuple[str, Shown]]) -> None:
+        said = [(self.language.label(name), text_of(value, self.language)) for name, value in pairs]
+        _rows(self.console, [(f"{name}:", value) for name, value in said])
+
+    def _block(self, block: Block) -> None:
+        console = self.console
+        match block:
+            case Text(text=text, label=label, strong=strong, mood=mood):
+                style = f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip()
+                _line(console, self._labelled(self._loud(label), text), style=style)
+            case Heading(text=text):
+                self.heading(text)
+            case Pairs(rows=rows):
+                self.pairs(rows)
+            case Lines(lines=lines, bullets=True):
+                _rows(console, [("-", self._labelled(self.language.label(line.label), line.text)) for line in lines])
+            case Lines(lines=lines):
+                for line in lines:
+                    said = self._labelled(self.language.label(line.label), line.text)
+                    _line(console, f"  {said}", style=_STYLES.get(line.mood, ""))
+            case Table(columns=columns):
+                titled = [replace(column, title=self.language.label(column.title)) for column in columns]
+                console.print(fitted(titled, console=console), highlight=False)
+            case Code(text=text):
+                _line(console, f"  {text}", whole=True)
+
+    def _loud(self, label: str) -> str:
+        return self.language.label(label).upper()
+
+    def _labelled(self, label: str, text: Shown) -> str:
+        said = text_of(text, self.language)
+        return f"{label}: {said}" if label else said
 
 
 def _line(console: Console, text: str, *, style: str = "", whole: bool = False) -> None:
     console.print(shown(text, console=console), style=style or None, highlight=False, soft_wrap=whole)
-
-
-def _pairs(console: Console, pairs: Sequence[tuple[str, str]]) -> None:
-    _rows(console, [(f"{name}:", value) for name, value in pairs])
 
 
 def _rows(console: Console, rows: Sequence[tuple[str, str]]) -> None:
@@ -91,7 +123,15 @@ def _rows(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     column = _INDENT + max((cell_len(name) for name, _ in rows), default=0) + 1
     for name, value in rows:
         lead = " " * _INDENT + name
-        for line in shown(value, console=console).wrap(console, max(10, console.width - column)):
-            line.rstrip()
+        for line in _wrapped(shown(value, console=console), console=console, width=max(10, console.width - column)):
             console.print(Printed(set_cell_size(lead, column)) + line, highlight=False, soft_wrap=True)
             lead = ""
+
+
+def _wrapped(text: Printed, *, console: Console, width: int) -> Iterator[Printed]:
+    if has_full_width(text.plain):
+        yield from map(Printed, broken(text.plain, width=width))
+        return
+    for line in text.wrap(console, width):
+        line.rstrip()
+        yield line

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block, Code, Heading, Image, Lines, Pairs, Table, Text
+from contextcliff.reporting.blocks import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.markup import aligned_table, bullets, code, escape, image, inline, pairs
 from contextcliff.reporting.section_list import sections_of
+from contextcliff.reporting.words import english
+from contextcliff.reporting.words.language import text_of
 
 
 def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
@@ -31,16 +33,16 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
 def markdown_of(block: Block, images: Mapping[str, str]) -> str:
     """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
     match block:
-        case Text(text=text, strong=True):
-            return f"**{inline(text)}**"
-        case Text(text=text):
-            return escape(text)
+        case Text(text=text, label=label, strong=True):
+            return f"**{inline(_labelled(label, text))}**"
+        case Text(text=text, label=label):
+            return escape(_labelled(label, text))
         case Heading(text=text):
             return f"### {inline(text)}"
         case Pairs(rows=rows):
-            return pairs(rows)
+            return pairs((name, text_of(value, english)) for name, value in rows)
         case Lines(lines=lines):
-            return bullets(escape(line.text) for line in lines)
+            return bullets(escape(_labelled(line.label, line.text)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
             head = [column.title.replace("\n", " ") for column in columns]
@@ -49,3 +51,8 @@ def markdown_of(block: Block, images: Mapping[str, str]) -> str:
             return images.get(name, "")
         case Code(text=text):
             return code(text)
+
+
+def _labelled(label: str, text: Shown) -> str:
+    said = text_of(text, english)
+    return f"{label}: {said}" if label else said

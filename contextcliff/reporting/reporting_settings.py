@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contextcliff.settings import settings
 
+LanguageName = Literal["en", "ja"]
+
 
 @settings
 class ReportingSettings:
     """`progress` on stderr, the answers as they are written (`live`) and the risk report (`console`) on stdout, `dpi`
-    of the figures. A run that is shown live has no progress bar.
+    of the figures. A run that is shown live has no progress bar. `language` is that of the risk report on the console:
+    `en` or `ja`; the files are in English.
     """
 
     progress: bool = True
     live: bool = False
     console: bool = True
     dpi: Annotated[int, Field(ge=50, le=600)] = 150
+    language: LanguageName = "en"

@@ -13,9 +13,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from contextcliff.records.analysis import Analysis
+from contextcliff.records.fact import Fact
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 from contextcliff.reporting.section import Section
 from contextcliff.reporting.section_list import absent_keys, sections_of, sections_with
+from contextcliff.reporting.words.english import say
 
 _IN_FRONT = (
     *("run_id", "fingerprint", "label", "partial", "model", "engine", "kv_policy", "task", "dataset", "tokenizer"),
@@ -66,7 +68,12 @@ def unflatten(flat: object) -> Report:
 
 
 def plain(value: object) -> object:
-    """As JSON's own types. `dataclasses.asdict` copies, and a read-only mapping can't be copied."""
+    """As JSON's own types, facts as their English sentences.
+
+    `dataclasses.asdict` copies, and a read-only mapping can't be copied.
+    """
+    if isinstance(value, Fact):
+        return say(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):

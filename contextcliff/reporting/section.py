@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block
+from contextcliff.reporting.blocks import Block, Shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +109,7 @@ class Section(Generic[T]):
         """The finding in a report; None where it has none."""
         return None if self.record is None else report.analysis.finding(self.record)
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:  # noqa: ARG002
         """Lines for the console's list of what was found beside the cap: a name and a value each."""
         return ()
 

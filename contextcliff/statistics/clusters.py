@@ -1,43 +1,39 @@
-"""Samples that share a text: how many independent ones they are worth.
+"""Samples that share a text: how many independent samples they are worth.
 
-Questions about one haystack or one packed context are right and wrong together, so that twenty answers from
-four texts say less than twenty from twenty. How much less is the design effect: the variance of the mean
-between texts, over what it would be were the samples independent. E. L. Korn and B. I. Graubard, "Confidence
-intervals for proportions with small expected number of positive counts estimated from survey data", Survey
-Methodology 24 (1998) 193-201, divide the sample size by it, correct it for the few clusters it is estimated
-from by quantiles of Student's t, and give that effective size and as many effective successes to the exact
-bound of Clopper and Pearson.
+Questions about one haystack or one packed context are right and wrong together, so that twenty answers from four texts
+show less than twenty from twenty. The design effect says how much less: it is the variance of the mean between texts,
+over the variance that independent samples would have. E. L. Korn and B. I. Graubard, "Confidence intervals for
+proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24 (1998)
+193-201, divide the sample size by it, correct the result for the small number of clusters with quantiles of Student's
+t, and give this effective size and as many effective successes to the exact bound of Clopper and Pearson.
 
-Where few answers are wrong, the texts have next to no variance to show, and the method is then too sure: with
-16 texts of 5 samples and an intra-class correlation of 0.3 its 95% bound is above the true score in up to 12%
-of runs. So a correlation of `ASSUMED_CORRELATION` at least is always allowed for, also where all are right.
-`tests/analysis/test_cluster_simulations.py` has the figures. A score between 0 and 1 is treated as 0/1 scores with
-the same mean, which spread more.
+Where few answers are wrong, the texts show hardly any variance, and the bound is then too high: with 16 texts of 5
+samples and an intra-class correlation of 0.3 the 95% bound is above the true score in up to 12% of runs. So a
+correlation of at least `ASSUMED_CORRELATION` is always allowed for, also where all answers are right.
+`tests/analysis/test_cluster_simulations.py` has the figures. A score between 0 and 1 is treated as 0/1 scores with the
+same mean, which vary more. Own code: neither scipy nor statsmodels has this interval.
 """
 
 from __future__ import annotations
 
 import bisect
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from scipy import stats
 
-from contextcliff.analysis.items import Item
-
 ASSUMED_CORRELATION = 0.15
-"""Intra-class correlation that is allowed for whatever is observed: the least (in steps of 0.05) that keeps the
-error of a one-sided 95% bound at 5% up to a true correlation of 0.3, over 4 to 24 texts of 2 to 10 samples."""
+"""Intra-class correlation that is always allowed for: the smallest, in steps of 0.05, that keeps the error of a
+one-sided 95% bound at 5% up to a true correlation of 0.3, for 4 to 24 texts of 2 to 10 samples."""
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cluster:
-    """The samples of one length that share a text; one that shares none is a cluster of itself."""
+    """The samples of one length that share a text. A sample that shares none is a cluster of its own."""
 
     total: float
     """Sum of the scores."""
@@ -46,45 +42,31 @@ class Cluster:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Effective:
-    """As many independent 0/1 scores, in fractions of one: `right` of `n`."""
+class EffectiveSample:
+    """The number of independent 0/1 scores that clustered ones are worth, `right` of `n`; both can be fractions."""
 
     right: float
     n: float
 
 
-def clusters_of(items: Iterable[Item], *, unscored_as: float | None = None) -> tuple[Cluster, ...]:
-    """The clusters of the items of one length, smallest first; none where the samples are independent.
+def are_clustered(shared: Iterable[Sequence[float | None]]) -> bool:
+    """Whether scores, one sequence for each shared text, are treated as clusters; None is a sample without a score.
 
-    They are clustered where they name at least two shared texts, and one of those has more than one scored
-    sample. Where all share a single text there is no variance between texts to be seen, and the claim is
-    about that text. `unscored_as`: as if every sample without a score had scored so.
+    They are where there are at least two shared texts and one of them has more than one scored sample. Where all
+    samples share a single text no variance between texts can be estimated, and the claim is about that text.
     """
-    named: defaultdict[str, list[Item]] = defaultdict(list)
-    alone: list[list[Item]] = []
-    for item in items:
-        if item.cluster:
-            named[item.cluster].append(item)
-        else:
-            alone.append([item])
-    if not are_clustered([[item.score for item in group] for group in named.values()]):
-        return ()
-    found = (
-        _cluster([item.score if unscored_as is None else item.score_if(unscored_as) for item in group])
-        for group in (*named.values(), *alone)
-    )
-    return tuple(sorted(found, key=lambda c: (c.scored, c.unscored, c.total)))
-
-
-def are_clustered(named: Iterable[Sequence[float | None]]) -> bool:
-    """Whether scores, a list for each shared text, are to be treated as clusters."""
-    scored = [sum(score is not None for score in scores) for scores in named]
+    scored = [sum(score is not None for score in scores) for scores in shared]
     return len(scored) >= 2 and max(scored) > 1
 
 
-def _cluster(scores: list[float | None]) -> Cluster:
-    found = [score for score in scores if score is not None]
-    return Cluster(total=math.fsum(found), scored=len(found), unscored=len(scores) - len(found))
+def clusters_from(groups: Iterable[Sequence[float | None]]) -> tuple[Cluster, ...]:
+    """A cluster of each group of scores, in an order that does not depend on that of the groups."""
+    return tuple(sorted(map(_cluster, groups), key=lambda c: (c.scored, c.unscored, c.total)))
+
+
+def _cluster(scores: Sequence[float | None]) -> Cluster:
+    known = [score for score in scores if score is not None]
+    return Cluster(total=math.fsum(known), scored=len(known), unscored=len(scores) - len(known))
 
 
 def mean_of_clusters(clusters: tuple[Cluster, ...]) -> float:
@@ -94,7 +76,7 @@ def mean_of_clusters(clusters: tuple[Cluster, ...]) -> float:
 
 
 def variance_of_mean(clusters: tuple[Cluster, ...]) -> float:
-    """Variance of the mean as the differences between at least two clusters show it (the ratio estimator)."""
+    """Variance of the mean, estimated from the differences between at least two clusters (the ratio estimator)."""
     n, k, mean = sum(c.scored for c in clusters), len(clusters), mean_of_clusters(clusters)
     return k / (k - 1) * math.fsum((c.total - mean * c.scored) ** 2 for c in clusters) / n**2
 
@@ -107,7 +89,7 @@ def assumed_design_effect(clusters: tuple[Cluster, ...]) -> float:
 
 @lru_cache(maxsize=4096)
 def design_effect_of(clusters: tuple[Cluster, ...]) -> float:
-    """How many times the samples are needed as of independent ones; never below what is assumed."""
+    """How many samples of these clusters are worth one independent sample; never below the assumed design effect."""
     mean, assumed = mean_of_clusters(clusters), assumed_design_effect(clusters)
     spread = mean * (1.0 - mean)
     if spread < _ROUNDING:
@@ -115,14 +97,34 @@ def design_effect_of(clusters: tuple[Cluster, ...]) -> float:
     return max(assumed, variance_of_mean(clusters) * sum(c.scored for c in clusters) / spread)
 
 
-@lru_cache(maxsize=4096)
-def effective(clusters: tuple[Cluster, ...], confidence: float) -> Effective:
-    """What at least two clusters without unscored samples are worth for a one-sided bound at `confidence`.
+def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
+    """One design effect for several lengths: at least 1, and 1 where no length is clustered.
 
-    Never more than the samples that there are: the design effect is at least 1, and so is the correction.
+    `lengths` are the clusters of each length, an empty tuple where its samples are independent. The result is the
+    variance between texts over the independent one, each summed over the clustered lengths (the dispersion of a
+    quasi-likelihood fit: P. McCullagh and J. A. Nelder, "Generalized Linear Models", 1989, chapter 4), and never
+    below the design effect of `ASSUMED_CORRELATION`.
+    """
+    clustered = [clusters for clusters in lengths if clusters]
+    if not clustered:
+        return 1.0
+    sizes = [sum(cluster.scored for cluster in clusters) for clusters in clustered]
+    means = [mean_of_clusters(clusters) for clusters in clustered]
+    assumed = math.fsum(n * assumed_design_effect(c) for n, c in zip(sizes, clustered, strict=True)) / sum(sizes)
+    independent = math.fsum(n * mean * (1.0 - mean) for n, mean in zip(sizes, means, strict=True))
+    between = math.fsum(n**2 * variance_of_mean(c) for n, c in zip(sizes, clustered, strict=True))
+    # Where nearly all answers are right or nearly all wrong, there is no variance to compare.
+    return max(1.0, assumed, between / independent if independent > 1e-9 else assumed)
+
+
+@lru_cache(maxsize=4096)
+def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> EffectiveSample:
+    """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`.
+
+    Never above the number of samples, since both the design effect and the correction are at least 1.
     """
     size = _effective_size(sum(c.scored for c in clusters), len(clusters), design_effect_of(clusters), confidence)
-    return Effective(right=mean_of_clusters(clusters) * size, n=size)
+    return EffectiveSample(right=mean_of_clusters(clusters) * size, n=size)
 
 
 def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> float:
@@ -130,7 +132,7 @@ def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> 
 
 
 def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float, *, most: int) -> int | None:
-    """Samples, in more clusters as large and as different as these, that are worth `needed` independent ones.
+    """Samples that are worth `needed` independent ones, in whole clusters as large and as different as these.
 
     None above `most`.
     """

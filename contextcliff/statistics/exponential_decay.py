@@ -1,19 +1,19 @@
-"""An exponential decay of recall over length: the likeliest one, and the rates that the scores allow.
+"""A maximum-likelihood fit of an exponential decay of recall over length, with an interval of its rate.
 
 The chance of a right answer at length L is R₀·e^(−λL), with R₀ at most 1. Right and wrong answers of each length
-are binomial; fractional scores enter as so much of a right answer and the rest of a wrong one, which is a
-quasi-likelihood (R. W. M. Wedderburn, Biometrika 61 (1974) 439-447): it keeps the estimate, and overstates the
-spread of scores that vary less than coin tosses do.
+are binomial; a fractional score s counts as s of a right answer and 1 − s of a wrong one, which is a quasi-likelihood
+(R. W. M. Wedderburn, Biometrika 61 (1974) 439-447): the estimate is consistent, and the interval is too wide for scores
+that vary less than right and wrong answers do.
 
-A rate is allowed where Rao's score test does not reject it, with R₀ at its likeliest for that rate. The slope of the
-profile likelihood is held against its standard error: that of λ with R₀ unknown, or, where R₀ is on its bound, with
-R₀ known. For one length it is Wilson's interval, and a rate of 0 is allowed exactly where the trend test of Cochran
-(Biometrics 10 (1954) 417-451) and Armitage (Biometrics 11 (1955) 375-386) finds no trend.
+The interval holds the rates that Rao's score test does not reject, with R₀ at its maximum-likelihood value for each
+rate. The slope of the profile likelihood is compared with its standard error: that of λ with R₀ unknown, or, where R₀
+is on its bound, with R₀ known. For one length it is Wilson's interval, and a rate of 0 lies in it exactly where the
+trend test of Cochran (Biometrics 10 (1954) 417-451) and Armitage (Biometrics 11 (1955) 375-386) shows no trend.
 
-The profile's deviance against χ² is the common interval (D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37
-(1988) 87-94) and was tried first. It is too sure where few answers are wrong and R₀ is 1: there it covers as little as
-86% at a nominal 95%, since after n right answers it stops at half the failure rate that an exact bound allows
-for. `tests/analysis/test_half_life_simulations.py` holds the score's coverage.
+The common interval, the profile's deviance against χ² (D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37 (1988)
+87-94), is too short where few answers are wrong and R₀ is 1: it covers as little as 86% at a nominal 95%, since after n
+right answers it ends at half the failure rate of an exact bound. `tests/analysis/test_half_life_simulations.py` tests
+the coverage. Own code: the GLMs of statsmodels with a log link have no bound on R₀ and no score interval.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 FLAT = 1e-9
-"""Rate over the whole tested range up to which recall does not fall: a half-life would overflow."""
+"""Rate over the whole tested range up to which recall counts as constant: a half-life would overflow."""
 
 _TOLERANCE = 1e-12
 _NO_VARIANCE = 1e-200
@@ -37,7 +37,7 @@ _Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecayFit:
-    """The rate λ per token with its interval, and R₀. A rate or an end that is not above 0 is given as 0."""
+    """The rate λ per token with its interval, and R₀. A rate, or an end of the interval, below `FLAT` is 0."""
 
     rate: float
     rate_low: float
@@ -46,17 +46,18 @@ class DecayFit:
 
 
 def fit_decay(lengths: _Array, right: _Array, wrong: _Array, *, z: float) -> DecayFit:
-    """Fit the decay to what was right and wrong, in samples, at each length, in tokens above 0.
+    """Fit the decay to right and wrong answers by length.
 
-    At least two lengths have to differ, and something has to be right. The interval holds the rates that are at most
-    `z` standard errors from the scores.
+    `lengths` (tokens, above 0), `right` and `wrong` (samples, can be fractions) have shape (lengths,). At least two
+    lengths have to differ, and some answer has to be right. The interval holds the rates at which the score statistic
+    is at most `z` standard errors from 0.
     """
     longest = float(lengths.max())
     model = _Model(at=lengths / longest, right=right, wrong=wrong)
     bound = model.bound()
     best = _likeliest(model, bound)
     ends = (best, _lowest(model, bound, best, z), _highest(model, bound, best, z))
-    rate, low, high = (found / longest if found > FLAT else 0.0 for found in ends)
+    rate, low, high = (end / longest if end > FLAT else 0.0 for end in ends)
     return DecayFit(rate=rate, rate_low=low, rate_high=high, initial=model.initial(best, on_bound=best >= bound))
 
 
@@ -75,7 +76,7 @@ def _lowest(model: _Model, bound: float, best: float, z: float) -> float:
 
 
 def _highest(model: _Model, bound: float, best: float, z: float) -> float:
-    """The standard error is larger with R₀ on its bound: what is allowed there counts, whatever lies before it."""
+    """The upper end. It is looked for with R₀ on its bound first, where the standard error is larger."""
     start = max(best, bound)
     if model.errors(start, on_bound=True) < z:
         return _root_above(lambda rate: model.errors(rate, on_bound=True) - z, start)
@@ -92,7 +93,7 @@ def _root_above(function: Callable[[float], float], low: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where an increasing function crosses 0; an end that rounding has put past the crossing is one."""
+    """Where an increasing function crosses 0; an end itself where rounding has moved the crossing past it."""
     if function(low) >= 0.0:
         return low
     return high if function(high) <= 0.0 else float(brentq(function, low, high, xtol=_TOLERANCE))
@@ -100,18 +101,19 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Model:
-    """The decay at a given rate above 0, with R₀ at its likeliest. Lengths are shares of the longest one."""
+    """The decay at a given rate above 0, with R₀ at its maximum-likelihood value. All arrays have shape (lengths,)."""
 
     at: _Array
+    """Lengths as shares of the longest one."""
     right: _Array
     wrong: _Array
 
     def bound(self) -> float:
-        """The rate from which on R₀ is 1. It is 0 where nothing is wrong."""
+        """The rate from which on R₀ is 1; 0 where no answer is wrong."""
         right, wrong = float(self.right.sum()), float(self.wrong.sum())
         if wrong == 0.0:
             return 0.0
-        # As if every sample were at the longest length, and as if every one were at the shortest.
+        # The ends are the rates if every sample were at the longest length, and if every sample were at the shortest.
         low = math.log1p(wrong / right)
         return _root(self._surplus, 0.5 * low, 2.0 * low / float(self.at.min()))
 
@@ -119,36 +121,36 @@ class _Model:
         return float(self.right.sum()) - float((self.wrong * _odds(-rate * self.at)).sum())
 
     def excess(self, rate: float, *, on_bound: bool) -> float:
-        """By how much the rate is too high for the scores: minus the slope of the profile log-likelihood."""
-        return float((self._pull(self._log_chance(rate, on_bound=on_bound)) * self.at).sum())
+        """Minus the slope of the profile log-likelihood: above 0 where the rate is too high for the scores."""
+        return float((self._slope(self._log_chance(rate, on_bound=on_bound)) * self.at).sum())
 
     def errors(self, rate: float, *, on_bound: bool) -> float:
-        """The same in standard errors."""
+        """The same slope in standard errors."""
         log_chance = self._log_chance(rate, on_bound=on_bound)
         weight = (self.right + self.wrong) * _odds(log_chance)
         about = 0.0 if on_bound else float((weight * self.at).sum() / weight.sum())
         information = float((weight * (self.at - about) ** 2).sum())
-        # At rates far beyond what is allowed only one length is left with a chance, and nothing of the variance.
-        return float((self._pull(log_chance) * self.at).sum()) / math.sqrt(max(information, _NO_VARIANCE))
+        # At rates far beyond the interval only one length has a chance above 0, and the variance vanishes.
+        return float((self._slope(log_chance) * self.at).sum()) / math.sqrt(max(information, _NO_VARIANCE))
 
     def initial(self, rate: float, *, on_bound: bool) -> float:
-        """R₀, the likeliest one at this rate."""
+        """The maximum-likelihood R₀ at this rate."""
         if on_bound:
             return 1.0
         return min(1.0, math.exp(float(self._log_chance(rate, on_bound=False)[0]) + rate * float(self.at[0])))
 
-    def _pull(self, log_chance: _Array) -> _Array:
+    def _slope(self, log_chance: _Array) -> _Array:
         """Derivative of the log-likelihood by the logarithm of the chance, at each length."""
-        pull = self.right.copy()
+        slope = self.right.copy()
         failing = self.wrong > 0.0
-        pull[failing] -= self.wrong[failing] * _odds(log_chance[failing])
-        return pull
+        slope[failing] -= self.wrong[failing] * _odds(log_chance[failing])
+        return slope
 
     def _log_chance(self, rate: float, *, on_bound: bool) -> _Array:
         """Logarithm of the chance at each length.
 
-        Off the bound the chance v at the shortest length is solved for: with w the share of it that is left at the
-        others, Σ wrong·v·w / (1 − v·w) has to be the number of right answers. That is convex in v, so that Newton's
+        Off the bound the equation is solved for the chance v at the shortest length: with w its remaining share at each
+        length, Σ wrong·v·w / (1 − v·w) has to be the number of right answers. The sum is convex in v, so that Newton's
         steps from above never overshoot.
         """
         if on_bound:
@@ -168,6 +170,7 @@ class _Model:
 
 
 def _odds(log_chance: _Array) -> _Array:
+    """Odds of each chance, from its logarithm (at most 0): the same shape."""
     with np.errstate(divide="ignore"):
         odds: _Array = np.exp(log_chance) / np.abs(np.expm1(log_chance))
     return odds

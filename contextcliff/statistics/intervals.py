@@ -1,13 +1,11 @@
 """Intervals and bounds of a mean score, by how the scores were made.
 
-Two things are kept apart. The interval that is *shown* beside a mean is two-sided and as close to its
-nominal coverage as can be had: Wilson's for 0/1 scores, a bootstrap for fractional ones. The bound
-that a cap is *tested* with is one-sided and errs on the safe side at every n: Clopper and Pearson's
-for 0/1 scores, Gaffke's (`bounded.py`) for fractional ones. Scores that come in clusters are first turned
-into the fractional counts of `clusters.py`.
+There are two kinds. The interval that is *shown* beside a mean is two-sided, with a coverage as near its nominal one as
+possible: Wilson's for 0/1 scores, a bootstrap (`bootstrap.py`) for fractional ones. The bound that a cap is *tested*
+with is one-sided and conservative at every n: Clopper and Pearson's for 0/1 scores, Gaffke's (`gaffke.py`) for
+fractional ones. Scores that come in clusters are first turned into the fractional counts of `clusters.py`.
 
-Sources: E. B. Wilson, JASA 22 (1927) 209-212; C. J. Clopper and E. S. Pearson, Biometrika 26 (1934)
-404-413; B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987) 171-185.
+Sources: E. B. Wilson, JASA 22 (1927) 209-212; C. J. Clopper and E. S. Pearson, Biometrika 26 (1934) 404-413.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from contextcliff.statistics.bootstrap import mean_intervals
 from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
 
 _BOOTSTRAP_SEED = 20_261_101
@@ -37,7 +36,7 @@ def shown_interval(scores: tuple[float, ...], confidence: float, *, binary: bool
 
     0/1 scores: Wilson. Fractional scores: bias-corrected accelerated bootstrap from a fixed seed;
     where there are fewer than ten of them, or all are equal, a bootstrap knows no spread, and the two
-    conservative bounds of `bounded.py` at (1 + confidence) / 2 stand in.
+    conservative bounds of `gaffke.py` at (1 + confidence) / 2 stand in.
     """
     if binary:
         return wilson(_successes(scores), len(scores), confidence)
@@ -99,15 +98,14 @@ def clopper_pearson_low(successes: float, n: float, confidence: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _bootstrap(scores: tuple[float, ...], confidence: float) -> tuple[float, float]:
-    interval = stats.bootstrap(
-        (np.asarray(scores),),
-        np.mean,
-        confidence_level=confidence,
-        n_resamples=_BOOTSTRAP_RESAMPLES,
+    (interval,) = mean_intervals(
+        np.asarray(scores)[:, None],
+        confidence=confidence,
+        seed=_BOOTSTRAP_SEED,
         method="BCa",
-        rng=np.random.default_rng(_BOOTSTRAP_SEED),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+        resamples=_BOOTSTRAP_RESAMPLES,
+    )
+    return interval
 
 
 def _successes(scores: tuple[float, ...]) -> int:

@@ -1,14 +1,15 @@
-"""Do values rise over ordered groups? Jonckheere and Terpstra's test.
+"""Jonckheere and Terpstra's test of whether values rise over ordered groups.
 
 A. R. Jonckheere, Biometrika 41 (1954) 133-145; T. J. Terpstra, Indag. Math. 14 (1952) 327-333. The statistic counts
-the pairs from two groups in which the later one is larger, a tie as half of one. Where no values are tied, its
-distribution is that of the inversions of a multiset: the q-multinomial coefficient, a product of Mann and Whitney's
-distributions of each group against all before it, and the p-value counts every arrangement. Where some are, or the
-counting would take long, the values are shuffled from a seed, and the p-value counts the observed order among the
-shuffled ones (B. Phipson and G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010) 39), so that it is never too small.
+the pairs of values from two groups in which the one of the later group is larger, a tie as half a pair. Where no values
+are tied, its distribution is that of the inversions of a multiset: the q-multinomial coefficient, a product of Mann and
+Whitney's distributions of each group against all before it, and the p-value counts every arrangement. Where values are
+tied, or counting would take long, the values are shuffled with a seed, and the p-value counts the observed order among
+the shuffled ones, so that it is never too small (B. Phipson, G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010) 39).
 
-A rank correlation of the groups' means would be a test of as many points as there are groups: of three means every
-sixth rise is perfect by chance.
+A rank correlation of the groups' means would have as many points as there are groups: three means rise in every sixth
+order of them by chance. Own code: statsmodels 0.15 has this test with the normal approximation alone, and scipy 1.17
+only Page's test, for repeated measures.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from contextcliff.statistics.rank_tests import doubled_ranks
 
 PERMUTATIONS = 9_999
 _MOST_STEPS = 1e9
-"""Additions above which arrangements are sampled: under a second."""
+"""Additions above which arrangements are sampled; so many take under a second."""
 _MOST_CHANCES = 1e6
-"""Chances that are held at once, as 8 bytes each; above, arrangements are sampled."""
+"""Probabilities held at once, of 8 bytes each, above which arrangements are sampled."""
 _CHUNK = 200_000
-"""Values that are shuffled at once, so that memory stays flat."""
+"""Values that are shuffled at once, which bounds the memory."""
 _TIE = 1e-9
 
 _Array = NDArray[np.float64]
@@ -38,16 +39,16 @@ _Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderedTrend:
-    """The p-value, and whether it counts all arrangements or a sample of them."""
+    """The p-value; `exact`: it counts all arrangements, not a sample of them."""
 
     p_value: float
     exact: bool
 
 
 def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: int) -> OrderedTrend | None:
-    """Test "the values don't rise from group to group"; `two_sided`: nor fall.
+    """Test "the values do not rise from group to group"; `two_sided`: "they neither rise nor fall".
 
-    None where fewer than two groups have values, or all are equal: there is only one arrangement.
+    None where fewer than two groups have values, or all values are equal: there is only one arrangement.
     """
     groups = [group for group in groups if len(group)]
     pooled = [value for group in groups for value in group]
@@ -64,7 +65,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
     labels = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(ranks, kind="stable")]
     shuffled = _shuffled_rises(labels, ties, seed)
     if two_sided:
-        # Half of the pairs rise in the mean, whatever is tied; the distribution need not be symmetric.
+        # The mean of the statistic is half of the pairs, with ties too; its distribution need not be symmetric.
         extreme = np.abs(shuffled - 0.5 * pairs) >= abs(rises - 0.5 * pairs) - _TIE
     else:
         extreme = shuffled >= rises - _TIE
@@ -72,7 +73,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
 
 
 def is_counted(sizes: tuple[int, ...]) -> bool:
-    """Whether all arrangements of groups of these sizes are counted, or a sample of them."""
+    """Whether all arrangements of groups of these sizes are counted; otherwise a sample of them is."""
     steps, held, pairs = 0.0, 0.0, 0
     for before, size in zip(accumulate(sizes), sizes[1:], strict=False):
         here = before * size
@@ -84,7 +85,10 @@ def is_counted(sizes: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4)
 def chances_of_rises(sizes: tuple[int, ...]) -> _Array:
-    """The chance of each number of rising pairs, 0 up to all, were every arrangement of untied values alike."""
+    """Probability of each number of rising pairs if every arrangement is equally likely and no values are tied.
+
+    Shape (pairs + 1,), for 0 up to all pairs.
+    """
     chances = np.ones(1)
     for before, size in zip(accumulate(sizes), sizes[1:], strict=False):
         chances = np.convolve(chances, _chances_of_pairs(min(before, size), max(before, size)))
@@ -92,31 +96,32 @@ def chances_of_rises(sizes: tuple[int, ...]) -> _Array:
 
 
 def _chances_of_pairs(few: int, many: int) -> _Array:
-    """The chance of each number of pairs, 0 up to `few` × `many`, in which the value of the `few` is larger.
+    """Probability of each number of pairs in which the value of the `few` is larger: shape (few × many + 1,).
 
-    The largest of k and j values is one of the k in k of k + j cases, and then larger than all j.
+    By recursion: the largest of k and j values is one of the k with probability k / (k + j), and is then larger than
+    all j.
     """
     chances = [np.ones(1) for _ in range(few + 1)]
     for j in range(1, many + 1):
         for k in range(1, few + 1):
-            found = np.zeros(k * j + 1)
-            found[j:] = k / (k + j) * chances[k - 1]
-            found[: chances[k].size] += j / (k + j) * chances[k]
-            chances[k] = found
+            mixed = np.zeros(k * j + 1)
+            mixed[j:] = k / (k + j) * chances[k - 1]
+            mixed[: chances[k].size] += j / (k + j) * chances[k]
+            chances[k] = mixed
     return chances[few]
 
 
 def _rises(groups: Sequence[Sequence[float]]) -> float:
-    """Pairs from two groups of which the later value is larger; a tie is half of one."""
-    found = 0.0
+    """Pairs of values from two groups in which the one of the later group is larger; a tie counts half."""
+    rises = 0.0
     for earlier, later in combinations(groups, 2):
         signs = np.sign(np.subtract.outer(np.asarray(later), np.asarray(earlier)))
-        found += 0.5 * float((signs + 1.0).sum())
-    return found
+        rises += 0.5 * float((signs + 1.0).sum())
+    return rises
 
 
 def _shuffled_rises(labels: _Labels, ties: tuple[int, ...], seed: int) -> _Array:
-    """The statistic of `PERMUTATIONS` random arrangements; `labels` are the groups in the order of the values."""
+    """The statistic of random arrangements: shape (PERMUTATIONS,). `labels`, shape (values,), are groups by value."""
     rng = np.random.default_rng(seed)
     rows = max(1, _CHUNK // labels.size)
     parts = [
@@ -127,13 +132,16 @@ def _shuffled_rises(labels: _Labels, ties: tuple[int, ...], seed: int) -> _Array
 
 
 def _rises_of(labels: _Labels, ties: tuple[int, ...]) -> _Array:
-    """The statistic of each row of group labels over the same ascending values, tied as `ties` says."""
+    """The statistic of each row of group labels over the same ascending values: shape (rows,).
+
+    `labels` has shape (rows, values); `ties` says how often each distinct value occurs.
+    """
     starts = np.cumsum(ties) - np.asarray(ties)
-    # Of each distinct value, in every row: how often it has occurred in the groups so far.
+    # Shape (rows, distinct values): how often each value has occurred in the groups so far.
     before = np.zeros((len(labels), len(ties)))
-    found = np.zeros(len(labels))
+    rises = np.zeros(len(labels))
     for group in range(int(labels.max()) + 1):
         here = np.add.reduceat((labels == group).astype(np.float64), starts, axis=1)
-        found += (here * (np.cumsum(before, axis=1) - 0.5 * before)).sum(axis=1)
+        rises += (here * (np.cumsum(before, axis=1) - 0.5 * before)).sum(axis=1)
         before += here
-    return found
+    return rises

@@ -1,14 +1,15 @@
-"""Is one mean at least a share of another, when both are estimates?
+"""Tests of whether one mean is at least a share of another, where both are estimates.
 
 Melding (M. P. Fay, M. A. Proschan and E. Brittain, "Combining one-sample confidence procedures for
 inference in the two-sample case", Biometrics 71 (2015) 146-156): draw the better mean from its lower
 confidence distribution and the other from its upper one, and ask how often the claim fails. On 0/1
 scores these are the beta distributions of Clopper and Pearson, and at a share of 1 the answer is
-Fisher's exact p-value; on fractional scores they are Gaffke's (`bounded.py`).
+Fisher's exact p-value; on fractional scores they are Gaffke's (`gaffke.py`). Own code: melding is in the R packages
+of its authors (`exact2x2`), and in no Python library.
 
-Not the score test for a ratio (Miettinen and Nurminen 1985): with 12 right of 12 at both lengths it
-takes "at least 0.8 of the baseline" for shown at 95%, where a model with a perfect baseline and a
-true score of 0.8 gets that far in 7% of runs. Melding asks for 14, as the absolute rule does.
+The score test for a ratio (Miettinen and Nurminen 1985) is not used: with 12 right of 12 at both lengths it shows "at
+least 0.8 of the baseline" at 95%, although a model with a perfect baseline and a true score of 0.8 has such a result in
+7% of runs. Melding needs 14 of 14, as the test against a fixed threshold does.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from contextcliff.statistics.gaffke import weighted_mean_cdf
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 _GRID = 257
 _REACH = 9.0
-"""Standard deviations of the second mean which the grid spans; beyond them its mass is below 1e-12."""
+"""Standard deviations on either side of the second mean that the grid spans; the mass beyond is below 1e-12."""
 
 
 def p_at_most_share(scores: tuple[float, ...], baseline: tuple[float, ...], share: float, *, binary: bool) -> float:
@@ -41,7 +42,7 @@ def p_at_most_share(scores: tuple[float, ...], baseline: tuple[float, ...], shar
 
 @lru_cache(maxsize=4096)
 def binary_p_at_most_share(successes: float, n: float, base_successes: float, base_n: float, share: float) -> float:
-    """The same for `successes` of `n` against `base_successes` of `base_n`, in whole numbers or effective ones.
+    """The same p-value for `successes` of `n` against `base_successes` of `base_n`, whole numbers or effective ones.
 
     With no success the p-value is 1, whatever the baseline; a baseline of successes only has the upper
     confidence distribution 1, and the test is then the exact binomial one against `share`.
@@ -69,7 +70,7 @@ def p_at_least_share(scores: tuple[float, ...], baseline: tuple[float, ...], sha
 
 
 def binary_p_at_least_share(successes: float, n: float, base_successes: float, base_n: float, share: float) -> float:
-    """The same for `successes` of `n` against `base_successes` of `base_n`, in whole numbers or effective ones."""
+    """The same p-value for `successes` of `n` against `base_successes` of `base_n`, whole numbers or effective ones."""
     if successes == n:
         return 1.0
     # The upper distribution of the score against the lower one of the baseline, both as quantiles.

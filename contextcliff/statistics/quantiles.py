@@ -1,4 +1,4 @@
-"""Classes of about equally many values, equal values never in two."""
+"""Classes of about equally many values; equal values are never in two classes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Number = TypeVar("Number", int, float)
 
 
 def quantile_classes(values: Iterable[Number], classes: int) -> list[list[Number]]:
-    """The distinct values, ascending, in up to `classes` classes: each goes where the middle of its ranks falls."""
+    """The distinct values, ascending, in up to `classes` classes: the middle of a value's ranks decides its class."""
     counts = Counter(values)
     total, below = counts.total(), 0
-    found: dict[int, list[Number]] = {}
+    by_class: dict[int, list[Number]] = {}
     for value in sorted(counts):
-        found.setdefault((2 * below + counts[value]) * classes // (2 * total), []).append(value)
+        by_class.setdefault((2 * below + counts[value]) * classes // (2 * total), []).append(value)
         below += counts[value]
-    return list(found.values())
+    return list(by_class.values())

@@ -1,9 +1,12 @@
-"""Are these values larger than those? A rank test that is exact also in small samples with ties.
+"""Mann and Whitney's test of whether values are larger than others, exact in small samples with ties.
 
-H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60. Were both samples of one distribution, every choice
-of n of the pooled mid-ranks would be as likely as the observed one. The sums of all choices are counted by dynamic
-programming over the doubled mid-ranks, which are whole numbers. scipy's exact method counts as if nothing were tied,
-and scores that are often 0 (a repetition rate) have mostly ties.
+H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60. If both samples are of one distribution, every choice
+of n of the pooled mid-ranks is as likely as the observed one. Dynamic programming counts the sums of all choices of the
+doubled mid-ranks, which are whole numbers.
+
+Own code: scipy 1.17's `mannwhitneyu(method="exact")` makes no correction for ties, and scores that are often 0 (a
+repetition rate) are mostly ties. Its `PermutationMethod` enumerates the choices one by one (184,756 for 10 values
+against 10), and samples them beyond its limit.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_STEPS = 1e9
-"""Additions above which the normal approximation stands in: about 100 values against 100 take as many."""
+"""Additions above which the normal approximation is used; 100 values against 100 take about as many."""
 
 _Array = NDArray[np.float64]
 
@@ -38,7 +41,7 @@ def p_larger(values: Sequence[float], others: Sequence[float]) -> float:
     if n <= m:
         tail = chances_of_rank_sums(ties, n)[int(ranks[:n].sum()) :]
     else:
-        # The smaller sample's ranks sum up to at most what they do, where the larger one's are at least theirs.
+        # The larger sample's rank sum is at least the observed one where the smaller sample's is at most it.
         tail = chances_of_rank_sums(ties, m)[: int(ranks[n:].sum()) + 1]
     return min(1.0, float(tail.sum()))
 
@@ -55,7 +58,7 @@ def least_p(n: int, m: int) -> float:
 
 
 def doubled_ranks(values: Sequence[float]) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-    """Twice the mid-rank of each value, counted from 0, and how often each distinct value occurs, ascending."""
+    """Twice the mid-rank of each value, counted from 0: shape (values,); and each distinct value's count, ascending."""
     _, place, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     below = np.cumsum(counts) - counts
     doubled: NDArray[np.int64] = (2 * below + counts - 1)[place]
@@ -64,14 +67,17 @@ def doubled_ranks(values: Sequence[float]) -> tuple[NDArray[np.int64], tuple[int
 
 @lru_cache(maxsize=512)
 def chances_of_rank_sums(ties: tuple[int, ...], n: int) -> _Array:
-    """The chance of each sum of doubled mid-ranks that `n` of the values have, were all choices alike; from 0 up."""
+    """Probability of each sum of doubled mid-ranks of `n` of the values, all choices equally likely.
+
+    Shape (largest sum + 1,), for sums from 0 on.
+    """
     counts = np.asarray(ties)
     ranks = np.repeat(2 * (np.cumsum(counts) - counts) + counts - 1, counts)
     ways = np.zeros((n + 1, int(ranks[-n:].sum()) + 1))
     ways[0, 0] = 1.0
     for place, rank in enumerate(ranks):
-        # Only what can still come to n choices, and to no more than the largest ranks so far add up to. The right-hand
-        # side is read before anything is written: each rank is taken at most once.
+        # Only numbers of choices that can still become n, and sums up to that of the largest ranks so far. The
+        # right-hand side is evaluated before anything is written, so that each rank is taken at most once.
         fewest, most = max(1, n - (len(ranks) - 1 - place)), min(n, place + 1)
         end = int(ranks[max(0, place + 1 - n) : place + 1].sum()) + 1
         ways[fewest : most + 1, rank:end] += ways[fewest - 1 : most, : end - rank]

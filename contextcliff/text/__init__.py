@@ -1,1 +1,1 @@
-
+"""Tokenizers and token offsets, sentence starts, and generated prose."""

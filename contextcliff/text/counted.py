@@ -1,4 +1,4 @@
-"""Token offsets from a server that only counts."""
+"""Token offsets from a server that only counts tokens."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 
 def counted_starts(text: str, count: Callable[[str], int]) -> Sequence[int]:
-    """Where tokens begin in `text`, asking only how many there are in blocks of a line or two.
+    """Character offset of every token of `text`, from the token counts of blocks of a line or two.
 
-    Exact at the beginnings of blocks, spread evenly inside them: off by a few tokens at most.
+    Exact at the start of each block, and spread evenly inside it: off by a few tokens at most.
     """
     starts: list[int] = []
     for block in blocks(text):
@@ -19,17 +19,18 @@ def counted_starts(text: str, count: Callable[[str], int]) -> Sequence[int]:
 
 
 def blocks(text: str, *, characters: int = 160) -> Sequence[slice]:
-    """Stretches of about so many characters that tile `text` and end before a blank where there is one.
+    """Consecutive slices that cover `text`: up to `characters` each, ending before a blank where there is one.
 
-    The blank stays with the word after it, as vocabularies have it: the counts of blocks add up to the whole's.
+    A blank goes with the word after it, as in the common vocabularies, so that the counts of the blocks add up to that
+    of the text.
     """
-    found: list[slice] = []
+    slices: list[slice] = []
     start = 0
     while start < len(text):
         end = min(len(text), start + characters)
         if end < len(text):
             blank = max(text.rfind(" ", start + 1, end), text.rfind("\n", start + 1, end))
             end = blank if blank > start else end
-        found.append(slice(start, end))
+        slices.append(slice(start, end))
         start = end
-    return found
+    return slices

@@ -1,4 +1,4 @@
-"""Prompts as chat messages, as plain text, and what a chat template adds where none is to be had."""
+"""Prompts as chat messages and as plain text, and an estimate of the tokens that a chat template adds."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from contextcliff.records.prompt import Prompt
 
-TOKENS_A_MESSAGE = 4
-"""Role and separators of a message in the common templates, and the same again for the answer's opening."""
+_TOKENS_PER_MESSAGE = 4
+"""Role and separators of a message in the common templates; the start of the answer takes as many."""
 
 
 def framed_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
-    """Tokens of the messages by `count`, and a frame for each and for the answer."""
+    """Tokens of the messages by `count`, plus an estimate for the template around each of them and the answer."""
     messages = [part for part in (prompt.system, prompt.user) if part is not None]
-    return sum(map(count, messages)) + TOKENS_A_MESSAGE * (len(messages) + 1)
+    return sum(map(count, messages)) + _TOKENS_PER_MESSAGE * (len(messages) + 1)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
@@ -28,5 +28,5 @@ def plain_text(prompt: Prompt) -> str:
 
 
 def plain_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
-    """Tokens of a prompt that goes as plain text."""
+    """Tokens of a prompt that is sent as plain text."""
     return count(plain_text(prompt))

@@ -13,8 +13,8 @@ from contextcliff.hub import cause, reach_the_hub
 from contextcliff.records.prompt import Prompt
 from contextcliff.text.framing import framed_tokens, messages, plain_tokens
 
-_ASKED_FOR = "config.json"
-"""What is asked for to see whether a repository can be reached: the file that is loaded first."""
+_PROBED_FILE = "config.json"
+"""Requested to see whether a repository can be reached; it is the file that is loaded first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +25,7 @@ class HubTokenizer:
     tokenizer: Any
     template_arguments: Mapping[str, object]
     plain: bool = False
-    """Prompts go without the chat template."""
+    """Whether prompts are sent without the chat template."""
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token, without special tokens."""
@@ -33,7 +33,7 @@ class HubTokenizer:
         return [start for start, _ in encoded["offset_mapping"]]
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens in the chat template; without one, those of the messages and a small frame for each."""
+        """Tokens of the prompt in the chat template; without one, of the messages and an estimate of their frames."""
         if self.plain:
             return plain_tokens(prompt, lambda text: len(self.tokenizer(text, verbose=False)["input_ids"]))
         if self.tokenizer.chat_template is None:
@@ -45,34 +45,34 @@ class HubTokenizer:
 
 
 def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain: bool = False) -> HubTokenizer:
-    """Load a tokenizer by repository or folder. Raises `RunError` where it is not to be had.
+    """Load a tokenizer by the name of a repository or folder. Raises `RunError` where that fails.
 
-    `HF_TOKEN` in the environment opens gated repositories. Code that a repository brings is not run. Where the hub
-    can't be reached, what its cache holds (`HF_HOME`) is used, at once.
+    `HF_TOKEN` in the environment gives access to gated repositories. Code in a repository is not run. Where the hub
+    can't be reached, its cache (`HF_HOME`) is used, without retries.
     """
-    out_of_reach = None if Path(name).is_dir() else _out_of_reach(name)
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # at import it would advise to install torch
+    unreachable = None if Path(name).is_dir() else _why_unreachable(name)
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # its import would print advice to install torch
     from transformers import AutoTokenizer
 
     try:
         loaded = AutoTokenizer.from_pretrained(
-            name, use_fast=True, trust_remote_code=False, local_files_only=out_of_reach is not None
+            name, use_fast=True, trust_remote_code=False, local_files_only=unreachable is not None
         )
     except (OSError, ValueError, KeyError) as error:
         raise RunError(
-            f"tokenizer.name={name}: can't be loaded ({out_of_reach or cause(error)}); give a folder that holds it "
-            "with tokenizer.name=FOLDER, look at the network, at HF_HOME for what was fetched before and at HF_TOKEN "
-            "for gated ones, or take tokenizer=server or tokenizer=tiktoken"
+            f"tokenizer.name={name}: can't be loaded ({unreachable or cause(error)}); give a folder that holds it "
+            "with tokenizer.name=FOLDER, check the network, HF_HOME for earlier downloads and HF_TOKEN for gated "
+            "repositories, or take tokenizer=server or tokenizer=tiktoken"
         ) from error
     return HubTokenizer(
         name=f"huggingface:{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain
     )
 
 
-def _out_of_reach(repository: str) -> str | None:
-    """Why a repository is not to be had from the hub; None where it is."""
+def _why_unreachable(repository: str) -> str | None:
+    """The reason why a repository can't be reached; None where it can."""
     try:
-        reach_the_hub(repository, _ASKED_FOR)
+        reach_the_hub(repository, _PROBED_FILE)
     except RunError as error:
         return str(error)
     return None

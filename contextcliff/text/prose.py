@@ -1,8 +1,8 @@
 """The `synthetic` haystack: unlimited, seeded English prose that never repeats a sentence.
 
-A chapter has a place, a season, a person with a trade, a friend and some neighbours; each of its paragraphs
-keeps to one topic. A sentence is a frame whose slots are filled from stocks dealt like shuffled cards: a word
-comes back only when its whole stock has been seen. What was told before is dealt again until it differs.
+A chapter has a place, a season, a person with a trade, a friend and some neighbours; each of its paragraphs has one
+topic. A sentence is a template whose slots are filled from stocks of words. A stock is used like a deck of cards: a
+word returns only after all others of its stock. A sentence that has occurred before is drawn again.
 """
 
 import re
@@ -22,18 +22,18 @@ _PRONOUNS: Final = {
     "m": {"he": "he", "him": "him", "his": "his", "himself": "himself", "person_word": "man"},
 }
 
-# Draws of a kind of frame, each already used or told, before the body's frames stand in for it.
-_PATIENCE: Final = 24
+# Failed draws of a kind of template before a template of the body is used in its place.
+_MAX_MISSES: Final = 24
 
-# Literal text and slot names by turns, literal first; a slot starting with ^ takes a capital.
+# Literal text and slot names alternate, literal first. A slot that starts with ^ gets a capital letter.
 _Template: TypeAlias = tuple[str, ...]
 
 
 def sentences(*, seed: int) -> Iterator[str]:
-    """The endless sentences of one seed, in order, no two alike.
+    """The endless sentences of one seed, in order, no two equal: those of `prose`, without its paragraphs.
 
-    They are those of `prose`, without its paragraphs. Each ends in `.` or `?`, with at most a closing quote
-    after it. What was told is remembered by digest: about 120 bytes for a sentence of some 80 characters.
+    Each ends in `.` or `?`, with at most a closing quotation mark after it. Past sentences are kept as digests, which
+    takes about 120 bytes for a sentence of some 80 characters.
     """
     for paragraph in _Narrator(seed).paragraphs():
         yield from paragraph
@@ -42,19 +42,19 @@ def sentences(*, seed: int) -> Iterator[str]:
 def prose(*, seed: int, characters: int) -> str:
     """At least `characters` characters of English paragraphs separated by one blank line.
 
-    The text ends with the first whole paragraph that reaches the length, so a shorter text is a prefix of a
-    longer one of the same seed. The same seed gives the same text on every platform and Python version.
-    Nothing in it is quoted: the stocks were written for this project, and all names are invented.
+    The text ends with the first whole paragraph that reaches the length, so a shorter text is a prefix of a longer one
+    of the same seed. The same seed gives the same text on every platform and Python version. The stocks were written
+    for this project, and all names are invented.
     """
     if characters < 0:
         raise ValueError(f"characters must not be negative, got {characters}")
-    told: list[str] = []
+    written: list[str] = []
     length = 0
     paragraphs = _Narrator(seed).paragraphs()
     while length < characters:
-        told.append(" ".join(next(paragraphs)))
-        length += len(told[-1]) + (2 if len(told) > 1 else 0)
-    return "\n\n".join(told)
+        written.append(" ".join(next(paragraphs)))
+        length += len(written[-1]) + (2 if len(written) > 1 else 0)
+    return "\n\n".join(written)
 
 
 @cache
@@ -64,7 +64,7 @@ def _templates(stock: str) -> tuple[_Template, ...]:
 
 
 class _Deck:
-    """Templates dealt in shuffled order, shuffled anew when all have been seen."""
+    """Templates dealt in shuffled order, and shuffled again once all have been dealt."""
 
     __slots__ = ("_cards", "_left", "_random")
 
@@ -103,12 +103,12 @@ def _fill(template: _Template, scope: _Scope) -> str:
 
 
 class _Narrator:
-    """One seed's story: chapters of paragraphs of sentences, and the memory of what was told."""
+    """Writes the text of one seed, in chapters of paragraphs of sentences, and remembers the sentences."""
 
     def __init__(self, seed: int) -> None:
-        # Only `Random.random` is promised to stay the same across versions; the digest keeps -1 and 1 apart.
+        # Python promises stable results for `Random.random` alone. The digest gives -1 and 1 different seeds.
         self._random = Random(int.from_bytes(blake2b(str(seed).encode()).digest(), "big")).random
-        self._told: set[bytes] = set()
+        self._digests: set[bytes] = set()
         self._common: _Scope = dict(self._decks(STOCK))
         self._settings = {name: self._decks(stocks) for name, stocks in SETTINGS.items()}
         self._seasons = {name: self._decks(stocks) for name, stocks in SEASONS.items()}
@@ -183,7 +183,7 @@ class _Narrator:
         scope["who"] = given
         kind = "open"
         for _ in range(2 + int(self._random() * 4)):
-            # A short sentence needs a full one before it to lean on.
+            # A short sentence refers to the full one before it.
             kind = "short" if kind == "body" and self._random() < 0.35 else "body"
             paragraph.append(self._sentence(frames, kind, scope, used))
         if self._random() < 0.7:
@@ -193,15 +193,15 @@ class _Narrator:
     def _sentence(self, frames: dict[str, _Deck], kind: str, scope: _Scope, used: set[_Template]) -> str:
         misses = 0
         while True:
-            # A kind of short frames can run dry; those of the body name new people in every chapter.
-            frame = frames[kind if misses < _PATIENCE else "body"].deal()
+            # A kind with few templates can run out; those of the body name new people in every chapter.
+            frame = frames[kind if misses < _MAX_MISSES else "body"].deal()
             text = _fill(frame, scope)
             text = _ARTICLE_BEFORE_VOWEL.sub(r"\1n ", text[0].upper() + text[1:])
             digest = blake2b(text.encode(), digest_size=8).digest()
-            # Two sentences may share a digest by chance: that only skips one that could have been told.
-            if frame not in used and digest not in self._told:
+            # Two sentences can share a digest by chance: that only skips a sentence.
+            if frame not in used and digest not in self._digests:
                 used.add(frame)
-                self._told.add(digest)
+                self._digests.add(digest)
                 return text
             misses += 1
 

@@ -1,8 +1,8 @@
-"""The words and sentence frames that `prose` is made of.
+"""The words and sentence templates of `prose`.
 
-Every stock is a text of entries, one a line or several on a line between bars. An entry may hold slots:
-`{slot}` is filled from the stock of that name, `{^slot}` likewise with a capital first letter.
-Everything here was written for this project; people and places are invented.
+A stock is a text of entries, separated by line ends or bars. An entry can have slots: `{slot}` is filled from the stock
+of that name, `{^slot}` likewise with a capital first letter. Everything was written for this project; people and places
+are invented.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Where sentences begin, so that a text starts and a needle goes in between two of them."""
+"""Where sentences begin: contexts start there, and needles are inserted there."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from unicodedata import east_asian_width
 
 _TITLES = frozenset(["Mr", "Mrs", "Ms", "Messrs", "Dr", "Prof", "Rev", "Capt", "Lt", "Sgt", "Mme", "Mlle"])
 _NEVER_LAST = _TITLES | {"e.g", "i.e", "viz", "cf", "vs"}
-"""What no sentence ends with; `sentencex` has not all of them, and ends one at `Mr.` before `Will`."""
+"""Abbreviations that never end a sentence. `sentencex` lacks some of them, and splits `Mr.` from `Will`."""
 _WORD = re.compile(r"((?:\w+\.)*\w+)\.\Z")
-_WORD_BEHIND = re.compile(r"""(?:\S*(?:--|[—–]))?["'“‘«(\[_*]*((?:\w+\.)+)""")
+_WORD_AFTER_MARK = re.compile(r"""(?:\S*(?:--|[—–]))?["'“‘«(\[_*]*((?:\w+\.)+)""")
 _UNSPACED = re.compile(r"\S+\Z")
 _DASH = re.compile(r"""["'“‘«(\[_*]*(?:--|[—–―]|-\s)""")
 _ATTACHED = re.compile(r"""["'”’»«“)\]}_*」』】〉》、。，．：；！？.,;:!?…]""")
 _CLOSING = re.compile(r"""[,;:!?)\]}」』】〉》、。，．：；！？]|["'”’»_*]+(?=[\s—,;]|\Z)""")
-"""What closes a sentence or goes on with it: hard by the one before, and after a blank, where it can't open one."""
+"""What continues or closes the sentence before it: directly after it (`_ATTACHED`), and after a blank (`_CLOSING`)."""
 _FIRST_LETTER = re.compile(r"[\W_]{0,8}([^\W_])")
-_LOOKED_BACK = 60
-_LOOKED_AHEAD = 60
+_CHARACTERS_BEFORE = 60
+_CHARACTERS_AFTER = 60
+"""Of a place, in which an abbreviation is looked for."""
 
 
 def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
     """Character offsets at which sentences begin, ascending; the first is 0.
 
-    Paragraph breaks are boundaries too. Splitting is `sentencex`'s (Wikimedia), which knows the abbreviations of the
-    language, given as an ISO 639-1 code; what `goes_on` is left out.
+    `language` is an ISO 639-1 code. `sentencex` (Wikimedia) splits, by the abbreviations of the language and at
+    paragraph breaks; places where `goes_on` says that the sentence continues are left out.
     """
-    from sentencex import get_sentence_boundaries  # a compiled module: not for `--help`
+    from sentencex import get_sentence_boundaries  # imported late, since `--help` does not need this compiled module
 
     starts = [
         boundary["start_index"]
@@ -41,10 +42,11 @@ def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
 
 
 def goes_on(text: str, place: int, *, language: str = "en") -> bool:
-    """Whether a sentence goes on at a place that a splitter takes for the beginning of one.
+    """Whether a sentence continues at a place where a splitter begins a new one.
 
-    It does before a lower-case word, a closing quotation mark or sign, and a dash (but for one that opens a line with a
-    capital: speech, or an item of a list), and after an abbreviation, also one behind a quotation mark or dash.
+    It continues before a lower-case word, closing punctuation and a dash, unless the dash opens a line with a capital
+    after it (speech, or an item of a list). It also continues after an abbreviation, even one that follows a quotation
+    mark or dash directly.
     """
     end, start = _gap(text, place)
     if end == 0 or start == len(text):
@@ -61,16 +63,19 @@ def goes_on(text: str, place: int, *, language: str = "en") -> bool:
 
 
 def parts_sentences(text: str, place: int, *, language: str = "en") -> bool:
-    """Whether one sentence ends before a place and another begins after it for certain, also where a paragraph does.
+    """Whether it is certain that one sentence ends before a place and another begins after it.
 
-    A line that opens with a dash may be speech, or who is quoted in the line before.
+    It is not before a dash, which can open speech as well as the name of who is quoted in the line before.
     """
     _, start = _gap(text, place)
     return not goes_on(text, place, language=language) and _DASH.match(text, start) is None
 
 
 def nearest_start(starts: Sequence[int], target: int, *, before: int) -> int:
-    """The sentence start closest to `target` among those before `before`; the earlier of two as close."""
+    """The sentence start before `before` that is closest to `target`; the earlier of two at equal distance.
+
+    All are character offsets. Raises `ValueError` where no sentence starts before `before`.
+    """
     last = bisect_left(starts, before) - 1
     if last < 0:
         raise ValueError(f"no sentence starts before character {before}")
@@ -80,7 +85,7 @@ def nearest_start(starts: Sequence[int], target: int, *, before: int) -> int:
 
 
 def _gap(text: str, place: int) -> tuple[int, int]:
-    """The end of what stands before the blanks around a place, and the beginning of what stands after them."""
+    """Where the blanks around a place begin and where they end."""
     end = start = place
     while end > 0 and text[end - 1].isspace():
         end -= 1
@@ -95,36 +100,33 @@ def _blank_lines(text: str, place: int) -> bool:
 
 
 def _is_inside_word(text: str, place: int) -> bool:
-    """Whether a full stop is one of a word's own: `U.S.`, `7.Bg5`."""
+    """Whether the full stop before a place is inside a word: `U.S.`, `7.Bg5`."""
     return text[place - 1] == "." and text[place].isalnum() and east_asian_width(text[place]) not in "WF"
 
 
 def _is_abbreviated(text: str, end: int, start: int, language: str) -> bool:
-    """Whether the word before `end` is an abbreviation that the sentence goes on after.
+    """Whether the word before `end` is an abbreviation after which the sentence continues.
 
-    `sentencex` looks words up from blank to blank, and so misses those behind a quotation mark, bracket or dash: it is
-    asked again without that.
+    `sentencex` looks up what is between two blanks, and so misses an abbreviation that follows a quotation mark,
+    bracket or dash directly. It is called again without that.
     """
-    before = text[max(0, end - _LOOKED_BACK) : end]
+    before = text[max(0, end - _CHARACTERS_BEFORE) : end]
     word, unspaced = _WORD.search(before), _UNSPACED.search(before)
     if word is None or unspaced is None:
         return False
     if word[1] in _NEVER_LAST:
         return True
-    behind = _WORD_BEHIND.fullmatch(unspaced[0])
-    if behind is None or behind.start(1) == 0:
+    marked = _WORD_AFTER_MARK.fullmatch(unspaced[0])
+    if marked is None or marked.start(1) == 0:
         return False
-    return _is_joined(behind[1], text[start : start + _LOOKED_AHEAD].split("\n", 1)[0], language)
+    return _is_one_sentence(marked[1], text[start : start + _CHARACTERS_AFTER].split("\n", 1)[0], language)
 
 
 @lru_cache(maxsize=4096)
-def _is_joined(word: str, following: str, language: str) -> bool:
+def _is_one_sentence(word: str, following: str, language: str) -> bool:
+    """Whether `sentencex` keeps `word` and `following` in one sentence."""
     from sentencex import get_sentence_boundaries
 
-    before = f"{_NEUTRAL} {word} "
-    found = get_sentence_boundaries(language, before + following)
-    return all(boundary["start_index"] != len(before) for boundary in found)
-
-
-_NEUTRAL = "0"
-"""Stands before a word that is looked up: a word of no language."""
+    before = f"0 {word} "  # the 0 is a word in no language, so it changes nothing
+    boundaries = get_sentence_boundaries(language, before + following)
+    return all(boundary["start_index"] != len(before) for boundary in boundaries)

@@ -1,4 +1,4 @@
-"""OpenAI's vocabularies by `tiktoken`: exact for OpenAI's models, an estimate for others."""
+"""OpenAI's vocabularies, with `tiktoken`: exact for OpenAI's models, an estimate for others."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TiktokenTokenizer:
-    """One encoding."""
+    """One encoding of `tiktoken`."""
 
     name: str
     encoding: tiktoken.Encoding
     plain: bool = False
-    """Prompts go without a chat template."""
+    """Whether prompts are sent without a chat template."""
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token."""
@@ -29,25 +29,28 @@ class TiktokenTokenizer:
         return offsets
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the messages and a small frame for each."""
-        counted = plain_tokens if self.plain else framed_tokens
-        return counted(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
+        """Tokens of the messages and an estimate of the template around them."""
+        count_tokens = plain_tokens if self.plain else framed_tokens
+        return count_tokens(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
 
 
 def tiktoken_tokenizer(name: str, *, plain: bool = False) -> TiktokenTokenizer:
-    """Load an encoding (`o200k_base`) or a model's (`gpt-4o`). Raises `ConfigError`, `RunError`."""
+    """Load an encoding by its name (`o200k_base`) or by that of a model (`gpt-4o`).
+
+    Raises `ConfigError` for an unknown name, `RunError` where the vocabulary can't be downloaded.
+    """
     import requests
     import tiktoken
 
     try:
-        known = name in tiktoken.list_encoding_names()
-        encoding = tiktoken.get_encoding(name) if known else tiktoken.encoding_for_model(name)
+        is_encoding = name in tiktoken.list_encoding_names()
+        encoding = tiktoken.get_encoding(name) if is_encoding else tiktoken.encoding_for_model(name)
     except KeyError as error:
         names = ", ".join(tiktoken.list_encoding_names())
         raise ConfigError(f"tokenizer.name={name}: no such encoding or model; the encodings are: {names}") from error
     except (requests.RequestException, OSError) as error:
         raise RunError(
-            f"tokenizer.name={name}: tiktoken fetches its vocabulary from the network at first use, and can't; "
-            "set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
+            f"tokenizer.name={name}: tiktoken fetches its vocabulary from the network at first use, and that "
+            "failed; set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
         ) from error
     return TiktokenTokenizer(name=f"tiktoken:{name}", encoding=encoding, plain=plain)

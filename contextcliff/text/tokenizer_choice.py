@@ -1,4 +1,4 @@
-"""The `tokenizer` group: whose tokens count."""
+"""The group `tokenizer`: chooses the tokenizer that prompts are cut by."""
 
 from __future__ import annotations
 
@@ -17,142 +17,151 @@ _UNKNOWN_MODEL_ENCODING = "o200k_base"
 _REPOSITORY = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 
 
-def _not_heard(_: str) -> None:
+def _ignore(_: str) -> None:
     return
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
-    """What there is to choose from: the server's own tokenizer, and the model's repository on the hub."""
+class TokenizerSources:
+    """What is known of a model's tokenizer."""
 
     own: Tokenizer | None
+    """The server's own."""
     hub: str | None
+    """The model's repository on the Hugging Face hub."""
     template_arguments: Mapping[str, object]
+    """For the chat template."""
     plain: bool = False
-    """Whether prompts go without a chat template."""
+    """Whether prompts are sent without a chat template."""
     model: str | None = None
-    """What the model is called where it is served: often the name of its repository."""
+    """The model's name on the server, which is often that of its repository."""
     estimate: Tokenizer | None = None
-    """Stands in where none is to be had; None: that is an error."""
-    told: Callable[[str], None] = _not_heard
-    """Hears, in a sentence, what was tried and not to be had."""
+    """Used where no tokenizer can be loaded; None makes that an error."""
+    on_note: Callable[[str], None] = _ignore
+    """Called with a sentence for the report where the model's own tokenizer can't be loaded."""
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """The repositories that may hold the model's tokenizer, the likeliest first.
+        """Repositories that may hold the model's tokenizer, the most likely first.
 
-        A name that is a repository's says more of the model than the repository that goes with a preset.
+        The served name, where it has the form of a repository's, is more specific than the repository of a preset.
         """
         named = self.model if self.model is not None and _REPOSITORY.fullmatch(self.model) else None
         return tuple(dict.fromkeys(name for name in (named, self.hub) if name is not None))
 
 
 class TokenizerChoice(Protocol):
-    """Chooses the tokenizer by which prompts are cut to length."""
+    """Chooses the tokenizer that prompts are cut to length by."""
 
     @property
     def name(self) -> str | None:
-        """A tokenizer asked for by name."""
+        """The name of a tokenizer, where one is configured."""
         ...
 
-    def choose(self, offer: Offer) -> Tokenizer:
-        """The tokenizer to use. Raises `ConfigError` and `RunError` for one that is not to be had."""
+    def choose(self, sources: TokenizerSources) -> Tokenizer:
+        """The tokenizer to use. Raises `ConfigError` and `RunError` where it can't be loaded."""
         ...
 
 
 @settings
 class ServerTokenizer:
-    """The server's own: the one that the model under test really uses."""
+    """The server's own, which is the one that the model really uses."""
 
     name: str | None = None
 
-    def choose(self, offer: Offer) -> Tokenizer:
-        """The server's own, or an error."""
+    def choose(self, sources: TokenizerSources) -> Tokenizer:
+        """The server's own. Raises `ConfigError` where it has none to call."""
         if self.name is not None:
-            raise ConfigError(f"tokenizer.name={self.name}: a server has the tokenizer that it has; leave it out")
-        if offer.own is None:
+            raise ConfigError(f"tokenizer.name={self.name}: tokenizer=server takes no name; leave it out")
+        if sources.own is None:
             raise ConfigError("tokenizer=server: this server does not tokenise; take tokenizer=auto or huggingface")
-        return offer.own
+        return sources.own
 
 
 @settings
 class HuggingFaceTokenizer:
-    """One from the hub or from a folder; by default the model's."""
+    """One from the Hugging Face hub or from a folder."""
 
     name: GivenPath | None = None
+    """A repository or folder; None takes the model's repository."""
 
-    def choose(self, offer: Offer) -> Tokenizer:
-        """The one named, else the model's."""
+    def choose(self, sources: TokenizerSources) -> Tokenizer:
+        """The named one, else the model's."""
         if self.name is not None:
-            return hub_tokenizer(self.name, offer.template_arguments, plain=offer.plain)
-        if not offer.repositories:
+            return hub_tokenizer(self.name, sources.template_arguments, plain=sources.plain)
+        if not sources.repositories:
             raise ConfigError("tokenizer=huggingface: this model names no repository; give tokenizer.name=OWNER/NAME")
-        found = _from_the_hub(offer)
-        if isinstance(found, RunError):
-            raise found
-        return found
+        loaded = _from_the_hub(sources)
+        if isinstance(loaded, RunError):
+            raise loaded
+        return loaded
 
 
 @settings
 class Tiktoken:
-    """An encoding of OpenAI's, or a model's."""
+    """An encoding of OpenAI's."""
 
     name: Name | None = None
+    """Of an encoding or a model; None takes the newest encoding."""
 
-    def choose(self, offer: Offer) -> Tokenizer:
-        """The one named, else the newest encoding."""
-        return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING, plain=offer.plain)
+    def choose(self, sources: TokenizerSources) -> Tokenizer:
+        """The named one, else the newest encoding."""
+        return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING, plain=sources.plain)
 
 
 @settings
 class AutoTokenizer:
-    """The server's own, else the model's from the hub, else tiktoken; the report says which it was."""
+    """The server's own, else the model's from the hub, else tiktoken. The report names the one that was used."""
 
     name: GivenPath | None = None
-    """A repository, folder or tiktoken encoding that overrides what would be found."""
+    """A repository, folder or tiktoken encoding, used in place of all others."""
 
-    def choose(self, offer: Offer) -> Tokenizer:
-        """The first that is to be had."""
+    def choose(self, sources: TokenizerSources) -> Tokenizer:
+        """The first that can be loaded."""
         if self.name is not None:
-            return _named(self.name, offer)
-        if offer.own is not None:
-            return offer.own
-        found = _from_the_hub(offer) if offer.repositories else None
-        if found is not None and not isinstance(found, RunError):
-            return found
+            return _named(self.name, sources)
+        if sources.own is not None:
+            return sources.own
+        loaded = _from_the_hub(sources) if sources.repositories else None
+        if loaded is not None and not isinstance(loaded, RunError):
+            return loaded
         try:
-            chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=offer.plain)
+            chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=sources.plain)
         except RunError as error:
-            if offer.estimate is None:
-                raise _none_to_be_had(found, error) from error
-            offer.told("no tokenizer is to be had from here: tokens are estimated")
-            return offer.estimate
-        if found is not None:
-            offer.told(f"prompts are cut by {chosen.name}, since the model's own tokenizer is not to be had: {found}")
+            if sources.estimate is None:
+                raise _combined_error(loaded, error) from error
+            sources.on_note("no tokenizer can be loaded here: tokens are estimated")
+            return sources.estimate
+        if loaded is not None:
+            sources.on_note(
+                f"prompts are cut by {chosen.name}, since the model's own tokenizer can't be loaded: {loaded}"
+            )
         return chosen
 
 
-def _none_to_be_had(hub: RunError | None, tiktoken: RunError) -> RunError:
-    """Why there is nothing to count by: of the hub, where that was asked, and of tiktoken."""
+def _combined_error(hub: RunError | None, tiktoken: RunError) -> RunError:
+    """Why no tokenizer can be loaded: the error of the hub, where it was tried, and that of tiktoken."""
     if hub is None:
         return tiktoken
-    return RunError(f"{hub}; tiktoken's vocabulary can't be fetched either: TIKTOKEN_CACHE_DIR names a folder of it")
+    return RunError(
+        f"{hub}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder that holds it"
+    )
 
 
-def _from_the_hub(offer: Offer) -> Tokenizer | RunError:
-    """The first of the model's repositories that is to be had, else why the first was not."""
+def _from_the_hub(sources: TokenizerSources) -> Tokenizer | RunError:
+    """The tokenizer of the first repository that can be loaded, else the error of the first one."""
     failures = []
-    for name in offer.repositories:
+    for name in sources.repositories:
         try:
-            return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)
+            return hub_tokenizer(name, sources.template_arguments, plain=sources.plain)
         except RunError as error:
             failures.append(error)
     return failures[0]
 
 
-def _named(name: str, offer: Offer) -> Tokenizer:
+def _named(name: str, sources: TokenizerSources) -> Tokenizer:
     import tiktoken
 
     if name in tiktoken.list_encoding_names():
-        return tiktoken_tokenizer(name, plain=offer.plain)
-    return hub_tokenizer(name, offer.template_arguments, plain=offer.plain)
+        return tiktoken_tokenizer(name, plain=sources.plain)
+    return hub_tokenizer(name, sources.template_arguments, plain=sources.plain)

@@ -1,4 +1,4 @@
-"""What a tokenizer has to tell, and texts that are tokenised once and sliced by offset."""
+"""The interface of a tokenizer, and texts that are tokenised once and cut by token offsets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from unicodedata import category, east_asian_width
 
 from contextcliff.records.prompt import Prompt
 
-_LONGEST_WORD = 40
+_MAX_WORD = 40
+"""Characters. A longer run without a blank is cut inside."""
 _CLOSING = frozenset({"Pe", "Pf", "Po"})
-"""Brackets and quotation marks that close, and other punctuation: no line of Japanese begins with one."""
+"""Unicode categories of closing brackets and quotation marks and of other punctuation; no Japanese line begins so."""
 
 
 class Tokenizer(Protocol):
-    """Counts and places tokens as the model under test does."""
+    """Counts and locates tokens as the model under test does."""
 
     @property
     def name(self) -> str:
@@ -24,20 +25,21 @@ class Tokenizer(Protocol):
         ...
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset at which each token of `text` begins: ascending, the first is 0."""
+        """Character offset of every token of `text`, ascending; the first is 0."""
         ...
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the whole request, chat template and generation prompt included."""
+        """Tokens of the whole request, with chat template and generation prompt."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenisedText:
-    """A text with its token offsets: any slice is then a lookup, also at a million tokens."""
+    """A text with its token offsets. Counting and cutting are then lookups, even at a million tokens."""
 
     text: str
     starts: Sequence[int]
+    """Character offset of every token."""
 
     @property
     def tokens(self) -> int:
@@ -49,9 +51,9 @@ class TokenisedText:
         return bisect_left(self.starts, end) - bisect_left(self.starts, start)
 
     def end_for(self, start: int, tokens: int) -> int:
-        """Largest end so that `text[start:end]` holds at most `tokens` tokens and breaks no word.
+        """The largest end such that `text[start:end]` has at most `tokens` tokens and ends between two words.
 
-        Returns `start` where not even one word fits; what comes before `start` is taken as another word.
+        Returns `start` where not even one word fits. `start` counts as a word boundary.
         """
         first = bisect_left(self.starts, start)
         last = first + tokens
@@ -60,7 +62,7 @@ class TokenisedText:
         return self._word_end(start, self.starts[last])
 
     def start_for(self, end: int, tokens: int) -> int:
-        """Smallest start so that `text[start:end]` holds at most `tokens` tokens and begins inside no word.
+        """The smallest start such that `text[start:end]` has at most `tokens` tokens and starts with a word.
 
         Returns `end` where not even one word fits.
         """
@@ -70,24 +72,24 @@ class TokenisedText:
         return self._word_start(self.starts[last - tokens], end) if tokens > 0 else end
 
     def _word_start(self, start: int, end: int) -> int:
-        """The first place in `[start, end)` that is inside no word; `end` where the last word is longer.
+        """The first word start in `[start, end)`; `end` where there is none.
 
-        An unbroken run longer than any word is cut at the token.
+        A run without blanks that is longer than any word is cut at the token `start`.
         """
-        latest = min(end, start + _LONGEST_WORD)
+        latest = min(end, start + _MAX_WORD)
         place = next((place for place in range(start, latest) if _begins_word(self.text, place)), None)
         if place is not None:
             return place
         return end if latest == end else start
 
     def _word_end(self, start: int, end: int) -> int:
-        """The last place in `(start, end]` that is inside no word; `start` where the first word is longer.
+        """The last word boundary in `(start, end]`, since a token can begin inside a word; `start` where there is none.
 
-        A cut at a token's start can fall inside a word. An unbroken run longer than any word is cut at the token.
+        A run without blanks that is longer than any word is cut at the token `end`.
         """
         if end >= len(self.text):
             return end
-        earliest = max(start, end - _LONGEST_WORD)
+        earliest = max(start, end - _MAX_WORD)
         place = next((place for place in range(end, earliest, -1) if is_between_words(self.text, place)), None)
         if place is not None:
             return place
@@ -95,14 +97,14 @@ class TokenisedText:
 
 
 def is_between_words(text: str, place: int) -> bool:
-    """Whether a text may be cut before the character at `place`, which is inside it."""
+    """Whether a text can be cut before the character at `place`, which must be inside the text."""
     before, after = text[place - 1], text[place]
-    # Chinese and Japanese write no spaces: every character there is a place to cut.
+    # Chinese and Japanese set no spaces: a text can be cut at every character.
     return after.isspace() or _is_wide(after) or _is_wide(before)
 
 
 def _begins_word(text: str, place: int) -> bool:
-    """Whether a text may begin with the character at `place`: after a blank, or in a script that sets none."""
+    """Whether a text can start with the character at `place`: after a blank, or in a script without blanks."""
     if place == 0 or text[place].isspace():
         return place == 0
     if text[place - 1].isspace():
@@ -115,5 +117,5 @@ def _is_wide(character: str) -> bool:
 
 
 def tokenise(text: str, tokenizer: Tokenizer) -> TokenisedText:
-    """Tokenise a text once."""
+    """The text with its token offsets."""
     return TokenisedText(text=text, starts=tokenizer.starts(text))

@@ -1,4 +1,4 @@
-"""A tokenizer that needs no model: words, numbers in threes, signs. For engines without weights."""
+"""A tokenizer that needs no model, for engines without weights: pieces of words, up to three digits, signs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from contextcliff.records.prompt import Prompt
 from contextcliff.text.framing import framed_tokens
 
-# A leading blank belongs to its word, as in byte-pair vocabularies; long words fall into pieces, so that
-# English prose comes to about 1.3 tokens a word.
+# A blank belongs to the word after it, as in byte-pair vocabularies. Long words are split, so that English prose has
+# about 1.3 tokens per word.
 _PIECE = re.compile(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordTokenizer:
-    """Counts pieces of words; the same on every machine and without a download."""
+    """Counts pieces of words; needs no download and gives the same on every machine."""
 
     @property
     def name(self) -> str:
@@ -28,5 +28,5 @@ class WordTokenizer:
         return [match.start() for match in _PIECE.finditer(text)]
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Pieces of the messages plus a fixed frame a message, the answer's opening included."""
+        """Pieces of the messages, plus a constant for each message and for the start of the answer."""
         return framed_tokens(prompt, lambda text: len(self.starts(text)))

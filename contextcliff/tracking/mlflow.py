@@ -1,4 +1,4 @@
-"""Runs kept in MLflow: `tracking=mlflow`. MLflow itself is imported at the first call (it takes seconds)."""
+"""Runs in MLflow: `tracking=mlflow`. MLflow is imported at the first call, since that takes seconds."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
+from contextcliff.one_line import one_line
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
-from contextcliff.tracking.quiet import REACHING, SENDING, environment, quiet_mlflow
+from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set
 from contextcliff.tracking.tracker import Tracked, TrackingError
-from contextcliff.tracking.tracking_uri import Address
+from contextcliff.tracking.tracking_uri import TrackingUri
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-# MLflow takes 100 parameters a call, but also no more than a megabyte: 25 of the longest stay below it.
+# MLflow takes 100 parameters a call and one megabyte: 25 of the longest stay below that.
 _PARAMETERS_A_CALL = 25
 _METRICS_A_CALL = 100
+_LONGEST_CAUSE = 300
 _MAX_EXPERIMENT = 500
 _SAMPLES_TABLE = "samples_table.json"
 _SUPERSEDED = "contextcliff.superseded_by"
@@ -43,9 +45,9 @@ class MLflowTracker:
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
 
     def check(self) -> None:
-        """Raise `ValueError`, one line that names the key, for a place that can't be one."""
+        """Raise `ValueError`, one line that names the key, for a URI or an experiment that MLflow refuses."""
         try:
-            Address(self.uri).check()
+            TrackingUri(self.uri).check()
         except ValueError as error:
             raise ValueError(f"tracking.uri: {error}") from None
         if not self.experiment.strip():
@@ -54,72 +56,72 @@ class MLflowTracker:
             raise ValueError(f"tracking.experiment: longer than {_MAX_EXPERIMENT} characters")
 
     def log(self, tracked: Tracked) -> str:
-        """Upload a run, or find the one that says the same; returns where it is, in one line.
+        """Upload a run, unless it is there with the same results; returns one line that says where it is.
 
-        An earlier upload of the run with other results by the same rule stays, tagged with the id of the new one;
-        one by another rule is left as it is. A run
-        whose upload breaks is left as FAILED, and the next call makes a new one. Raises `TrackingError`.
+        An earlier upload with other results by the same rule is kept and tagged with the id of the new one; an upload
+        by another rule is left alone. A run whose upload breaks off is left as FAILED, and the next call makes a new
+        one. Raises `TrackingError`.
         """
-        address = Address(self.uri)
+        uri = TrackingUri(self.uri)
         try:
             with quiet_mlflow():
-                experiment_id, run_id = self._kept(address, tracked)
+                experiment_id, run_id = self._logged(uri, tracked)
         except ImportError as error:
             # The driver of a database other than SQLite, or a broken installation of MLflow.
-            raise _cannot(address, error) from error
-        if address.is_web:
-            return f"{address.shown.rstrip('/')}/#/experiments/{experiment_id}/runs/{run_id}"
-        return f"run {run_id} of experiment {self.experiment} in {address.shown}"
+            raise _tracking_error(uri, error) from error
+        if uri.is_web:
+            return f"{uri.shown.rstrip('/')}/#/experiments/{experiment_id}/runs/{run_id}"
+        return f"run {run_id} of experiment {self.experiment} in {uri.shown}"
 
     def ui_command(self) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
-        address = Address(self.uri)
-        if address.is_web or address.scheme == "databricks":
-            return f"open {address.shown}"
-        store = shlex.quote(address.shown)
+        uri = TrackingUri(self.uri)
+        if uri.is_web or uri.scheme == "databricks":
+            return f"open {uri.shown}"
+        store = shlex.quote(uri.shown)
         return f"{_mlflow_script()} ui --backend-store-uri {store} --host 127.0.0.1 --port 5000"
 
-    def _kept(self, address: Address, tracked: Tracked) -> tuple[str, str]:
-        """The ids of the experiment and of the run that now holds these results."""
+    def _logged(self, uri: TrackingUri, tracked: Tracked) -> tuple[str, str]:
+        """The ids of the MLflow experiment and run that hold these results, uploaded where needed."""
         from mlflow.tracking import MlflowClient
 
         try:
-            with address.ready(), environment(REACHING, unless_set=True):
-                client = MlflowClient(tracking_uri=address.absolute)
+            with uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
+                client = MlflowClient(tracking_uri=uri.absolute)
                 experiment_id = self._experiment_id(client)
-            with environment(SENDING, unless_set=True):
+            with variables_set(LATER_REQUESTS, unless_set=True):
                 return experiment_id, self._run_id(client, experiment_id, tracked)
-        except _faults() as error:
-            raise _cannot(address, error) from error
+        except _errors() as error:
+            raise _tracking_error(uri, error) from error
 
     def _experiment_id(self, client: MlflowClient) -> str:
         from mlflow.exceptions import MlflowException
 
-        found = client.get_experiment_by_name(self.experiment)
-        if found is None:
+        experiment = client.get_experiment_by_name(self.experiment)
+        if experiment is None:
             try:
                 return client.create_experiment(self.experiment, artifact_location=self._artifact_location())
             except MlflowException as error:
-                # On a server, another run of a sweep may have been quicker.
-                found = client.get_experiment_by_name(self.experiment)
-                if found is None:
+                # Another process may have created it on the server in the meantime.
+                experiment = client.get_experiment_by_name(self.experiment)
+                if experiment is None:
                     raise error
-        if found.lifecycle_stage != "active":
+        if experiment.lifecycle_stage != "active":
             raise MlflowException(
                 f"experiment {self.experiment!r} is deleted; restore it with "
-                f"`mlflow experiments restore -x {found.experiment_id}` or choose another tracking.experiment"
+                f"`mlflow experiments restore -x {experiment.experiment_id}` or choose another tracking.experiment"
             )
-        return str(found.experiment_id)
+        return str(experiment.experiment_id)
 
     def _artifact_location(self) -> str | None:
         if self.artifacts is not None:
             return self.artifacts
-        database = Address(self.uri).database
-        # By itself MLflow would take ./mlruns of the current folder, wherever the database is.
+        database = TrackingUri(self.uri).database
+        # MLflow's own default is ./mlruns in the current folder, wherever the database is.
         return None if database is None else database.parent.as_uri()
 
     def _run_id(self, client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
-        """The MLflow run that holds these results, uploaded where there is none yet."""
+        """The id of the MLflow run that holds these results, uploaded where there is none."""
         labels = tags(tracked.report)
         run_id = tracked.report.run.run_id
         quote = '"' if "'" in run_id else "'"
@@ -137,8 +139,8 @@ class MLflowTracker:
             self._upload(client, new, tracked)
             client.set_terminated(new, "FINISHED")
         except BaseException:
-            # Ctrl-C too: a run that stays RUNNING for ever would look like one at work.
-            with suppress(*_faults()):
+            # Also on Ctrl-C: a run that stays RUNNING would look like one in progress.
+            with suppress(*_errors()):
                 client.set_terminated(new, "FAILED")
             raise
         for run in earlier:
@@ -149,7 +151,7 @@ class MLflowTracker:
         from mlflow.entities import Metric, Param
 
         now = int(time.time() * 1000)
-        redact = Address(self.uri).redact
+        redact = TrackingUri(self.uri).redact
         params = [
             Param(key, value)
             for key, value in parameters({k: redact(v) for k, v in tracked.parameters.items()}).items()
@@ -169,15 +171,15 @@ class MLflowTracker:
 
 
 def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
-    """Whether an upload was judged as this report is; one of an earlier version tells it by its parameters."""
-    told = run.data.tags.get(RULE)
-    # A parameter without a value is left to the task: it may be any.
-    known = json.loads(told) if told else {key: value for key, value in run.data.params.items() if value != "None"}
+    """Whether an upload was judged by this report's rule; uploads of earlier versions have it in their parameters."""
+    tag = run.data.tags.get(RULE)
+    # A parameter that is None was left to the task and may have had any value.
+    known = json.loads(tag) if tag else {key: value for key, value in run.data.params.items() if value != "None"}
     return not differing(compact(rule_of(tracked.report)), compact(known))
 
 
-def _faults() -> tuple[type[Exception], ...]:
-    """What a broken, full, locked or absent place raises, here and in MLflow."""
+def _errors() -> tuple[type[Exception], ...]:
+    """The errors that a broken, full, locked or absent database or server raises, here and in MLflow."""
     from alembic.util import CommandError
     from mlflow.exceptions import MlflowException
     from requests import RequestException
@@ -186,26 +188,26 @@ def _faults() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, CommandError, sqlite3.Error, RequestException, OSError
 
 
-def _cannot(address: Address, error: Exception) -> TrackingError:
-    """The one line: without the paragraphs that SQLAlchemy and servers put around the cause."""
+def _tracking_error(uri: TrackingUri, error: Exception) -> TrackingError:
+    """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
     root: BaseException = error
     while root.__cause__ is not None:
         root = root.__cause__
-    said = str(root if isinstance(root, sqlite3.Error) else error)
-    line = next((line.strip() for line in said.splitlines() if line.strip()), type(error).__name__)
+    message = str(root if isinstance(root, sqlite3.Error) else error)
+    line = next((line.strip() for line in message.splitlines() if line.strip()), type(error).__name__)
     line = line.partition(" Response body:")[0]
     caused = re.search(r"\(Caused by (.*)\)$", line)
-    line = address.redact(caused[1] if caused else line)
-    return TrackingError(f"can't track in {address.shown}: {line if len(line) <= 300 else line[:300] + '…'}")
+    line = uri.redact(caused[1] if caused else line)
+    return TrackingError(f"can't track in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
 
 
 def _mlflow_script() -> str:
-    """How to call `mlflow` from a shell in the current folder."""
+    """The shell command for `mlflow` in the current folder: by name, by path, or as a module."""
     if shutil.which("mlflow"):
         return "mlflow"
     python = Path(sys.executable)
-    beside = shutil.which("mlflow", path=str(python.parent))
-    found = Path(beside) if beside else python
+    script = shutil.which("mlflow", path=str(python.parent))
+    program = Path(script) if script else python
     here = Path.cwd()
-    shown = str(found.relative_to(here) if found.is_relative_to(here) else found)
-    return shlex.quote(shown) if beside else f"{shlex.quote(shown)} -m mlflow"
+    shown = str(program.relative_to(here) if program.is_relative_to(here) else program)
+    return shlex.quote(shown) if script else f"{shlex.quote(shown)} -m mlflow"

@@ -8,16 +8,16 @@ from contextcliff.tracking.tracker import Tracked
 
 @settings
 class NoTracker:
-    """Keeps nothing; the run's local files are all there is."""
+    """Keeps nothing beside the run's local files."""
 
     experiment: str = "contextcliff"
-    """The folder below `output_dir` that the run's own lies in."""
+    """Name of the folder below `output_dir` that holds the run's folder."""
 
     def check(self) -> None:
-        """Nothing can be wrong."""
+        """There is nothing to check."""
 
     def log(self, tracked: Tracked) -> None:
-        """Keep nothing."""
+        """Do nothing."""
 
     def ui_command(self) -> None:
-        """There is nothing to look at."""
+        """None: there is nothing to show."""

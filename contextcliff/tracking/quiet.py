@@ -1,4 +1,4 @@
-"""MLflow without its side effects: no telemetry, no lines on the terminal, nothing left changed."""
+"""MLflow without telemetry and log lines; environment and log levels are restored afterwards."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _ALWAYS = {
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
 }
-REACHING = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "4"}
-"""For the first request: a dead server is known within about ten seconds, where MLflow takes minutes."""
-SENDING = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "30"}
-"""For the rest, once the server has answered."""
+FIRST_REQUEST = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "4"}
+"""For the first request: a dead server is reported after about ten seconds; MLflow's own limits take minutes."""
+LATER_REQUESTS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "30"}
+"""For the other requests, once the server has answered."""
 
 _LOGGERS = ("mlflow", "alembic", "sqlalchemy", "urllib3")
 
 
 @contextmanager
-def environment(wanted: Mapping[str, str], *, unless_set: bool = False) -> Iterator[None]:
-    """Have these environment variables for a while; with `unless_set`, the user's own values stay."""
-    changed = {name: os.environ.get(name) for name in wanted if not (unless_set and name in os.environ)}
-    os.environ.update({name: wanted[name] for name in changed})
+def variables_set(values: Mapping[str, str], *, unless_set: bool = False) -> Iterator[None]:
+    """Set environment variables inside the block; with `unless_set`, those that the user has set are kept."""
+    previous = {name: os.environ.get(name) for name in values if not (unless_set and name in os.environ)}
+    os.environ.update({name: values[name] for name in previous})
     try:
         yield
     finally:
-        for name, before in changed.items():
+        for name, before in previous.items():
             if before is None:
                 os.environ.pop(name, None)
             else:
@@ -40,13 +40,13 @@ def environment(wanted: Mapping[str, str], *, unless_set: bool = False) -> Itera
 
 @contextmanager
 def quiet_mlflow() -> Iterator[None]:
-    """Import mlflow and use it in silence; errors still come as exceptions.
+    """Import mlflow and use it inside the block without log lines; errors are still raised.
 
-    Creating a database logs lines of its migrations, and every database error a whole traceback.
+    Otherwise MLflow logs every migration of a new database, and a traceback for every database error.
     """
-    with environment(_ALWAYS), warnings.catch_warnings():
+    with variables_set(_ALWAYS), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # Sets the levels of its loggers at import: import first, so that they are what is restored.
+        # Imported first, since the import sets the levels of its loggers, and those are to be restored.
         import mlflow  # noqa: F401
 
         loggers = [logging.getLogger(name) for name in _LOGGERS]

@@ -1,7 +1,7 @@
-"""What a tracking URI means, and whether what it names answers, found out without MLflow.
+"""Tracking URIs: what they name, and whether that can be reached, checked without MLflow.
 
-MLflow tries a database that doesn't open ten times over 100 seconds, each time with a warning; asking
-first gives the cause at once.
+MLflow tries to open a database ten times within 100 seconds, each time with a warning; a check of our own gives the
+cause at once.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from urllib.parse import urlsplit
 from contextcliff.settings import why_no_path
 
 LOCK_S = 60.0
-"""How long to wait for another process that creates the same database."""
+"""Longest wait, in seconds, for another process that creates the same database."""
 BUSY_S = 8.0
-"""How long to wait for another process that writes to the database."""
+"""Longest wait, in seconds, for another process that writes to the database."""
 
 _DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 _SERVERS = ("http", "https", "databricks")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class TrackingUri:
     """A tracking URI: a database or a server."""
 
     uri: str
 
     def check(self) -> None:
-        """Raise `ValueError` for a URI that MLflow can't keep runs at."""
+        """Raise `ValueError` for a URI that MLflow can't keep runs at. Contacts nothing."""
         scheme = self.scheme
         if scheme == "sqlite":
             if not self.is_sqlite_file:
@@ -40,9 +40,9 @@ class Address:
                     f"{self.shown!r}: write a SQLite database as sqlite:///FOLDER/FILE.db, "
                     "with four slashes for a path from the root"
                 )
-            told = self._why_no_database()
-            if told is not None:
-                raise ValueError(f"{self.shown!r}: {told}; name another file")
+            problem = self._file_problem()
+            if problem is not None:
+                raise ValueError(f"{self.shown!r}: {problem}; name another file")
         elif scheme in ("http", "https"):
             if not urlsplit(self.uri).hostname:
                 raise ValueError(f"{self.shown!r}: the address names no host")
@@ -52,29 +52,29 @@ class Address:
                 "use sqlite:///FOLDER/FILE.db, http://HOST:PORT or another database's URI"
             )
 
-    def _why_no_database(self) -> str | None:
-        """Why no database file can be at a path; None where one can. SQLAlchemy, which reads the URI, is not loaded."""
+    def _file_problem(self) -> str | None:
+        """Why no database file can be at the URI's path; None where one can. Does not load SQLAlchemy."""
         path = self.uri.partition(":///")[2].partition("?")[0]
-        told = why_no_path(path)
-        if told is None and Path(path).is_dir():
+        problem = why_no_path(path)
+        if problem is None and Path(path).is_dir():
             return "is a folder"
-        if told is None and any(parent.is_file() for parent in Path(path).parents):
+        if problem is None and any(parent.is_file() for parent in Path(path).parents):
             return "a folder in it is a file"
-        return told
+        return problem
 
     @property
     def scheme(self) -> str:
-        """`http`, `sqlite` …, without the driver of `sqlite+pysqlite`."""
+        """`http`, `sqlite` …; the driver is left out (`sqlite+pysqlite`)."""
         return self.uri.partition(":")[0].partition("+")[0].lower()
 
     @property
     def is_web(self) -> bool:
-        """Whether it is a page that a browser can open."""
+        """Whether it is a server whose page a browser can open."""
         return self.scheme in ("http", "https")
 
     @property
     def is_sqlite_file(self) -> bool:
-        """Whether it is a SQLite database in a file, and not in memory or with SQLite's own `file:` URI."""
+        """Whether it is a SQLite database in a file: not in memory, and not SQLite's own `file:` URI."""
         return bool(re.match(r"sqlite(\+\w+)?:///(?!:memory:|file:)[^?]", self.uri, re.IGNORECASE))
 
     @property
@@ -82,7 +82,7 @@ class Address:
         """The absolute path of a SQLite database's file; None for anything else."""
         if not self.is_sqlite_file:
             return None
-        # Whether %20 is a space depends on SQLAlchemy's version.
+        # SQLAlchemy parses it, since its versions differ in whether %20 is a space.
         from sqlalchemy import make_url
 
         return Path(make_url(self.uri).database or "").absolute()
@@ -103,16 +103,16 @@ class Address:
 
     def redact(self, text: str) -> str:
         """`text` without the user and password that the URI carries."""
-        found = re.match(r"[^:/]+://([^/?#]*@)", self.uri)
-        return text.replace(found[1], "") if found else text
+        login = re.match(r"[^:/]+://([^/?#]*@)", self.uri)
+        return text.replace(login[1], "") if login else text
 
     @contextlib.contextmanager
     def ready(self) -> Iterator[None]:
-        """Hold the right to create what isn't there yet, once the place is known to answer.
+        """Check that a database can be opened, and for a SQLite file hold a lock while MLflow creates its tables.
 
-        Two processes that create the tables of one fresh SQLite file at once break each other's
-        migration, and MLflow doesn't guard it. Creates the parent folders of a SQLite file. Raises
-        `OSError`, `sqlite3.Error`, or SQLAlchemy's errors for another database; a server isn't asked.
+        Two processes that create the tables of one SQLite file at once break each other's migration, and MLflow has
+        no lock against that. Creates the parent folders of a SQLite file. Raises `OSError`, `sqlite3.Error`, or
+        SQLAlchemy's errors for another database; a server is not contacted.
         """
         if self.database is not None:
             # Imported here: a run without tracking needs none of it.
@@ -120,22 +120,22 @@ class Address:
 
             self.database.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{self.database}.lock", timeout=LOCK_S):
-                self._ask_sqlite(self.database)
+                self._try_sqlite(self.database)
                 yield
         else:
             if self.scheme in _DATABASES:
-                self._ask_database()
+                self._try_database()
             yield
 
-    def _ask_sqlite(self, path: Path) -> None:
+    def _try_sqlite(self, path: Path) -> None:
         with contextlib.closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            # A write that changes nothing: only here does a read-only file show.
+            # A write that changes nothing: a read-only file fails only on a write.
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("ROLLBACK")
 
-    def _ask_database(self) -> None:
+    def _try_database(self) -> None:
         from sqlalchemy import create_engine
 
         engine = create_engine(self.uri)

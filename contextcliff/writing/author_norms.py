@@ -1,4 +1,4 @@
-"""What the author does: the measures over windows of the author's own text, as long as the text that is judged."""
+"""The author's norms: measures over windows of the author's own text that are as long as the text that is judged."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from contextcliff.writing.measures.prose_words import primary, words_of
 
 MOST_WINDOWS = 64
 _FEWEST_DISJOINT = 8
-"""With fewer, windows overlap by half: dependent, but the spread of three windows would tell nothing."""
+"""With fewer disjoint windows they overlap by half: they are dependent, but three windows give no usable spread."""
 _BEFORE = 50_000
-"""Characters before a window that are its prompt."""
+"""Characters before a window that count as its prompt."""
 _TOLERANCE = 0.25
-"""How far a window may be from its length, by the sentences' ends."""
+"""Largest difference from the asked length, as a share of it: windows end where sentences do."""
 SHORTEST = 200
-"""Characters of the shortest windows; a shorter text is held against these."""
+"""Characters of the shortest windows; shorter texts are compared with these too."""
 FEWEST_WINDOWS = 4
-"""Windows that a spread is taken of."""
+"""Fewest windows that a standard deviation is computed of."""
 _CROWDED = 8
-"""Parts of a window by which neighbours are apart where a text holds few."""
+"""Where a text holds few windows, neighbours start this fraction of a window apart: one eighth."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +42,7 @@ class Windows:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Norm:
-    """Mean and sample standard deviation of one measure: as it is, and on the scale of its z-scores."""
+    """Mean and sample standard deviation of one measure: in its unit, and on the scale of its z-scores (`scaled`)."""
 
     mean: float
     std: float
@@ -52,7 +52,7 @@ class Norm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Norms:
-    """The author's norms for texts of one length, by measure; without those taken in fewer than four windows."""
+    """The author's norms for texts of one length, by measure; measures taken in fewer than four windows are absent."""
 
     of: Mapping[str, Norm]
 
@@ -60,20 +60,20 @@ class Norms:
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Windows:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
 
-    Disjoint; where fewer than 8 fit, each overlaps the next by about half, and by more where even then there are fewer
-    than 4. None is over a quarter longer or shorter.
+    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half, and by more where even then there
+    are fewer than 4. A stretch that would be more than a quarter longer or shorter is left out.
     """
     disjoint = _spread(text, characters, starts, room=characters, most=most)
     if len(disjoint) >= min(_FEWEST_DISJOINT, most):
         return Windows(spans=disjoint, overlapping=False)
-    found = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
-    if len(found) < FEWEST_WINDOWS <= most:
-        found = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
-    return Windows(spans=found, overlapping=len(found) > 1)
+    spans = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
+    if len(spans) < FEWEST_WINDOWS <= most:
+        spans = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
+    return Windows(spans=spans, overlapping=len(spans) > 1)
 
 
 def author_windows(text: str, *, language: str, characters: int, most: int = MOST_WINDOWS) -> tuple[str, ...]:
-    """The windows' own texts, so that their sentences can be embedded."""
+    """The texts of the windows, whose sentences can then be embedded."""
     spans = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language), most=most).spans
     return tuple(text[start:end] for start, end in spans)
 
@@ -82,8 +82,8 @@ def author_windows(text: str, *, language: str, characters: int, most: int = MOS
 def norms_for(text: str, language: str, word_list: WordList, characters: int) -> Norms:
     """The norms of an author's `text` for texts of `characters` characters (at least 200).
 
-    Measured at lengths a factor of √2 apart and interpolated linearly in the logarithm of the length, so that samples
-    of many lengths cost few readings of the text.
+    They are measured at lengths a factor of √2 apart and interpolated linearly in the logarithm of the length, so that
+    samples of many lengths take few passes over the text.
     """
     step = 2.0 * math.log2(max(characters, SHORTEST))
     low = math.floor(step)
@@ -93,11 +93,11 @@ def norms_for(text: str, language: str, word_list: WordList, characters: int) ->
     return _between(shorter, longer, share=step - low)
 
 
-def norms_of(found: Sequence[Mapping[str, float]]) -> Norms:
-    """The norms of windows that are measured already."""
+def norms_of(windows_measures: Sequence[Mapping[str, float]]) -> Norms:
+    """The norms of windows, given the measures of each."""
     of: dict[str, Norm] = {}
     for name in BY_NAME:
-        values = [window[name] for window in found if name in window]
+        values = [window[name] for window in windows_measures if name in window]
         if len(values) >= FEWEST_WINDOWS:
             scales = [scaled(name, value) for value in values]
             of[name] = Norm(
@@ -110,7 +110,7 @@ def norms_of(found: Sequence[Mapping[str, float]]) -> Norms:
 
 
 def scaled(name: str, value: float) -> float:
-    """A measure on the scale of its z-scores."""
+    """A measure on the scale of its z-scores: log(1 + value) where it is `logarithmic`."""
     return math.log1p(value) if BY_NAME[name].logarithmic else value
 
 
@@ -125,9 +125,9 @@ def z_scores(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
 
 @lru_cache(maxsize=16)
 def author_z(text: str, language: str, word_list: WordList, characters: int) -> Mapping[str, tuple[float, ...]]:
-    """z-scores of the author's own disjoint windows of so many characters, by measure: what a text is tested against.
+    """z-scores of the author's own disjoint windows of `characters` characters, by measure.
 
-    Empty where fewer than eight are disjoint: windows that overlap are no independent draws.
+    Texts are tested against them. Empty where fewer than eight windows are disjoint: overlapping ones are dependent.
     """
     chosen = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language))
     if chosen.overlapping:
@@ -150,15 +150,15 @@ def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms
 
 
 def _measured_windows(text: str, language: str, word_list: WordList, chosen: Windows) -> list[Mapping[str, float]]:
-    found: list[Mapping[str, float]] = []
+    measures: list[Mapping[str, float]] = []
     for start, end in chosen.spans:
         before = PromptIndex(words_of(text[max(0, start - _BEFORE) : start])) if start else None
-        found.append(measure_prose(text[start:end], language=language, word_list=word_list, prompt=before))
-    return found
+        measures.append(measure_prose(text[start:end], language=language, word_list=word_list, prompt=before))
+    return measures
 
 
 def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
-    """Norms at a share of the way. A measure that only one of them has (it needs a longer text) is that one's."""
+    """Norms interpolated at `share` of the way. A measure that only one of them has is taken from that one."""
     of: dict[str, Norm] = {}
     for name in BY_NAME:
         low, high = shorter.of.get(name, longer.of.get(name)), longer.of.get(name, shorter.of.get(name))

@@ -39,8 +39,8 @@ def judge_prose(
 
     `prompt` is the author's text before the continuation point, `reference` the author's own next words, as many as
     `text` has, `document` all of the author's text. `shortfall` is the share of the least length that `text` lacks
-    (None: none was asked for). What can't be measured is absent. A text that is too short to be measured has no
-    z-scores, and the worst composite; where the author's windows are too few there is no composite.
+    (None: no least length is set). Measures that cannot be taken are absent. A text that is too short to be measured
+    has no z-scores, and the worst composite; where the author's windows are too few there is no composite.
     """
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
@@ -55,10 +55,11 @@ def judge_prose(
 def with_coherence(
     details: Mapping[str, float], *, vectors: Vectors, reference_vectors: Vectors, window_vectors: Sequence[Vectors]
 ) -> dict[str, float]:
-    """The details with the measures of sentence embeddings, and the composites taken anew.
+    """The details with the measures of sentence embeddings added, and the composites computed again.
 
-    One array a text with a row a sentence: of the continuation, of the original, and of each of the author's windows
-    (`norms.author_windows`), whose own coherence is the norm.
+    `vectors` are the sentences of the continuation, `reference_vectors` those of the original, `window_vectors` those
+    of each of the author's windows (`author_norms.author_windows`), whose coherence is the norm. Each array has shape
+    (sentences, dimensions).
     """
     values, original = coherence(vectors), coherence(reference_vectors)
     norms = norms_of([coherence(window) for window in window_vectors])
@@ -75,7 +76,7 @@ def with_coherence(
 
 
 def _missing(shortfall: float) -> dict[str, float]:
-    """The author's text lacks nothing."""
+    """The details of a shortfall; the author's text has none."""
     return {
         _SHORTFALL: shortfall,
         f"{ORIGINAL}{_SHORTFALL}": 0.0,

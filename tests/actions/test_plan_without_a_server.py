@@ -34,7 +34,7 @@ def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: P
     assert (done.returncode, done.stderr) == (0, "")
     assert (plan["model"], plan["engine"], plan["samples"]) == ("gpt-5", preset, 120)
     assert plan["usd"] > 0
-    assert "no tokenizer is to be had from here: tokens are estimated" in plan["notes"]
+    assert "no tokenizer can be loaded here: tokens are estimated" in plan["notes"]
     assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
 
 

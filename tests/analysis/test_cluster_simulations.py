@@ -120,7 +120,7 @@ def test_without_an_assumed_correlation_the_method_would_be_too_sure_of_few_fail
     monkeypatch: pytest.MonkeyPatch, record_property: Recorder
 ) -> None:
     """Korn and Graubard's counts with a design effect of at least 1: about 8% where 9 in 10 are right."""
-    caches = (module.design_effect_of, module.effective)
+    caches = (module.design_effect_of, module.effective_sample)
     monkeypatch.setattr(module, "ASSUMED_CORRELATION", 0.0)
     for cache in caches:
         cache.cache_clear()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import group
+from contextcliff.analysis.groups import group
 from contextcliff.analysis.position import PositionProfile
 from contextcliff.analysis.profile import DepthPoint, depth_profile
 from contextcliff.records.generation import ScoredSample

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import group
+from contextcliff.analysis.groups import group
 from contextcliff.analysis.position import PositionPattern, PositionProfile, position_pattern
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.bins import group
+from contextcliff.analysis.groups import group
 from contextcliff.analysis.position import PositionPattern, position_pattern
 from contextcliff.engines.simulated import Simulated
 from contextcliff.kv.policy import KVPolicy

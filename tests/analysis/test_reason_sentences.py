@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from contextcliff.analysis.amounts import amount, portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.amounts import amount, portion
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample

@@ -175,7 +175,7 @@ def test_a_label_outside_of_the_options_is_named(tmp_path: Path, label: int) -> 
     with pytest.raises(ConfigError) as raised:
         read(Quality(path=path))
     assert str(raised.value) == (
-        f"dataset.path={path}: row 1: gold_label={label} is none of the 4 choices, which are counted from 1"
+        f"dataset.path={path}: row 1: gold_label={label} is out of range: there are 4 choices, counted from 1"
     )
 
 
@@ -232,29 +232,29 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
     "an empty text": ({"context": " "}, "row 1: its text is empty"),
     "an empty question": ({"question": ""}, "row 1: its question is empty"),
     "no question": ({"question": None}, "row 1: question is missing"),
-    "a question that is no text": ({"question": 7}, "row 1: question must be text, and is 7"),
-    "answers that are no mapping": ({"answers": ["1817"]}, "row 1: answers must be a mapping, and is a list"),
+    "a question that is no text": ({"question": 7}, "row 1: question must be text, got 7"),
+    "answers that are no mapping": ({"answers": ["1817"]}, "row 1: answers must be a mapping, got a list"),
     "answers without places": (
         {"answers": {"text": ["a", "b"], "answer_start": [1]}},
-        "row 1: answers has 2 texts and 1 places in answer_start",
+        "row 1: answers has 2 texts, but 1 values in answer_start",
     ),
 }
 
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None:
-    change, told = FAULTS[case]
+    change, message = FAULTS[case]
     path = json_lines(tmp_path / "a.jsonl", [SQUAD | change])
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=path))
-    assert str(raised.value) == f"dataset.path={path}: {told}"
+    assert str(raised.value) == f"dataset.path={path}: {message}"
 
 
 def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", [SQUAD, SQUAD])
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=path))
-    assert str(raised.value) == f"dataset.path={path}: row 2: question id s1 stands twice; give every question its own"
+    assert str(raised.value) == f"dataset.path={path}: row 2: question id s1 is used twice; give each question its own"
 
 
 def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
@@ -270,8 +270,8 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "absent": ("a.jsonl", None, "there is no such file; give a .parquet, .jsonl or .json file"),
     "of another kind": ("a.csv", b"a,b", "ends in .csv; give a .parquet, .jsonl or .json file"),
     "empty": ("a.parquet", b"", "is empty; give a file with rows in it"),
-    "no Parquet": ("a.parquet", b"{}", "is no Parquet file, whatever its name says; give one"),
-    "packed": ("a.jsonl", b"\x1f\x8b\x08", "is no JSON file, whatever its name says; give one"),
+    "no Parquet": ("a.parquet", b"{}", "is not a Parquet file, despite its suffix; give one"),
+    "packed": ("a.jsonl", b"\x1f\x8b\x08", "is not a JSON file, despite its suffix; give one"),
     "cut off": (
         "a.parquet",
         b"PAR1" + b"x" * 99,
@@ -288,17 +288,17 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
 
 @pytest.mark.parametrize("case", FILES)
 def test_a_file_that_can_not_be_read_is_named(tmp_path: Path, case: str, capfd: pytest.CaptureFixture[str]) -> None:
-    name, data, told = FILES[case]
+    name, data, message = FILES[case]
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=str(tmp_path / name)))
-    assert str(raised.value) == f"dataset.path={tmp_path / name}: {told}"
+    assert str(raised.value) == f"dataset.path={tmp_path / name}: {message}"
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_file_too_large_to_be_held_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contextcliff.datasets.local_files.MOST_BYTES", 3)
+    monkeypatch.setattr("contextcliff.datasets.local_files.MAX_BYTES", 3)
     path = json_lines(tmp_path / "a.jsonl", [SQUAD])
     with pytest.raises(ConfigError, match=r"is 0\.0 GiB; files of up to 2 GiB are read, give a part of it"):
         read(Squad(path=path))
@@ -315,7 +315,7 @@ def test_a_column_that_calls_itself_an_image_is_never_opened(tmp_path: Path) -> 
     pyarrow.parquet.write_table(rows, tmp_path / "a.parquet")
     stored = datasets.Dataset.from_parquet(str(tmp_path / "a.parquet"), cache_dir=str(tmp_path / "cache"))
     assert isinstance(stored.features["context"], datasets.Image)
-    with pytest.raises(ConfigError, match="row 1: context must be text, and is a mapping"):
+    with pytest.raises(ConfigError, match="row 1: context must be text, got a mapping"):
         read(Squad(path=str(tmp_path / "a.parquet")))
 
 
@@ -373,8 +373,8 @@ def test_a_hub_out_of_reach_is_one_line_with_the_way_round_it(monkeypatch: pytes
     with pytest.raises(RunError) as raised:
         read(Squad())
     assert str(raised.value) == (
-        "dataset.repository=rajpurkar/squad: split validation can't be had from the Hugging Face hub (Couldn't reach "
-        "it with ***); look at the network, at HF_TOKEN for gated ones and at dataset.configuration, split and "
+        "dataset.repository=rajpurkar/squad: split validation can't be loaded from the Hugging Face hub (Couldn't "
+        "reach it with ***); check the network, HF_TOKEN for gated repositories, and dataset.configuration, split and "
         "revision, or give a Parquet or JSON Lines file of the same schema with dataset.path=FILE"
     )
 

@@ -98,67 +98,70 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "no answers": ({"answers": None}, "line 1: answers is missing"),
     "an empty answer list": ({"answers": []}, "line 1: has no answer; give at least one"),
     "blank answers": ({"answers": [" "]}, "line 1: has no answer; give at least one"),
-    "an answer that is a number": ({"answers": [42]}, "line 1: answers must be text, and is 42"),
-    "one answer without its list": ({"answers": "May"}, "line 1: answers must be a list, and is text"),
+    "an answer that is a number": ({"answers": [42]}, "line 1: answers must be text, got 42"),
+    "one answer without its list": ({"answers": "May"}, "line 1: answers must be a list, got text"),
     "a place where the answer is not": (
         {"answers": {"text": ["May"], "answer_start": [3]}},
-        "line 1: answers.answer_start=3 is not where its answer stands in the text",
+        "line 1: answers.answer_start=3 does not point at the answer in the text",
     ),
     "an index beyond the choices": (
         {"choices": ["a", "b"], "answer_index": 2},
-        "line 1: answer_index=2 is none of the 2 choices, which are counted from 0",
+        "line 1: answer_index=2 is out of range: there are 2 choices, counted from 0",
     ),
     "a negative index": (
         {"choices": ["a", "b"], "answer_index": -1},
-        "line 1: answer_index=-1 is none of the 2 choices, which are counted from 0",
+        "line 1: answer_index=-1 is out of range: there are 2 choices, counted from 0",
     ),
     "choices without an index": ({"choices": ["a", "b"]}, "line 1: answer_index is missing"),
     "an index against the answers": (
         {"choices": ["May", "June"], "answer_index": 1},
-        "line 1: answer_index=1 is another choice than its answers tell",
+        "line 1: answer_index=1 is a choice that is not among its answers",
     ),
     "equal choices": (
         {"choices": ["a", "a"], "answer_index": 0, "answers": ["a"]},
-        "line 1: has two equal choices, so that no letter is the right one",
+        "line 1: has two equal choices; make each of them different",
     ),
     "more choices than letters": (
         {"choices": [str(number) for number in range(27)], "answer_index": 0, "answers": ["0"]},
-        "line 1: has 27 choices; up to 26 have a letter",
+        "line 1: has 27 choices; give at most 26, one for each letter",
     ),
     "a quote that is not in the text": (
         {"evidence": ["The boat"]},
-        "line 1: evidence 'The boat' is not in its text; quote it to the letter",
+        "line 1: evidence 'The boat' is not in its text; quote it exactly",
     ),
     "a quote that stands twice": (
         {"evidence": ["The ship"]},
-        "line 1: evidence 'The ship' stands more than once in its text; quote more of it",
+        "line 1: evidence 'The ship' occurs more than once in its text; quote more of it",
     ),
     "a place outside of the text": (
         {"evidence": [[50, 5000]]},
-        "line 1: evidence [50, 5000] is not inside of its 57 characters",
+        "line 1: evidence [50, 5000] is outside its text of 57 characters",
     ),
     "evidence of another kind": (
         {"evidence": [{"quote": "x"}]},
         "line 1: evidence must be a list of quotes or of [start, end]",
     ),
     "a level below 1": ({"level": 0}, "line 1: level=0 must be 1 or more"),
-    "a fact that is a list": ({"metadata": {"a": [1]}}, "line 1: a must be text or a number to go with the scores"),
-    "a fact that is no number": ({"metadata": {"a": float("nan")}}, "line 1: a=nan is no number"),
-    "half of a character": ({"question": "\ud800"}, "line 1: question holds half of a character (a lone surrogate)"),
+    "a fact that is a list": ({"metadata": {"a": [1]}}, "line 1: a must be text or a number, as metadata is"),
+    "a fact that is no number": ({"metadata": {"a": float("nan")}}, "line 1: a=nan is not a finite number"),
+    "half of a character": (
+        {"question": "\ud800"},
+        "line 1: question holds a lone surrogate, which is half of a character",
+    ),
     "an id of several lines": ({"id": "a\nb"}, "line 1: id must be one line of up to 200 characters"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None:
-    change, told = REFUSED[case]
+    change, message = REFUSED[case]
     (tmp_path / "a.jsonl").write_text(json.dumps(ROW | change))
-    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {message}"
 
 
 def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.jsonl", [ROW | {"id": "q"}, ROW | {"id": "q"}])
-    assert refusal(path) == f"dataset.path={path}: line 2: question id q stands twice; give every question its own"
+    assert refusal(path) == f"dataset.path={path}: line 2: question id q is used twice; give each question its own"
 
 
 def test_one_document_id_for_two_texts_is_refused(tmp_path: Path) -> None:
@@ -175,19 +178,19 @@ def test_a_column_that_is_not_there_can_not_travel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        (b"{]", "line 1 is no JSON; write one object a line"),
-        (b"\n[1]", "line 2 is no JSON object; write one object a line"),
-        (b"[" * 100_000, "line 1 is no JSON; write one object a line"),
+        (b"{]", "line 1 is not JSON; write one object per line"),
+        (b"\n[1]", "line 2 is not a JSON object; write one object per line"),
+        (b"[" * 100_000, "line 1 is not JSON; write one object per line"),
         (b"\xff", "is not UTF-8 text; convert it first"),
         (b"\n", "holds no question that can be asked; give one that does"),
         (b"", "is empty; give a file with rows in it"),
     ],
 )
-def test_a_file_of_something_else_is_named(tmp_path: Path, text: bytes, told: str) -> None:
+def test_a_file_of_something_else_is_named(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "a.jsonl").write_bytes(text)
-    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {told}"
+    assert refusal(str(tmp_path / "a.jsonl")) == f"dataset.path={tmp_path / 'a.jsonl'}: {message}"
 
 
 def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> None:
@@ -201,11 +204,11 @@ def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> N
 
 
 def test_without_a_file_there_is_nothing_to_read() -> None:
-    told = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
+    message = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
     for asking in (lambda: Jsonl().identity(), lambda: Jsonl().corpus(tokens=1, seed=0)):
         with pytest.raises(ConfigError) as raised:
             asking()
-        assert str(raised.value) == told
+        assert str(raised.value) == message
 
 
 def test_the_identity_holds_what_determines_a_question(tmp_path: Path) -> None:

@@ -45,14 +45,14 @@ def test_notes_name_the_part(tmp_path: Path) -> None:
 
 def test_an_error_names_the_key_of_the_part_and_leaves_paths_alone() -> None:
     mixed = Mixed(parts={"stories": Stories(), "own": Jsonl(path="/x/dataset.path/dataset.limit.jsonl")})
-    told = (
+    message = (
         "dataset.parts.own.path=/x/dataset.path/dataset.limit.jsonl: there is no such file; give a .jsonl or .parquet "
         "file"
     )
     for asking in (mixed.identity, lambda: mixed.corpus(tokens=1, seed=0)):
         with pytest.raises(ConfigError) as raised:
             asking()
-        assert str(raised.value) == told
+        assert str(raised.value) == message
 
 
 def test_a_way_out_names_the_key_of_the_part_too() -> None:
@@ -70,14 +70,14 @@ def test_the_identity_is_that_of_the_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "message"),
     [
         ({}, "dataset.parts: must not be empty; add one with +dataset@dataset.parts.NAME=OPTION"),
-        ({"a": None}, "dataset.parts.a=None: is no dataset; choose one with dataset@dataset.parts.a=OPTION"),
-        ({"a b": Stories()}, "dataset.parts.a b: up to 40 letters, digits, hyphens and underscores make a name"),
+        ({"a": None}, "dataset.parts.a=None: is not a dataset; choose one with dataset@dataset.parts.a=OPTION"),
+        ({"a b": Stories()}, "dataset.parts.a b: a name is up to 40 letters, digits, hyphens and underscores"),
     ],
 )
-def test_what_is_no_dataset_is_no_part(parts: object, told: str) -> None:
+def test_what_is_no_dataset_is_no_part(parts: object, message: str) -> None:
     with pytest.raises(ValidationError) as raised:
         Mixed(parts=parts)  # type: ignore[arg-type]
-    assert str(raised.value.errors()[0]["ctx"]["error"]) == told
+    assert str(raised.value.errors()[0]["ctx"]["error"]) == message

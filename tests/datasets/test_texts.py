@@ -120,13 +120,13 @@ def test_a_novel_is_the_same_text_from_every_kind_of_file(suffix: str) -> None:
     for package in ("lxml", "docx", "pypdfium2"):
         pytest.importorskip(package, reason="the extra docs-in is not installed")
     expected = (DOCUMENTS / "little_women_ch1-4.txt").read_text(encoding="utf-8")
-    found = own(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    text = own(DOCUMENTS / f"little_women_ch1-4.{suffix}")
     paragraphs = [
-        {" ".join(paragraph.replace("—", "--").split()) for paragraph in text.split("\n\n")}
-        for text in (expected, found)
+        {" ".join(paragraph.replace("—", "--").split()) for paragraph in version.split("\n\n")}
+        for version in (expected, text)
     ]
     assert paragraphs[0] <= paragraphs[1]
-    assert len(found) - len(expected) < 200  # a title page and a table
+    assert len(text) - len(expected) < 200  # a title page and a table
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_a_novel_is_the_same_text_from_every_kind_of_file(suffix: str) -> None:
         ("a.txt", b"It rained.\0", "is binary, not text"),
         ("a.txt", b" \n", "holds no text"),
         ("a.txt", b"\xef\xbb\xbf\xe2\x80\x8b", "holds no text once it is cleaned"),
-        ("a.txt", b"caf\xe9", "is not UTF-8 text, and tells no other character set"),
-        ("a.doc", b"\xd0\xcf\x11\xe0", "is not UTF-8 text, and tells no other character set"),
+        ("a.txt", b"caf\xe9", "is not UTF-8 text, and declares no other character set"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "is not UTF-8 text, and declares no other character set"),
         ("a.md", b"<!-- nothing -->", "holds no text"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A small OpenAI-compatible server on loopback that can be told what to be."""
+"""A small OpenAI-compatible server on loopback whose answers a test chooses."""
 
 from __future__ import annotations
 
@@ -120,9 +120,9 @@ class _Handler(BaseHTTPRequestHandler):
             (FAULTS | REFUSALS)[fault](self)
             return
         time.sleep(self.fake.pause_s)
-        for name, told in self.fake.refuses.items():
+        for name, message in self.fake.refuses.items():
             if name in body:
-                self._json(400, {"error": {"message": told}})
+                self._json(400, {"error": {"message": message}})
                 return
         prompt = body["messages"][-1]["content"]
         tokens = len(WordTokenizer().starts(prompt))
@@ -140,8 +140,8 @@ class _Handler(BaseHTTPRequestHandler):
             expected = f"Basic {base64.b64encode(self.fake.login.encode()).decode()}"
         if carried and expected in (None, self.headers.get("Authorization")):
             return False
-        told = self.headers.get("Authorization", "none")
-        self._json(401, {"error": {"message": f"wrong key: {told}"}})
+        sent = self.headers.get("Authorization", "none")
+        self._json(401, {"error": {"message": f"wrong key: {sent}"}})
         return True
 
     def _embed(self, body: dict[str, Any], embeds: Callable[[str], list[float]]) -> None:

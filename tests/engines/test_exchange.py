@@ -112,9 +112,9 @@ def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> 
 
 
 def fault(answer: Answer, *, timeout_s: float = 5.0) -> EngineFault:
-    with served(answer) as (address, _), pytest.raises(EngineFault) as told:
+    with served(answer) as (address, _), pytest.raises(EngineFault) as raised:
         ask(address, timeout_s=timeout_s)
-    return told.value
+    return raised.value
 
 
 def test_text_usage_and_times_come_from_the_stream() -> None:
@@ -147,20 +147,20 @@ def test_every_sampler_is_sent_as_a_field_of_the_body() -> None:
 
 @pytest.mark.parametrize("code", [408, 409, 425, 429, 500, 502, 503])
 def test_transport_faults_are_to_be_tried_again(code: int) -> None:
-    found = fault(status(code, {"error": {"message": "busy"}}, **{"Retry-After": "7"}))
-    assert (found.retryable, found.fatal, found.retry_after_s) == (True, False, 7.0)
+    engine_fault = fault(status(code, {"error": {"message": "busy"}}, **{"Retry-After": "7"}))
+    assert (engine_fault.retryable, engine_fault.fatal, engine_fault.retry_after_s) == (True, False, 7.0)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(401, "unauthorized"), (403, "forbidden"), (404, "not_found")])
 def test_what_no_retry_can_mend_is_fatal(code: int, kind: str) -> None:
-    found = fault(status(code, {"error": {"message": "no"}}))
-    assert (found.kind, found.retryable, found.fatal) == (kind, False, True)
+    engine_fault = fault(status(code, {"error": {"message": "no"}}))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == (kind, False, True)
 
 
 @pytest.mark.parametrize("code", [400, 422])
 def test_a_refusal_that_says_nothing_known_is_the_prompts_fault_and_not_the_runs(code: int) -> None:
-    found = fault(status(code, {"error": {"message": "no"}}))
-    assert (found.kind, found.retryable, found.fatal) == ("bad_request", False, False)
+    engine_fault = fault(status(code, {"error": {"message": "no"}}))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("bad_request", False, False)
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ def test_a_refusal_that_says_nothing_known_is_the_prompts_fault_and_not_the_runs
     ],
 )  # fmt: skip
 def test_a_filter_of_contents_is_named_as_such(code: int, error: object) -> None:
-    found = fault(status(code, {"error": error}))
-    assert (found.kind, found.retryable, found.fatal) == ("content_filter", False, False)
+    engine_fault = fault(status(code, {"error": error}))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("content_filter", False, False)
 
 
 def test_a_filter_that_speaks_up_in_the_stream_is_no_broken_stream() -> None:
-    found = fault(stream(chunk("12"), {"error": {"message": "stopped", "code": "content_filter"}}))
-    assert (found.kind, found.retryable) == ("content_filter", False)
+    engine_fault = fault(stream(chunk("12"), {"error": {"message": "stopped", "code": "content_filter"}}))
+    assert (engine_fault.kind, engine_fault.retryable) == ("content_filter", False)
 
 
 @pytest.mark.parametrize(
@@ -204,13 +204,13 @@ def test_a_filter_that_speaks_up_in_the_stream_is_no_broken_stream() -> None:
     ],
 )
 def test_a_prompt_that_is_too_long_is_an_overflow_and_no_failure_of_the_run(body: object) -> None:
-    found = fault(status(400, body))
-    assert (found.kind, found.retryable, found.fatal) == ("overflow", False, False)
+    engine_fault = fault(status(400, body))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("overflow", False, False)
 
 
 def test_a_stream_without_an_end_is_broken() -> None:
-    found = fault(stream(chunk("12"), chunk("34")))
-    assert (found.kind, found.retryable) == ("broken_stream", True)
+    engine_fault = fault(stream(chunk("12"), chunk("34")))
+    assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
 
 
 def test_a_stream_of_nonsense_is_broken() -> None:
@@ -222,19 +222,19 @@ def test_a_page_instead_of_an_answer_is_broken() -> None:
 
 
 def test_silence_is_a_timeout() -> None:
-    found = fault(lambda _: time.sleep(1.0), timeout_s=0.2)
-    assert (found.kind, found.retryable) == ("timeout", True)
+    engine_fault = fault(lambda _: time.sleep(1.0), timeout_s=0.2)
+    assert (engine_fault.kind, engine_fault.retryable) == ("timeout", True)
 
 
 def test_a_stream_that_never_ends_is_a_timeout() -> None:
-    found = fault(stream(*[chunk("x")] * 40, pause_s=0.05), timeout_s=0.1)
-    assert (found.kind, found.retryable) == ("timeout", True)
+    engine_fault = fault(stream(*[chunk("x")] * 40, pause_s=0.05), timeout_s=0.1)
+    assert (engine_fault.kind, engine_fault.retryable) == ("timeout", True)
 
 
 def test_a_closed_port_is_a_connection_fault() -> None:
-    with pytest.raises(EngineFault) as told:
+    with pytest.raises(EngineFault) as raised:
         ask("http://127.0.0.1:9/v1")
-    assert (told.value.kind, told.value.retryable) == ("connect", True)
+    assert (raised.value.kind, raised.value.retryable) == ("connect", True)
 
 
 def test_an_answer_without_a_stream_is_one_piece() -> None:
@@ -282,8 +282,15 @@ def test_an_answer_in_one_piece_needs_no_usage() -> None:
 
 def test_a_completion_in_one_piece_is_read_where_a_stream_was_asked_for() -> None:
     choice = {"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}
-    said = {"id": "1", "object": "text_completion", "created": 1, "model": "base", "choices": [choice], "usage": USAGE}
-    with served(status(200, said)) as (address, _):
+    body = {
+        "id": "1",
+        "object": "text_completion",
+        "created": 1,
+        "model": "base",
+        "choices": [choice],
+        "usage": USAGE,
+    }
+    with served(status(200, body)) as (address, _):
         generation = ask(address, request=replace(REQUEST, api="completions"))
     assert (generation.text, generation.finish_reason, generation.streamed) == ("12", "length", False)
 
@@ -296,9 +303,9 @@ def test_a_stream_that_calls_itself_json_is_still_a_stream() -> None:
 
 
 def test_an_error_that_comes_as_an_answer_is_broken_and_told() -> None:
-    found = fault(status(200, {"error": {"message": "out of credits"}}))
-    assert (found.kind, found.retryable) == ("broken_stream", True)
-    assert "out of credits" in found.detail
+    engine_fault = fault(status(200, {"error": {"message": "out of credits"}}))
+    assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
+    assert "out of credits" in engine_fault.detail
 
 
 def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
@@ -311,8 +318,8 @@ def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
         handler.wfile.flush()
         time.sleep(1.0)
 
-    found = fault(half, timeout_s=0.3)
-    assert (found.kind, found.retryable) == ("timeout", True)
+    engine_fault = fault(half, timeout_s=0.3)
+    assert (engine_fault.kind, engine_fault.retryable) == ("timeout", True)
 
 
 def test_a_page_instead_of_an_answer_without_a_stream_is_broken() -> None:
@@ -345,24 +352,24 @@ def test_reasoning_inside_the_answer_is_cut_out_of_it() -> None:
 
 def test_base_models_are_asked_with_plain_text() -> None:
     event = {"id": "1", "object": "text_completion", "created": 1, "model": "base"}
-    said = {
+    body = {
         **event,
         "choices": [{"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}],
         "usage": USAGE,
     }
-    with served(stream(said, "[DONE]")) as (address, bodies):
+    with served(stream(body, "[DONE]")) as (address, bodies):
         generation = ask(address, request=replace(REQUEST, api="completions"))
     assert (generation.text, generation.finish_reason) == ("12", "length")
     assert bodies[0]["prompt"] == "Be brief.\n\nWhat is it?"
 
 
 def test_a_redirect_is_told_and_not_followed() -> None:
-    found = fault(status(307, "", Location="http://127.0.0.1:9/elsewhere"))
-    assert (found.kind, found.fatal) == ("redirect", True)
-    assert "give that address as engine.base_url" in found.detail
+    engine_fault = fault(status(307, "", Location="http://127.0.0.1:9/elsewhere"))
+    assert (engine_fault.kind, engine_fault.fatal) == ("redirect", True)
+    assert "give that address as engine.base_url" in engine_fault.detail
 
 
 def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextcliff.engines.openai.http.MOST_BYTES", 10_000)
-    found = fault(stream(*[chunk("x" * 1000)] * 50))
-    assert (found.kind, found.retryable, found.fatal) == ("too_large", False, False)
+    engine_fault = fault(stream(*[chunk("x" * 1000)] * 50))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("too_large", False, False)

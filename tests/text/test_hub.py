@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES
-from contextcliff.text.tokenizer_choice import Offer
+from contextcliff.text.tokenizer_choice import TokenizerSources
 from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FakeServer, serving
 from tests.text.made_hub import MadeHub, hub_of
@@ -115,7 +115,7 @@ def test_weights_of_a_hub_that_is_not_to_be_had_are_one_line_within_seconds(tmp_
         (None, None, ()),
     ],
 )
-def test_a_name_like_a_repositorys_is_looked_for_first(
+def test_a_served_name_that_is_a_repositorys_is_tried_first(
     model: str | None, hub: str | None, expected: tuple[str, ...]
 ) -> None:
-    assert Offer(own=None, hub=hub, template_arguments={}, model=model).repositories == expected
+    assert TokenizerSources(own=None, hub=hub, template_arguments={}, model=model).repositories == expected

@@ -27,7 +27,7 @@ def page() -> str:
 
 def split(text: str) -> list[str]:
     paragraphs = text.split("\n\n")
-    return [found.strip() for paragraph in paragraphs for found in sentencex.segment("en", paragraph)]
+    return [sentence.strip() for paragraph in paragraphs for sentence in sentencex.segment("en", paragraph)]
 
 
 @given(seed=seeds, one=lengths, other=lengths)
@@ -62,41 +62,41 @@ def test_a_seed_and_its_negative_differ() -> None:
 
 def test_another_process_with_another_hash_seed_tells_the_same_story() -> None:
     program = "from contextcliff.text.prose import prose; print(prose(seed=3, characters=50000), end='')"
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONHASHSEED": "4242"}, capture_output=True, check=True
     )
-    assert told.stdout.decode() == prose(seed=3, characters=50_000)
+    assert process.stdout.decode() == prose(seed=3, characters=50_000)
 
 
 def test_the_story_of_a_seed_stays_as_published() -> None:
     # Taken with Python 3.10 to 3.13. Any change of a stock or frame changes it, and with it every haystack.
-    told = sha256(prose(seed=0, characters=100_000).encode()).hexdigest()
-    assert told == "7ba291c15e24e8231551b96bc5839adaf747f86b5d18f0bbaf6644e05d47e6bc"
+    digest = sha256(prose(seed=0, characters=100_000).encode()).hexdigest()
+    assert digest == "7ba291c15e24e8231551b96bc5839adaf747f86b5d18f0bbaf6644e05d47e6bc"
 
 
 @given(seed=seeds)
 def test_the_sentences_are_those_of_the_text(seed: int) -> None:
     text = prose(seed=seed, characters=5_000)
-    told = list(islice(sentences(seed=seed), len(split(text))))
-    assert " ".join(told) == text.replace("\n\n", " ")
+    written = list(islice(sentences(seed=seed), len(split(text))))
+    assert " ".join(written) == text.replace("\n\n", " ")
 
 
-def test_no_sentence_is_told_twice_in_two_million_tokens() -> None:
-    told: set[str] = set()
+def test_no_sentence_occurs_twice_in_two_million_tokens() -> None:
+    written: set[str] = set()
     characters = 0
     for sentence in sentences(seed=2):
-        assert sentence not in told
-        told.add(sentence)
+        assert sentence not in written
+        written.add(sentence)
         characters += len(sentence) + 1
         if characters > TWO_MILLION_TOKENS:
             break
-    assert len(told) > 100_000
+    assert len(written) > 100_000
 
 
-def test_a_sentence_splitter_finds_every_sentence_that_was_told(page: str) -> None:
-    found = split(page)
-    assert found == list(islice(sentences(seed=11), len(found)))
-    assert all(re.search(r'[.?!]"?$', sentence) for sentence in found)
+def test_a_sentence_splitter_finds_every_sentence(page: str) -> None:
+    split_sentences = split(page)
+    assert split_sentences == list(islice(sentences(seed=11), len(split_sentences)))
+    assert all(re.search(r'[.?!]"?$', sentence) for sentence in split_sentences)
 
 
 def test_a_paragraph_has_three_to_seven_sentences(page: str) -> None:
@@ -111,9 +111,9 @@ def test_sentences_are_of_many_lengths(page: str) -> None:
 
 
 def test_neither_a_question_nor_a_spoken_line_is_rare(page: str) -> None:
-    told = split(page)
-    assert sum(sentence.endswith("?") for sentence in told) > len(told) / 50
-    assert sum(sentence.startswith('"') for sentence in told) > len(told) / 50
+    written = split(page)
+    assert sum(sentence.endswith("?") for sentence in written) > len(written) / 50
+    assert sum(sentence.startswith('"') for sentence in written) > len(written) / 50
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_neither_a_question_nor_a_spoken_line_is_rare(page: str) -> None:
     ],
 )
 def test_the_text_never_contains(what: str, pattern: str, page: str) -> None:
-    found = re.search(pattern, page)
-    assert found is None, f"{what}: {page[found.start() - 40 : found.end() + 40]!r}"
+    match = re.search(pattern, page)
+    assert match is None, f"{what}: {page[match.start() - 40 : match.end() + 40]!r}"
 
 
 @pytest.mark.parametrize("group", [SETTINGS, SEASONS, DAY_PARTS, TRADES, PARAGRAPHS])

@@ -96,8 +96,10 @@ def test_starts_ascend_from_zero(text: str) -> None:
 
 
 @given(st.sets(st.integers(0, 500), min_size=1), st.integers(0, 600), st.integers(1, 600))
-def test_the_nearest_start_is_the_nearest_of_those_before_the_end(found: set[int], target: int, before: int) -> None:
-    starts = sorted(found)
+def test_the_nearest_start_is_the_nearest_of_those_before_the_end(
+    unordered: set[int], target: int, before: int
+) -> None:
+    starts = sorted(unordered)
     allowed = [start for start in starts if start < before]
     if not allowed:
         with pytest.raises(ValueError, match="no sentence starts before"):

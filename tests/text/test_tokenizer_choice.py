@@ -1,4 +1,4 @@
-"""Whose tokens count: the server's, the hub's, tiktoken's, and what is said where one is not to be had."""
+"""Which tokenizer is chosen (the server's, the hub's, tiktoken's), and the error where it can't be loaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import tiktoken
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.prompt import Prompt
 from contextcliff.text import tiktoken_tokens
-from contextcliff.text.tokenizer_choice import AutoTokenizer, HuggingFaceTokenizer, Offer, ServerTokenizer, Tiktoken
+from contextcliff.text.tokenizer_choice import (
+    AutoTokenizer,
+    HuggingFaceTokenizer,
+    ServerTokenizer,
+    Tiktoken,
+    TokenizerSources,
+)
 from contextcliff.text.word_tokens import WordTokenizer
 
 OWN = WordTokenizer()
@@ -20,8 +26,8 @@ TEMPLATE = (
 )
 
 
-def offer(*, own: WordTokenizer | None = None, hub: str | None = None, **arguments: object) -> Offer:
-    return Offer(own=own, hub=hub, template_arguments=arguments)
+def sources(*, own: WordTokenizer | None = None, hub: str | None = None, **arguments: object) -> TokenizerSources:
+    return TokenizerSources(own=own, hub=hub, template_arguments=arguments)
 
 
 @pytest.fixture(scope="module")
@@ -48,55 +54,55 @@ def byte_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_auto_takes_the_servers_own() -> None:
-    assert AutoTokenizer().choose(offer(own=OWN, hub="owner/name")) is OWN
+    assert AutoTokenizer().choose(sources(own=OWN, hub="owner/name")) is OWN
 
 
 def test_auto_takes_the_models_from_the_hub_where_the_server_has_none(folder: str) -> None:
-    assert AutoTokenizer().choose(offer(hub=folder)).name == f"huggingface:{folder}"
+    assert AutoTokenizer().choose(sources(hub=folder)).name == f"huggingface:{folder}"
 
 
 @pytest.mark.usefixtures("byte_encoding")
 def test_auto_takes_tiktoken_last() -> None:
-    assert AutoTokenizer().choose(offer()).name == "tiktoken:o200k_base"
+    assert AutoTokenizer().choose(sources()).name == "tiktoken:o200k_base"
 
 
 def test_a_name_overrides_what_auto_would_find(folder: str) -> None:
-    assert AutoTokenizer(name=folder).choose(offer(own=OWN)).name == f"huggingface:{folder}"
+    assert AutoTokenizer(name=folder).choose(sources(own=OWN)).name == f"huggingface:{folder}"
 
 
 def test_a_server_without_a_tokenizer_is_an_error_where_it_is_asked_for() -> None:
     with pytest.raises(ConfigError, match="tokenizer=server: this server does not tokenise"):
-        ServerTokenizer().choose(offer(hub="owner/name"))
+        ServerTokenizer().choose(sources(hub="owner/name"))
 
 
 def test_huggingface_without_a_repository_asks_for_one() -> None:
     with pytest.raises(ConfigError, match="give tokenizer.name=OWNER/NAME"):
-        HuggingFaceTokenizer().choose(offer())
+        HuggingFaceTokenizer().choose(sources())
 
 
 def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=f"tokenizer.name={tmp_path}: can't be loaded"):
-        HuggingFaceTokenizer(name=str(tmp_path)).choose(offer())
+        HuggingFaceTokenizer(name=str(tmp_path)).choose(sources())
 
 
 def test_the_hub_tokenizer_counts_its_chat_template(folder: str) -> None:
     prompt = Prompt(user="Where?", system="Be brief.")
     tokenizer = HuggingFaceTokenizer(name=folder)
-    plain = tokenizer.choose(offer()).count_prompt(prompt)
-    thinking = tokenizer.choose(offer(thinking=True)).count_prompt(prompt)
+    plain = tokenizer.choose(sources()).count_prompt(prompt)
+    thinking = tokenizer.choose(sources(thinking=True)).count_prompt(prompt)
     assert plain == len("<system>Be brief.<user>Where?<assistant>")
     assert thinking == plain + 1
 
 
 def test_a_base_model_is_counted_without_its_template(folder: str) -> None:
-    plain = Offer(own=None, hub=folder, template_arguments={}, plain=True)
+    plain = TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
     prompt = Prompt(user="Where?", system="Be brief.")
     assert AutoTokenizer().choose(plain).count_prompt(prompt) == len("Be brief.\n\nWhere?")
 
 
 def test_offsets_are_characters(folder: str) -> None:
     text = "Tea at 5, née 茶."
-    starts = list(HuggingFaceTokenizer(name=folder).choose(offer()).starts(text))
+    starts = list(HuggingFaceTokenizer(name=folder).choose(sources()).starts(text))
     assert starts[0] == 0
     assert starts == sorted(starts)
     assert set(starts) == set(range(len(text)))
@@ -105,7 +111,7 @@ def test_offsets_are_characters(folder: str) -> None:
 @pytest.mark.usefixtures("byte_encoding")
 def test_tiktokens_offsets_are_characters() -> None:
     text = "Tea at 5, née 茶."
-    starts = list(Tiktoken().choose(offer()).starts(text))
+    starts = list(Tiktoken().choose(sources()).starts(text))
     assert starts == sorted(starts)
     assert set(starts) == set(range(len(text)))
     assert len(starts) == len(text.encode())
@@ -113,7 +119,7 @@ def test_tiktokens_offsets_are_characters() -> None:
 
 def test_an_unknown_encoding_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; .*o200k_base"):
-        Tiktoken(name="nonsense").choose(offer())
+        Tiktoken(name="nonsense").choose(sources())
 
 
 def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,9 +129,9 @@ def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pyte
         raise requests.ConnectionError("no network")
 
     monkeypatch.setattr(tiktoken, "get_encoding", unreachable)
-    with pytest.raises(RunError) as told:
+    with pytest.raises(RunError) as raised:
         tiktoken_tokens.tiktoken_tokenizer("o200k_base")
-    assert str(told.value) == (
-        "tokenizer.name=o200k_base: tiktoken fetches its vocabulary from the network at first use, and can't; "
-        "set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
+    assert str(raised.value) == (
+        "tokenizer.name=o200k_base: tiktoken fetches its vocabulary from the network at first use, and that "
+        "failed; set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
     )

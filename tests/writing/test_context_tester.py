@@ -131,7 +131,7 @@ def test_a_length_that_is_none_is_refused_with_its_row(tmp_path: Path, length: s
 
 
 def test_a_measure_that_is_no_number_is_refused_with_its_row(tmp_path: Path) -> None:
-    assert "row 1: cloze_score is 'high' and no number" in refusal(
+    assert "row 1: cloze_score is 'high', not a number" in refusal(
         table(tmp_path / "a.csv", [table_row(1024, cloze_score="high")])
     )
 
@@ -154,9 +154,9 @@ def test_a_table_of_ours_is_refused_for_its_run(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"context_length,cloze_score\n", "has no row"),
         (bytes(range(256)) * 8, "has no column context_length"),
-        (b'context_length,continuation_text\n1024,"never closed\n', "is no CSV table"),
+        (b'context_length,continuation_text\n1024,"never closed\n', "is not a CSV table"),
         (b"context_length,cloze_score,cloze_score\n1024,1,2\n", "has two columns cloze_score"),
-        (b"context_length,continuation_text\n1024," + b"x" * 200_000 + b"\n", "is no CSV table"),
+        (b"context_length,continuation_text\n1024," + b"x" * 200_000 + b"\n", "is not a CSV table"),
     ],
 )
 def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
@@ -167,15 +167,15 @@ def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: byt
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("\x00\x01", "is no JSON"),
-        ("[]", "is no JSON object"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("\x00\x01", "is not JSON"),
+        ("[]", "is not a JSON object"),
         ('{"rounds": []}', "has no context_length"),
         ('{"context_length": "long"}', "context_length is 'long'"),
         ('{"context_length": true}', "context_length is 'True'"),
-        ('{"context_length": 1024, "individual_rounds": "none"}', "individual_rounds is no list"),
-        ('{"context_length": 1024, "individual_rounds": [3]}', "round 1 is no object"),
+        ('{"context_length": 1024, "individual_rounds": "none"}', "individual_rounds is not a list"),
+        ('{"context_length": 1024, "individual_rounds": [3]}', "round 1 is not an object"),
         ('{"context_length": 1024, "individual_rounds": [{"cloze_score": [1]}]}', "round 1: cloze_score is"),
         ('{"context_length": 1024, "individual_rounds": []}', "holds neither rounds nor averages"),
     ],
@@ -190,11 +190,11 @@ def test_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str, told:
 def test_a_length_that_stands_in_two_files_is_refused(tmp_path: Path) -> None:
     folder = result_folder(tmp_path / "a", drawn_rounds([1024]))
     (folder / "context_01024_results.json").write_text((folder / "context_1024_results.json").read_text())
-    assert "another file of the folder has too" in refusal(folder)
+    assert "as in another file of the folder" in refusal(folder)
 
 
 def test_a_file_of_more_than_two_gibibytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_files, "MOST_BYTES", 100)
+    monkeypatch.setattr(local_files, "MAX_BYTES", 100)
     assert "files of up to 2 GiB are read" in refusal(result_folder(tmp_path / "a", drawn_rounds([1024])))
     assert "files of up to 2 GiB are read" in refusal(table(tmp_path / "a.csv", [table_row(1024)]))
 

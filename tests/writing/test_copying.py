@@ -45,7 +45,7 @@ def test_the_index_finds_what_a_naive_search_finds(words: list[str], prompt: lis
 def test_every_run_is_found_where_it_is(words: list[str], prompt: list[str], run: int) -> None:
     there = _runs(prompt, run)
     expected = [tuple(words[start : start + run]) in there for start in range(len(words) - run + 1)]
-    assert PromptIndex(prompt).found(words, run).tolist() == expected
+    assert PromptIndex(prompt).copied_runs(words, run).tolist() == expected
 
 
 def test_a_sentence_of_the_prompt_is_copied_and_chance_is_not() -> None:

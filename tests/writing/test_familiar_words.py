@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from importlib.machinery import ModuleSpec
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.writing.measures import familiar
 from contextcliff.writing.measures.familiar import dale_chall, is_familiar, unfamiliar_share, word_list_of
 from contextcliff.writing.measures.prose_words import words_of
 
@@ -60,20 +57,11 @@ def test_a_list_without_words_is_refused() -> None:
         word_list_of("# nothing\n\n", "mine")
 
 
-@pytest.mark.parametrize("spec", [None, ModuleSpec("textstat", None)])
-def test_a_missing_default_list_says_what_to_install(monkeypatch: pytest.MonkeyPatch, spec: ModuleSpec | None) -> None:
-    monkeypatch.setattr(familiar, "find_spec", lambda name: spec)
-    with pytest.raises(ConfigError, match="pip install 'textstat"):
-        dale_chall.__wrapped__()
-
-
-def test_reading_the_list_imports_neither_textstat_nor_nltk() -> None:
-    code = (
-        "import sys; from contextcliff.writing.measures.familiar import dale_chall; dale_chall(); "
-        "print({'textstat', 'nltk'} & set(sys.modules))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "set()"
+def test_the_default_list_has_the_words_of_textstats_and_its_licence() -> None:
+    published = files("textstat").joinpath("resources", "en", "easy_words.txt")
+    assert dale_chall().words == word_list_of(published.read_text(encoding="utf-8"), "textstat").words
+    licence = files("contextcliff.writing").joinpath("word_lists", "dale_chall_license.txt").read_text("utf-8")
+    assert licence.startswith("MIT License")
 
 
 @given(

@@ -17,9 +17,10 @@ from scipy import stats
 from scipy.special import ndtr
 
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
+from contextcliff.analysis.items import Item
 from contextcliff.analysis.threshold import make_threshold
 from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.trends import writing_trends
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
 from tests.analysis.made_levels import scoring
@@ -83,7 +84,7 @@ def tier(
     if original is not None:
         columns |= {ORIGINAL_Z + name: [float(original[name][0])] * len(columns[name]) for name in measures}
     rounds = zip(*columns.values(), strict=True)
-    draws = tuple(Draw(score=0.7, details=dict(zip(columns, values, strict=True))) for values in rounds)
+    draws = tuple(Item(score=0.7, repeats=(0.7,), details=dict(zip(columns, values, strict=True))) for values in rounds)
     return DrawnTier(context_tokens=length, draws=draws)
 
 
@@ -97,7 +98,7 @@ def test_where_nothing_changes_a_degradation_is_called_in_at_most_one_run_of_twe
         alarms += any(test.degraded for test in tests)
         single += [test.p_value <= 0.05 for test in tests]
     assert alarms <= allowed(1.0 - CONFIDENCE, RUNS)
-    # The tests are no sleepers: uncorrected, each calls its share.
+    # Uncorrected, each test rejects at about its level: they do not pass because they never reject.
     assert 0.02 < np.mean(single) < 0.055
 
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.settling import settling_rounds_of_all
+from contextcliff.statistics.sample_size import rounds_to_settle
 from contextcliff.writing.analysis.verdict import title_of
 from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
@@ -70,7 +70,7 @@ def test_where_rounds_would_settle_it_the_verdict_says_how_many() -> None:
     by_length = [
         sorted(s.score or 0.0 for s in scored if s.sample.context_tokens == length) for length in (1_024, 2_048, 4_096)
     ]
-    assert found.settling_rounds == settling_rounds_of_all(by_length[1:], by_length[0], 0.8, 0.95, least=5)
+    assert found.settling_rounds == rounds_to_settle(by_length[1:], by_length[0], 0.8, 0.95, least=5)
     assert found.settling_rounds is not None
     assert found.verdict == f"no degradation detected; {found.settling_rounds} rounds a length would settle it"
 

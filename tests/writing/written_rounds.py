@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from contextcliff.analysis.items import Item
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.prompt import Recipe
 from contextcliff.records.sample import Sample
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.prose_findings import Writing
 
@@ -75,7 +76,7 @@ def drawn(length: int, **measures: Sequence[float]) -> DrawnTier:
     """The same as draws; a double underscore in a name is a dot."""
     names = [name.replace("__", ".") for name in measures]
     draws = tuple(
-        Draw(score=0.7, details=dict(zip(names, values, strict=True)))
+        Item(score=0.7, repeats=(0.7,), details=dict(zip(names, values, strict=True)))
         for values in zip(*measures.values(), strict=True)
     )
     return DrawnTier(context_tokens=length, draws=draws)

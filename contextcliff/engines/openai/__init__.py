@@ -1,1 +1,1 @@
-"""OpenAI-compatible servers: one request, what a server tells of itself, and what it accepts."""
+"""OpenAI-compatible servers: what a server is and accepts, its API key, and one request with its answer."""

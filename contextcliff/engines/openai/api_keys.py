@@ -1,4 +1,4 @@
-"""API keys: taken from the environment by name, and kept out of everything that is said."""
+"""API keys: read from environment variables, and kept out of all output."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from contextcliff.engines.openai.server_address import Address
 from contextcliff.errors import ConfigError
 
 ANY_HOST = ("API_KEY", "API_PASSWORD")
-"""Nobody's in particular: sent to whatever host is asked."""
+"""Variables of no provider in particular: their keys are sent to any host."""
 _COMPATIBLE = ("OPENAI_API_KEY", "NVIDIA_API_KEY", "NVAPI_KEY")
-"""By custom also the keys of servers that are no provider's; never sent to another provider."""
+"""Variables that users also set for servers of their own; their keys are never sent to another provider."""
 KNOWN_VARIABLES = tuple(
     dict.fromkeys((*ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
 )
@@ -26,18 +26,18 @@ _NOWHERE = Address(url="", host="")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """What opens a server, and is never shown: a key, or the login of its address.
+    """What a request is authorised with: a key, or the login in the server's address. Never shown.
 
-    Servers without one take any word.
+    An empty `value` and no login: the server needs neither.
     """
 
     value: str = field(default="", repr=False)
     address: Address = field(default=_NOWHERE, repr=False)
-    """Of the server; its login goes where a key would go, so that there is one or the other."""
+    """The server's. Its login is sent where a key would be, so that there is one or the other."""
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What the address has behind its `?`, to be sent with every request."""
+        """The parameters of the address, sent with every request."""
         return self.address.parameters
 
     @property
@@ -46,13 +46,13 @@ class ApiKey:
         return self.address.login
 
     def headers(self) -> dict[str, str]:
-        """The authorisation of a request."""
+        """The `Authorization` header of a request; empty where there is neither key nor login."""
         if self.login:
             return {"Authorization": f"Basic {_basic(self.login)}"}
         return {"Authorization": f"Bearer {self.value}"} if self.value else {}
 
     def hide_in(self, text: str) -> str:
-        """`text` without the key: a server may echo it in an error."""
+        """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
         keys = (self.value,) if len(self.value) >= _SHORTEST_SECRET else ()
         logins = (_basic(self.login),) if self.login else ()
         for secret in sorted((*keys, *logins, *self.address.secrets), key=len, reverse=True):
@@ -63,13 +63,13 @@ class ApiKey:
 def api_key(
     variable: str | None, address: Address | None = None, *, preset: str = "", key: str = "engine.api_key_env"
 ) -> ApiKey:
-    """What opens the server at an address.
+    """The key for the server at `address`: from the named `variable`, else by login, else from a known variable.
 
-    The login that stands in it, else the key in the named variable, else the first that is set of those that may
-    go to that host.
+    Without a named variable, the login in the address is used; without a login, the first variable of
+    `variables_for` that is set.
 
-    Raises `ConfigError`, which names the configuration's `key`, where a variable is named and not set, where the
-    address has a login too, and where the host is a provider's and there is no key.
+    Raises `ConfigError`, which names the configuration's `key`, where the named variable is not set or the address
+    has a login too, and where the host is a provider's and there is no key.
     """
     where = address or _NOWHERE
     if variable is not None:
@@ -82,28 +82,28 @@ def api_key(
                 "one of them; leave the other out"
             )
         return ApiKey(value=value, address=where)
-    looked_at = variables_for(where.host, preset)
+    known = variables_for(where.host, preset)
     # A login in the address is meant for this host; a variable may be set for others.
-    found = "" if where.login else next(filter(None, (os.environ.get(name, "").strip() for name in looked_at)), "")
-    if not found and not where.secrets and provider_of(where.host) is not None:
+    value = "" if where.login else next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
+    if not value and not where.secrets and provider_of(where.host) is not None:
         raise ConfigError(
-            f"{key}: {where.host} needs a key, and none of {', '.join(looked_at)} is set; export one, or give the name "
+            f"{key}: {where.host} needs a key, and none of {', '.join(known)} is set; export one, or give the name "
             f"of the variable that holds it with {key}=NAME"
         )
-    return ApiKey(value=found, address=where)
+    return ApiKey(value=value, address=where)
 
 
 def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
-    """The variables whose keys may go to a host, in the order in which they are tried.
+    """The variables whose keys may be sent to a host, in the order in which they are tried.
 
-    A provider's own come first and go to no other provider. They go to a host that is no provider's where it is given
-    to the provider's preset: a proxy before it.
+    A provider's own variables come first, and their keys are sent to no other provider. They may also be sent to
+    another host that is configured for the provider's preset: a proxy in front of it.
     """
     provider = provider_of(host)
     if provider is not None:
         return (*provider.variables, *ANY_HOST)
-    meant = provider_for(preset)
-    return tuple(dict.fromkeys((*(meant.variables if meant else ()), *ANY_HOST, *_COMPATIBLE)))
+    proxied = provider_for(preset)
+    return tuple(dict.fromkeys((*(proxied.variables if proxied else ()), *ANY_HOST, *_COMPATIBLE)))
 
 
 def _basic(login: str) -> str:

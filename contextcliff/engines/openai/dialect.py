@@ -9,10 +9,10 @@ _USE_INSTEAD = re.compile(r"[Uu]se '(\w+)' instead")
 
 
 class Dialect:
-    """Starts with everything and concedes, one refusal at a time; each concession is kept to be told.
+    """Starts with every field, and gives one up for each refusal; `concessions` lists them for the report.
 
-    Some servers refuse `stream_options` or streaming, some know other names for a field, some refuse a
-    sampler. A refused sampler is left out and said, since the server's own default is then in force.
+    Some servers refuse `stream_options` or streaming, some have another name for a field, some refuse a sampler. A
+    refused sampler is left out and reported, since the server's own default then applies.
     """
 
     def __init__(self) -> None:
@@ -22,47 +22,48 @@ class Dialect:
         self.renamed: dict[str, str] = {}
         self.left_out: set[str] = set()
 
-    def spoken(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields of a request as this server takes them."""
+    def accepted(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields of a request that this server accepts, under its names."""
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
-    def concede(self, told: str, fields: Mapping[str, object]) -> bool:
-        """Give in to a refusal; False where it names nothing that could be left out."""
-        if self.stream_usage and "stream_options" in told:
+    def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
+        """Give up what a refusal names: a field is renamed or left out. False where it names nothing of the request."""
+        if self.stream_usage and "stream_options" in refusal:
             self.stream_usage = False
             return True
-        named = self._named_in(told, fields)
-        if named is not None:
-            instead = _USE_INSTEAD.search(told)
-            if instead is not None and named not in self.renamed:
-                self.renamed[named] = instead[1]
+        refused = self._field_named_in(refusal, fields)
+        if refused is not None:
+            instead = _USE_INSTEAD.search(refusal)
+            if instead is not None and refused not in self.renamed:
+                self.renamed[refused] = instead[1]
             else:
-                self.left_out.add(named)
+                self.left_out.add(refused)
             return True
-        if self.streams and re.search(r"\bstream(?:ing)?\b", told):
+        if self.streams and re.search(r"\bstream(?:ing)?\b", refusal):
             self.streams = self.stream_usage = False
             return True
         return False
 
     def answered(self, *, streamed: bool) -> None:
-        """Note an answer that came in one piece where a stream was asked for."""
+        """Note whether an answer was streamed: a server that ignores the request for a stream is reported."""
         self.stream_ignored = self.stream_ignored or (self.streams and not streamed)
 
     def concessions(self) -> tuple[str, ...]:
-        """What this server does not take, a phrase each."""
-        said = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
+        """What this server does not accept, a line each."""
+        lines = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
         if not self.streams:
-            said.append("streaming is refused: the time to first token is the time of the whole answer")
+            lines.append("streaming is refused: the time to first token is the time of the whole answer")
         elif self.stream_ignored:
-            said.append("stream is ignored: the time to first token is the time of the whole answer")
+            lines.append("stream is ignored: the time to first token is the time of the whole answer")
         elif not self.stream_usage:
-            said.append("stream_options is refused: token counts are the tokenizer's")
-        return tuple(said)
+            lines.append("stream_options is refused: token counts are the tokenizer's")
+        return tuple(lines)
 
-    def _named_in(self, told: str, fields: Mapping[str, object]) -> str | None:
-        spoken = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
-        # The longest name first: max_tokens stands inside max_completion_tokens.
-        for shown in sorted(spoken, key=len, reverse=True):
-            if re.search(rf"(?<![\w]){re.escape(shown)}(?![\w])", told):
-                return spoken[shown]
+    def _field_named_in(self, refusal: str, fields: Mapping[str, object]) -> str | None:
+        """Our name of the field that a refusal names; None where it names none."""
+        ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
+        # The longest name first: max_tokens is part of max_completion_tokens.
+        for sent in sorted(ours, key=len, reverse=True):
+            if re.search(rf"(?<![\w]){re.escape(sent)}(?![\w])", refusal):
+                return ours[sent]
         return None

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import OnToken
-from contextcliff.engines.openai.content_filter import CONTENT_FILTER, says_filter
-from contextcliff.engines.openai.http import AnswerTooLarge
+from contextcliff.engines.openai.faults import connection_fault, detail_of, status_fault, stream_fault, timeout_fault
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
@@ -21,22 +19,17 @@ from contextcliff.text.framing import messages, plain_text
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 Api = Literal["chat", "completions"]
 
-_RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
-_FATAL_STATUS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
-_TOO_LONG = re.compile(
-    r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
-)
 _WHOLE_REQUEST_PER_SILENCE = 4
-_LONGEST_DETAIL = 300
+_MS_PER_S = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A request as it goes out; `fields` are the top-level fields of its body beside model and prompt."""
+    """One request; `fields` are the top-level fields of its body beside model and prompt."""
 
     model: str
     prompt: Prompt
@@ -45,7 +38,7 @@ class Request:
     streams: bool = True
     stream_usage: bool = True
     built_tokens: int
-    """Stands in where the server does not count."""
+    """Length of the prompt by our own tokenizer, used where the server does not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +53,7 @@ class _Piece:
 async def exchange(
     client: AsyncOpenAI, request: Request, *, timeout_s: float, on_token: OnToken | None = None
 ) -> Generation:
-    """Send one request and read its answer to the end; `on_token` is told its words as they come.
+    """Send one request and read its answer to the end; `on_token` gets the answer's text as it arrives.
 
     `timeout_s` bounds silence (the client's own read timeout); the whole request may take four times
     that. Raises `EngineFault`, whose kind says what happened.
@@ -71,69 +64,64 @@ async def exchange(
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
             return await _exchange(client, request, on_token)
     except (TimeoutError, openai.APITimeoutError) as error:
-        raise EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True) from error
+        raise timeout_fault(timeout_s) from error
     except openai.APIStatusError as error:
-        raise _status_fault(error) from error
+        raise status_fault(error) from error
     except openai.APIConnectionError as error:
-        if isinstance(error.__cause__, AnswerTooLarge):
-            raise EngineFault("too_large", _cause(error)) from error
-        raise EngineFault("connect", f"{client.base_url.host}: {_cause(error)}", retryable=True) from error
+        raise connection_fault(error, client.base_url.host) from error
     except (openai.APIError, openai.OpenAIError, json.JSONDecodeError) as error:
-        if says_filter(f"{error} {getattr(error, 'body', '')}"):  # some say so in the stream
-            raise EngineFault(CONTENT_FILTER, _brief(str(error))) from error
-        raise EngineFault("broken_stream", _brief(str(error)), retryable=True) from error
+        raise stream_fault(error) from error
 
 
 async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | None) -> Generation:
-    read = _PIECES[request.api]
+    piece_of = _PIECES[request.api]
     pieces: list[_Piece] = []
-    first: float | None = None
+    first_s: float | None = None
     served_model = ""
     usage = None
     streamed = request.streams
-    started = time.perf_counter()
+    started_s = time.perf_counter()
     async for event, is_part in _events(client, request):
         streamed = is_part
         served_model = getattr(event, "model", None) or served_model
         usage = getattr(event, "usage", None) or usage
         for choice in getattr(event, "choices", None) or ():
-            piece = read(choice)
-            if first is None and (piece.text or piece.reasoning):
-                first = time.perf_counter()
+            piece = piece_of(choice)
+            if first_s is None and (piece.text or piece.reasoning):
+                first_s = time.perf_counter()
             if on_token is not None and piece.text:
                 on_token(piece.text)
             pieces.append(piece)
-    ended = time.perf_counter()
+    ended_s = time.perf_counter()
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
     if not finish_reason or (usage is None and request.stream_usage and streamed):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and usage", retryable=True)
-    said = split_reasoning(
+    reply = split_reasoning(
         "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
     )
-    details = getattr(usage, "prompt_tokens_details", None)
     return Generation(
-        text=_whole(said.answer),
-        reasoning=_whole(said.reasoning),
+        text=_encodable(reply.answer),
+        reasoning=_encodable(reply.reasoning),
         reasoning_tokens=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
         finish_reason=finish_reason,
         prompt_tokens=request.built_tokens if usage is None else usage.prompt_tokens,
         completion_tokens=len(pieces) if usage is None else usage.completion_tokens,
-        cached_tokens=getattr(details, "cached_tokens", None),
-        ttft_ms=((first if first is not None else ended) - started) * 1000,
-        latency_ms=(ended - started) * 1000,
+        cached_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
+        ttft_ms=((first_s if first_s is not None else ended_s) - started_s) * _MS_PER_S,
+        latency_ms=(ended_s - started_s) * _MS_PER_S,
         served_model=served_model,
         server_counted=usage is not None,
         streamed=streamed,
     )
 
 
-def _whole(text: str) -> str:
-    """Half a surrogate pair, as a stream that is cut off may end in, can't be stored or printed."""
+def _encodable(text: str) -> str:
+    """`text` without half surrogate pairs: a stream that is cut off may end in one, and it can't be stored."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Any, bool]]:
-    """The events of a stream, or the one event that an answer without a stream is; and which of both they are."""
+    """Every event of an answer, and whether it is a part of a stream (else it is the whole answer)."""
     arguments: dict[str, Any] = {"model": request.model, "extra_body": dict(request.fields)}
     if request.api == "chat":
         create: Any = client.chat.completions.create
@@ -147,7 +135,7 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
             if "application/json" in stream.response.headers.get("content-type", ""):
                 body = await _body(stream.response)
                 if body.lstrip().startswith(b"{"):
-                    # The server does not know `stream`: its answer is there already, and paid for.
+                    # The server does not know `stream`. Its whole answer is here already, and has been paid for.
                     yield _whole_answer(request.api, body), False
                     return
             async for event in stream:
@@ -155,7 +143,7 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
         return
     answer = await create(stream=False, **arguments)
     if isinstance(answer, str):
-        raise EngineFault("broken_stream", f"no JSON but: {_brief(answer)}", retryable=True)
+        raise EngineFault("broken_stream", f"no JSON but: {detail_of(answer)}", retryable=True)
     yield answer, False
 
 
@@ -176,7 +164,7 @@ def _completion_piece(choice: Any) -> _Piece:
 
 
 async def _body(response: httpx2.Response) -> bytes:
-    """A whole body, with what breaks it off named as the client names it."""
+    """The whole body; errors on the way are raised as the client's own."""
     import httpx2
     import openai
 
@@ -193,41 +181,11 @@ def _whole_answer(api: Api, body: bytes) -> Any:
     from openai.types import Completion
     from openai.types.chat import ChatCompletion
 
-    told = json.loads(body)
-    if not isinstance(told, dict) or not told.get("choices"):
-        raise EngineFault("broken_stream", f"no answer but: {_brief(body.decode('utf-8', 'replace'))}", retryable=True)
-    return (ChatCompletion if api == "chat" else Completion).construct(**told)
+    answer = json.loads(body)
+    if not isinstance(answer, dict) or not answer.get("choices"):
+        detail = detail_of(body.decode("utf-8", "replace"))
+        raise EngineFault("broken_stream", f"no answer but: {detail}", retryable=True)
+    return (ChatCompletion if api == "chat" else Completion).construct(**answer)
 
 
 _PIECES: Mapping[Api, Callable[[Any], _Piece]] = {"chat": _chat_piece, "completions": _completion_piece}
-
-
-def _status_fault(error: APIStatusError) -> EngineFault:
-    status, detail = error.status_code, _brief(error.message)
-    if status in (400, 413, 422) and _TOO_LONG.search(f"{error.message} {error.body}"):
-        return EngineFault("overflow", detail)
-    if status in (400, 403, 422) and says_filter(f"{error.message} {error.body}"):
-        return EngineFault(CONTENT_FILTER, detail)
-    if status in _FATAL_STATUS:
-        return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
-    if status in _RETRYABLE_STATUS or status >= 500:
-        kind = _RETRYABLE_STATUS.get(status, "server_error")
-        return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after(error.response.headers))
-    if 300 <= status < 400:
-        where = error.response.headers.get("location", "elsewhere")
-        return EngineFault("redirect", f"{status} to {where}; give that address as engine.base_url", fatal=True)
-    return EngineFault("bad_request", detail)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    value = headers.get("retry-after", "")
-    return float(value) if re.fullmatch(r"\d+(\.\d+)?", value) else None
-
-
-def _cause(error: BaseException) -> str:
-    return _brief(str(error.__cause__ or error))
-
-
-def _brief(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_DETAIL else line[:_LONGEST_DETAIL] + " …"

@@ -1,4 +1,4 @@
-"""HTTP as this project wants it: no redirects, bounded answers, errors without keys in them."""
+"""HTTP clients that follow no redirect and cut off answers beyond 64 MiB."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 import httpx2
 
 MOST_BYTES = 64 * 1024 * 1024
-"""No honest answer is longer; a server that sends more is cut off before it fills the memory."""
+"""Longer than any proper answer; a server that sends more is cut off before it fills the memory."""
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -22,14 +22,14 @@ class _BoundedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         assert isinstance(self._stream, httpx2.SyncByteStream)
         received = 0
         for part in self._stream:
-            received = _counted(received, part)
+            received = _bounded_total(received, part)
             yield part
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         assert isinstance(self._stream, httpx2.AsyncByteStream)
         received = 0
         async for part in self._stream:
-            received = _counted(received, part)
+            received = _bounded_total(received, part)
             yield part
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class _BoundedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
             await self._stream.aclose()
 
 
-def _counted(received: int, part: bytes) -> int:
+def _bounded_total(received: int, part: bytes) -> int:
     total = received + len(part)
     if total > MOST_BYTES:
         raise AnswerTooLarge(f"the answer is longer than {MOST_BYTES // 2**20} MiB")
@@ -49,10 +49,10 @@ def _counted(received: int, part: bytes) -> int:
 
 
 class BoundedTransport(httpx2.HTTPTransport):
-    """A transport whose answers end at `MOST_BYTES`."""
+    """A transport that raises `AnswerTooLarge` for an answer longer than `MOST_BYTES`."""
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send, and bound what comes back."""
+        """Send a request; reading its answer is bounded."""
         response = super().handle_request(request)
         response.stream = _BoundedStream(response.stream)
         return response
@@ -62,7 +62,7 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
     """The same for asyncio."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send, and bound what comes back."""
+        """Send a request; reading its answer is bounded."""
         response = await super().handle_async_request(request)
         response.stream = _BoundedStream(response.stream)
         return response
@@ -70,7 +70,7 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
 
 def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> httpx2.Client:
     """A client that follows no redirect: a key must not reach another host. `parameters` go with every request."""
-    # A connection for each request: some servers close kept ones under a request that is on its way.
+    # Each request has a connection of its own: some servers close a kept one while a request is on its way.
     return httpx2.Client(
         transport=BoundedTransport(),
         timeout=timeout_s,

@@ -1,4 +1,4 @@
-"""Hosts that are known: whose key opens them, and what they take."""
+"""The hosted services that are known: their hosts, their API keys, and what they accept."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provider:
-    """A hosted service: it answers no one without a key, and has no routes beside the OpenAI protocol's."""
+    """A hosted service: it always needs a key, and has no routes beside the OpenAI protocol's."""
 
     domain: str
     variables: tuple[str, ...] = ()
-    """The environment variables that hold its own keys."""
+    """The environment variables that hold keys of this provider."""
     preset: str = ""
-    """The engine preset that is made for it; `openai` is for any host."""
+    """The engine preset made for this provider; empty where it has none (`openai` is for any host)."""
     takes_samplers: bool = True
-    """Whether it has samplers beyond the protocol's."""
+    """Whether it accepts samplers beyond the protocol's."""
 
     def serves(self, host: str) -> bool:
         """Whether a host is this provider's."""
@@ -29,17 +29,17 @@ PROVIDERS = (
     Provider(
         domain="generativelanguage.googleapis.com", preset="gemini", variables=("GEMINI_API_KEY", "GOOGLE_API_KEY")
     ),
-    Provider(domain="googleapis.com"),  # Vertex AI: a token that lives an hour, in a variable of the user's choice
+    Provider(domain="googleapis.com"),  # Vertex AI: tokens last an hour, in a variable that the user names
     Provider(domain="openrouter.ai", preset="openrouter", variables=("OPENROUTER_API_KEY",)),
     Provider(domain="z.ai", preset="zai", variables=("ZAI_API_KEY",)),
 )
 
 
 def provider_of(host: str) -> Provider | None:
-    """The provider whose host this is; None for a server of one's own."""
+    """The provider whose host this is; None for any other host."""
     return next((provider for provider in PROVIDERS if provider.serves(host)), None)
 
 
 def provider_for(preset: str) -> Provider | None:
-    """The provider that an engine preset is made for; None for one that is made for any server."""
+    """The provider that an engine preset is made for; None for a preset for any server."""
     return next((provider for provider in PROVIDERS if provider.preset and provider.preset == preset), None)

@@ -1,4 +1,4 @@
-"""Keeps what a model thinks apart from what it answers."""
+"""Separates what a model thinks from what it answers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _CLOSED_ONLY = re.compile(r"\A(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class Reply:
     """An answer and the reasoning before it."""
 
     answer: str
     reasoning: str
 
 
-def split_reasoning(text: str, *, reasoning: str = "") -> Said:
-    """Cut inline `<think>` blocks from the start of an answer; `reasoning` is what came in a field of its own.
+def split_reasoning(text: str, *, reasoning: str = "") -> Reply:
+    """Cut `<think>` blocks off the start of an answer; `reasoning` is what the server sent in a field of its own.
 
-    A block that never closes is all reasoning: the model ran out of tokens while it thought. Templates that
-    open the block in the prompt leave only its end in the answer. A block further on is part of the answer.
+    A block that never closes is all reasoning: the model ran out of tokens while it thought. A chat template that
+    opens the block in the prompt leaves only its end tag in the answer. A later block is part of the answer.
     """
     thoughts = [reasoning] if reasoning else []
     rest = text
@@ -31,4 +31,4 @@ def split_reasoning(text: str, *, reasoning: str = "") -> Said:
     if not thoughts and (closed := _CLOSED_ONLY.match(rest)) is not None:
         thoughts.append(closed[1].strip())
         rest = rest[closed.end() :]
-    return Said(answer=rest.lstrip() if thoughts else rest, reasoning="\n".join(filter(None, thoughts)))
+    return Reply(answer=rest.lstrip() if thoughts else rest, reasoning="\n".join(filter(None, thoughts)))

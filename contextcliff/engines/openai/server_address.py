@@ -1,4 +1,4 @@
-"""Where a server is, with the user, the password and the keys of its address kept apart from it."""
+"""A server's address, with the user, the password and the keys in it kept apart."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ROUTES = ("/chat/completions", "/completions", "/models", "/embeddings")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """A server's address as it is contacted.
+    """A server's address in parts.
 
-    `url` ends where `/chat/completions` begins, and is all that is ever shown; `login` is `user:password`, sent as
-    HTTP's basic authorisation; `parameters` go with every request.
+    `url` ends where `/chat/completions` begins and has no secrets: it is the only part that is shown. `login` is
+    `user:password`, sent as HTTP's basic authorisation. `parameters` are sent with every request.
     """
 
     url: str
@@ -29,26 +29,26 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """The server by what tells it from others, without what opens it."""
-        kept = {name: value for name, value in sorted(self.parameters.items()) if not is_secret(name)}
-        return str(httpx2.URL(self.url, params=kept)) if kept else self.url
+        """The address with its parameters, without secrets: tells servers apart."""
+        public = {name: value for name, value in sorted(self.parameters.items()) if not is_secret(name)}
+        return str(httpx2.URL(self.url, params=public)) if public else self.url
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be shown."""
+        """The parts that must not be shown, as they are and percent-encoded."""
         keys = [value for name, value in self.parameters.items() if is_secret(name)]
-        told = (self.login, self.login.partition(":")[2], *keys)
-        return tuple(dict.fromkeys(form for secret in told if secret for form in (secret, quote(secret, safe=""))))
+        secrets = (self.login, self.login.partition(":")[2], *keys)
+        return tuple(dict.fromkeys(form for secret in secrets if secret for form in (secret, quote(secret, safe=""))))
 
 
 def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
-    """An address with and without `/v1`. Raises `ConfigError`, which names the configuration's `key`."""
+    """Parse an address, given with or without `/v1` or a route. Raises `ConfigError`, which names the `key`."""
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL as error:
-        # Neither the address nor what the parser says of it is repeated: it may be the password that it can't read.
+        # The message repeats neither the address nor the parser's words: what can't be parsed may be the password.
         raise ConfigError(
-            f"{key}: is no address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
+            f"{key}: is not an address; write http://HOST:PORT, and the signs / ? # of a password as %2F %3F %23"
         ) from error
     path = url.path.rstrip("/")
     for route in _ROUTES:

@@ -1,4 +1,4 @@
-"""The tokenizers of servers: each kind has routes of its own."""
+"""Tokenizers of servers: llama.cpp, vLLM and KoboldCpp each have their own routes to count tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenServer:
-    """A server that counts tokens: its address without `/v1`, its model, and how that is asked."""
+    """A server that counts tokens: its address without `/v1`, its model, and the API that prompts go to."""
 
     http: httpx2.Client
     root: str
@@ -31,30 +31,30 @@ class TokenServer:
     template_arguments: Mapping[str, object]
 
     def post(self, path: str, body: Mapping[str, object]) -> Any:
-        """The JSON answer of a route. Raises `RunError`, without the key in it."""
+        """The JSON answer of a route. Raises `RunError`, whose text does not hold the key."""
         try:
             answer = self.http.post(f"{self.root}{path}", json=dict(body), headers=self.key.headers())
             answer.raise_for_status()
             return answer.json()
         except (httpx2.HTTPError, ValueError) as error:
-            said = self.key.hide_in(str(error)) or type(error).__name__
-            raise RunError(f"{self.root}{path}: the server can't count tokens ({said})") from error
+            reason = self.key.hide_in(str(error)) or type(error).__name__
+            raise RunError(f"{self.root}{path}: the server can't count tokens ({reason})") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LlamaServerTokenizer:
-    """llama.cpp, embedded or not: tokens with their text, and the model's chat template."""
+    """llama.cpp, embedded or not: exact offsets, and prompts counted in the model's chat template."""
 
     name: str
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token of `text`, without the tokens that a server would add."""
+        """Character offset of every token of `text`, without the special tokens that a server would add."""
         answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
         return piece_starts(text, [token["piece"] for token in answer["tokens"]])
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt as the server will see it, in the model's chat template unless `api` is plain."""
+        """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         framed = plain_text(prompt)
         if self.server.api == "chat":
             arguments = dict(self.server.template_arguments)
@@ -66,17 +66,17 @@ class LlamaServerTokenizer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VllmTokenizer:
-    """vLLM: counts of texts and of conversations."""
+    """vLLM: counts tokens of texts and of conversations, without their offsets."""
 
     name: str
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offsets, exact every line or two."""
+        """Character offset of every token: exact every line or two, spread evenly between."""
         return counted_starts(text, lambda block: self._count({"prompt": block, "add_special_tokens": False}))
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt in the model's chat template, or as plain text."""
+        """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         if self.server.api == "completions":
             return self._count({"prompt": plain_text(prompt), "add_special_tokens": True})
         arguments = dict(self.server.template_arguments)
@@ -89,21 +89,21 @@ class VllmTokenizer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KoboldTokenizer:
-    """KoboldCpp: counts of texts; what its chat template adds is an estimate."""
+    """KoboldCpp: counts tokens of texts; what its chat template adds is estimated."""
 
     name: str
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offsets, exact every line or two."""
-        # A token may be counted that begins every text; a block of one has none.
+        """Character offset of every token: exact every line or two, spread evenly between."""
+        # The count may include a token that begins every text; a block inside a text has none.
         beginning = self._count("")
         return counted_starts(text, lambda block: self._count(block) - beginning)
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the messages and a small frame for each, or of the plain text."""
-        counted = plain_tokens if self.server.api == "completions" else framed_tokens
-        return counted(prompt, self._count)
+        """Tokens of the messages with an estimated frame for each, or of the plain text for `completions`."""
+        count = plain_tokens if self.server.api == "completions" else framed_tokens
+        return count(prompt, self._count)
 
     def _count(self, text: str) -> int:
         return int(self.server.post("/api/extra/tokencount", {"prompt": text})["value"])
@@ -114,14 +114,14 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "vllm": VllmTokenizer,
     "koboldcpp": KoboldTokenizer,
 }
-"""By the routes that a server was found to have; each is made from `name` and `server`."""
+"""The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
 
 
 def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int]:
-    """Where each token begins in `text`, in characters.
+    """The offset in `text`, in characters, at which each token begins.
 
     A piece is text, or a list of bytes where the token ends inside a character; such a character
-    belongs to the token that begins it. Raises `ValueError` where the pieces aren't the text.
+    belongs to the token that begins it. Raises `ValueError` where the pieces do not add up to the text.
     """
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
     if b"".join(encoded) != text.encode():

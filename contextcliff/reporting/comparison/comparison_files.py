@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import chain, count
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.markdown import markdown_of
 from contextcliff.reporting.markup import bullets, escape, image, table
+from contextcliff.reporting.schema import plain
 
 _OBJECT, _UNNAMED = "comparison.json", "comparison"
 Compared = tuple[str, str, bool]
@@ -111,7 +111,7 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
         "tool": run.tool or "contextcliff",
         "task": report.run.task if report else None,
         "judged_by": with_file_names(report.run.judged_by) if report else {},
-        "safe_cap": asdict(report.analysis.safe_cap) if report else None,
+        "safe_cap": plain(report.analysis.safe_cap) if report else None,
         "caps": dict(report.analysis.caps) if report else {},
         "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),

@@ -10,6 +10,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
 from contextcliff.reporting.figures.heatmap_figure import depth_labels
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, interval_bars, scores_on_y
+from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +43,7 @@ def profile_figure(report: Report, finding: PositionProfile, *, pattern: str) ->
     above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
     is_tested = finding.position.pattern is not None
     shown_pattern = f", {pattern}" if is_tested else ""
-    untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
+    untested = "" if is_tested else f"; no pattern was tested: {say(finding.position.reason)}"
     heading(
         axes,
         title=f"Score by depth{shown_pattern}: {report.run.model}",

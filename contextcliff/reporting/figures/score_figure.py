@@ -24,6 +24,8 @@ from contextcliff.reporting.figures.marks import (
     silent_points,
     write_above,
 )
+from contextcliff.reporting.report_facts import Headline
+from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +40,7 @@ def score_figure(report: Report) -> Figure:
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
-    cap = report.analysis.safe_cap.tokens
+    cap, answer = report.analysis.safe_cap.tokens, say(Headline(cap=report.analysis.safe_cap))
     axis = lengths_on_x(
         axes,
         lengths=[b.asked_tokens for b in bins],
@@ -56,7 +58,7 @@ def score_figure(report: Report) -> Figure:
     heading(
         axes,
         title=f"Score by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {phrases.headline(report)}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {answer}",
         inches=width,
         above=above + 4,
     )

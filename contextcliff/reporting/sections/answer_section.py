@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Line, Lines, Pairs, Text
+from contextcliff.reporting.blocks import Block, Line, Lines, Pairs, Shown, Text
+from contextcliff.reporting.report_facts import (
+    Crossing,
+    Headline,
+    NoCliffInRange,
+    StoppedEarly,
+    ThresholdName,
+    Tokens,
+    VerdictName,
+)
 from contextcliff.reporting.section import Measurement, Section
 
 
@@ -19,18 +27,18 @@ class AnswerSection(Section[None]):
     def short(self, report: Report) -> tuple[Block, ...]:
         mood = "bad" if report.analysis.safe_cap.tokens is None else "good"
         return (
-            *((Text(text=f"PARTIAL: {phrases.partial(report)}.", mood="doubtful"),) if report.run.partial else ()),
-            Pairs(rows=phrases.identity(report)),
-            Text(text=f"SAFE CAP: {phrases.headline(report)}", strong=True, mood=mood),
-            Pairs(rows=phrases.cap_details(report)),
+            *_stopped(report),
+            Pairs(rows=_identity(report)),
+            Text(label="Safe cap", text=Headline(cap=report.analysis.safe_cap), strong=True, mood=mood),
+            Pairs(rows=tuple(_details(report))),
         )
 
     def full(self, report: Report) -> tuple[Block, ...]:
         return (
-            *((Text(text=f"Partial: {phrases.partial(report)}.", strong=True),) if report.run.partial else ()),
-            Text(text=f"Safe cap: {phrases.headline(report)}", strong=True),
-            Lines(lines=tuple(Line(text=f"{name}: {value}") for name, value in phrases.cap_details(report))),
-            Pairs(rows=phrases.identity(report)),
+            *_stopped(report),
+            Text(label="Safe cap", text=Headline(cap=report.analysis.safe_cap), strong=True),
+            Lines(lines=tuple(Line(label=name, text=value) for name, value in _details(report))),
+            Pairs(rows=_identity(report)),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -42,3 +50,36 @@ class AnswerSection(Section[None]):
 
     def tags(self, report: Report) -> Mapping[str, str]:
         return {"verdict": report.analysis.safe_cap.verdict}
+
+
+def _stopped(report: Report) -> tuple[Text, ...]:
+    if not report.run.partial:
+        return ()
+    return (Text(label="Partial", text=StoppedEarly(lengths_missing=report.counts.unscored > 0), mood="doubtful"),)
+
+
+def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
+    """What was tested."""
+    run = report.run
+    return (
+        ("Model", f"{run.model} ({run.label})" if run.label else run.model),
+        ("Engine", run.engine),
+        ("KV policy", run.kv_policy),
+        ("Task", run.task),
+        ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
+        ("Tokenizer", run.tokenizer),
+        ("Maximum window", Tokens(n=run.max_context_tokens)),
+        *(("Detected", line) for line in run.server),
+    )
+
+
+def _details(report: Report) -> Iterator[tuple[str, Shown]]:
+    """What stands under the headline."""
+    cap = report.analysis.safe_cap
+    yield "Verdict", VerdictName(verdict=cap.verdict)
+    yield "Reason", cap.reason
+    yield "Threshold", ThresholdName(cap=cap)
+    if cap.censored:
+        yield "Range", NoCliffInRange(longest=max((b.asked_tokens for b in report.analysis.bins), default=None))
+    if cap.ci_low is not None or cap.ci_high is not None:
+        yield "Crossing", Crossing(low=cap.ci_low, high=cap.ci_high)

@@ -8,15 +8,14 @@ from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Table, Text
+from contextcliff.reporting.blocks import Block, Column, Shown, Table, Text
+from contextcliff.reporting.report_facts import NoCliffCanShow
 from contextcliff.reporting.section import Measurement, Section
 
 _MEANING = (
     "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
     " floor to be high, is not informative: its scores say nothing about length."
 )
-_MOST_LENGTHS = 4
-"""So many lengths are named in a line; the rest are counted."""
 
 
 class ControlsSection(Section[ControlResults]):
@@ -30,9 +29,10 @@ class ControlsSection(Section[ControlResults]):
     def compute(self, study: Study) -> ControlResults | None:
         return ControlResults(controls=study.control_levels)
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
-        doubt = _uninformative(_levels(report))
-        return ((self.title, doubt),) if doubt else ()
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        levels = _levels(report)
+        blind = tuple(level.asked_tokens for level in levels if not level.informative)
+        return ((self.title, NoCliffCanShow(lengths=blind, every=len(blind) == len(levels))),) if blind else ()
 
     def full(self, report: Report) -> tuple[Block, ...]:
         levels = _levels(report)
@@ -71,15 +71,3 @@ def _columns(levels: Sequence[ControlLevel]) -> tuple[Column, ...]:
         Column(title="interval", cells=floors),
         Column(title="informative", cells=tuple("yes" if level.informative else "no" for level in levels)),
     )
-
-
-def _uninformative(levels: Sequence[ControlLevel]) -> str:
-    """Which lengths can't show a cliff, by their controls; empty where all can."""
-    lengths = [f"{level.asked_tokens:,}" for level in levels if not level.informative]
-    if not lengths:
-        return ""
-    if len(lengths) == len(levels):
-        return "no length can show a cliff (low ceiling or high floor)"
-    more = len(lengths) - _MOST_LENGTHS
-    named = ", ".join(lengths[:_MOST_LENGTHS]) + (f" and {more:,} more" if more > 0 else "")
-    return f"no cliff can show at {named} tokens (low ceiling or high floor)"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from contextcliff.analysis.guide import Guide, GuideRow, operating_guide
+from contextcliff.analysis.guide import Guide, operating_guide
 from contextcliff.analysis.half_life import half_life_of
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Line, Lines, Table, Text
+from contextcliff.reporting.report_facts import GuideRange
 from contextcliff.reporting.section import Section
 
 _MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
@@ -65,22 +66,16 @@ def _lines(guide: Guide) -> Iterator[Line]:
     """A line for each range of neighbouring lengths at one level."""
     for level, run in itertools.groupby(guide.rows, key=lambda row: row.level):
         rows = list(run)
-        text = f"{_mark(level)} {level:<10} {_range(rows)} tokens{_doubt(rows)}"
+        text = GuideRange(
+            mark=_mark(level),
+            level=level,
+            first=rows[0].asked_tokens,
+            last=rows[-1].asked_tokens,
+            n_lengths=len(rows),
+            n_sure=sum(row.sure for row in rows),
+        )
         yield Line(text=text, mood=_MOODS.get(level, ""))
 
 
 def _mark(level: str) -> str:
     return _MARKS.get(level, "[??]")
-
-
-def _range(rows: Sequence[GuideRow]) -> str:
-    first, last = rows[0].asked_tokens, rows[-1].asked_tokens
-    return f"{first:,}" if len(rows) == 1 else f"{first:,} - {last:,}"
-
-
-def _doubt(rows: Sequence[GuideRow]) -> str:
-    """What keeps a range from being sure: intervals that reach into another one."""
-    sure = sum(row.sure for row in rows)
-    if sure == len(rows):
-        return ""
-    return f", sure at {sure} of {len(rows)} lengths" if sure else ", not sure"

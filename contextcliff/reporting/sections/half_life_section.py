@@ -8,9 +8,11 @@ from contextcliff.analysis.half_life import HalfLife, HalfLifeFits, half_life_ls
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Image, Pairs, Text
+from contextcliff.reporting.blocks import Block, Image, Pairs, Shown, Text
 from contextcliff.reporting.figures.decay_figure import decay_figure
+from contextcliff.reporting.report_facts import HalfLifeInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+from contextcliff.reporting.words.english import say
 
 _MEANING = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
 
@@ -49,23 +51,27 @@ class HalfLifeSection(Section[HalfLifeFits]):
     def caps(self, finding: HalfLifeFits, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"half_life": finding.half_life.tokens}
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         fits = self.of(report)
-        return ((self.title, _words(fits.half_life)),) if fits is not None and report.analysis.bins else ()
+        return (
+            ((self.title, HalfLifeInShort(half_life=fits.half_life)),)
+            if fits is not None and report.analysis.bins
+            else ()
+        )
 
     def full(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)
         if fits is None or not report.analysis.bins:
             return ()
         half_life, lsq = fits.half_life, fits.half_life_lsq
-        rows = [("Maximum likelihood", "none" if half_life.tokens is None else _words(half_life))]
+        likeliest = "none" if half_life.tokens is None else HalfLifeInShort(half_life=half_life)
+        rows: list[tuple[str, Shown]] = [("Maximum likelihood", likeliest)]
         if half_life.initial is not None:
             rows.append(("Score at length 0", phrases.score(half_life.initial)))
         if half_life.tokens is None and half_life.ci_low is not None:
             rows.append(("At least", f"{half_life.ci_low:,} tokens"))
         rows.append(("Least squares", "none" if lsq is None else f"{lsq:,} tokens"))
-        if half_life.reason:
-            rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
+        rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), Image(figure="decay_curve"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -78,20 +84,7 @@ class HalfLifeSection(Section[HalfLifeFits]):
         yield Measurement(key="half_life_lsq", value=fits.half_life_lsq)
 
 
-def _words(half_life: HalfLife) -> str:
-    """The half-life in tokens with its interval, or that there is none and why."""
-    if half_life.tokens is None:
-        return f"none: {half_life.reason}" if half_life.reason else "none"
-    beyond = ", beyond the longest test" if half_life.censored else ""
-    return f"{half_life.tokens:,} tokens{_ends(half_life)}{beyond}"
-
-
-def _ends(half_life: HalfLife) -> str:
-    low, high = half_life.ci_low, half_life.ci_high
-    if low is None:
-        return "" if high is None else f" (up to {high:,})"
-    return f" ({low:,} and up)" if high is None else f" ({low:,}-{high:,})"
-
-
 def _figure_words(half_life: HalfLife) -> str:
-    return f"No half-life: {half_life.reason}" if half_life.tokens is None else f"Half-life: {_words(half_life)}"
+    if half_life.tokens is None:
+        return f"No half-life: {say(half_life.reason)}"
+    return f"Half-life: {say(HalfLifeInShort(half_life=half_life))}"

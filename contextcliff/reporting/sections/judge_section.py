@@ -8,7 +8,8 @@ from contextcliff.analysis.judgement import Judgement, judgement_of
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Pairs, Text
+from contextcliff.reporting.blocks import Block, Pairs, Shown, Text
+from contextcliff.reporting.report_facts import JudgeInShort
 from contextcliff.reporting.section import Measurement, Section
 
 
@@ -29,9 +30,9 @@ class JudgeSection(Section[Judgement]):
             confidence=study.confidence,
         )
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         finding = self.of(report)
-        return () if finding is None else ((self.title, _in_one_line(finding)),)
+        return () if finding is None else ((self.title, JudgeInShort(judgement=finding)),)
 
     def full(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -45,7 +46,7 @@ class JudgeSection(Section[Judgement]):
         ]
         if finding.share is not None:
             rows += [
-                ("Disagreement with the score", f"{_disagreement(finding)}, {finding.disagreements:,} answers"),
+                ("Disagreement with the score", f"{phrases.disagreement(finding)}, {finding.disagreements:,} answers"),
                 ("Judge says right, score wrong", phrases.whole(finding.judge_only)),
                 ("Score says right, judge wrong", phrases.whole(finding.exact_only)),
             ]
@@ -60,19 +61,3 @@ class JudgeSection(Section[Judgement]):
         if finding is not None:
             yield Measurement(key="judge_disagreement", value=finding.share)
             yield Measurement(key="judge_mean_rating", value=finding.mean_rating)
-
-
-def _in_one_line(finding: Judgement) -> str:
-    if finding.share is None:
-        return f"{finding.judge} rated none of {finding.n_unjudged:,} answers"
-    rating = "" if finding.mean_rating is None else f"; mean rating {finding.mean_rating:.1f}"
-    return f"{finding.judge} disagrees in {_disagreement(finding)} of {finding.n_judged:,}{rating}"
-
-
-def _disagreement(finding: Judgement) -> str:
-    """The share of answers on which the judge and the exact score disagree, with its interval."""
-    if finding.share is None:
-        return phrases.MISSING
-    low, high = finding.ci_low, finding.ci_high
-    ends = "" if low is None or high is None else f" ({phrases.percent(low)}-{phrases.percent(high)})"
-    return f"{phrases.percent(finding.share)}{ends}"

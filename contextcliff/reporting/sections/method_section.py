@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Text
+from contextcliff.reporting.report_facts import ThresholdName
 from contextcliff.reporting.section import Section
+from contextcliff.reporting.words.english import say
 
 
 class MethodSection(Section[None]):
@@ -36,7 +38,7 @@ def _claim(report: Report) -> str:
     cap = report.analysis.safe_cap
     return (
         "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
-        f" {phrases.threshold(cap)} ends the walk; the cap is the longest prompt of the last length before"
+        f" {say(ThresholdName(cap=cap))} ends the walk; the cap is the longest prompt of the last length before"
         " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
         f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
         " Between tested lengths it supposes that the score does not fall and rise again."

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contextcliff.analysis.position import PositionPattern, PositionProfile, position_pattern
+from contextcliff.analysis.position import PositionProfile, position_pattern
 from contextcliff.analysis.profile import depth_profile
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Pairs, Table
+from contextcliff.reporting.blocks import Block, Column, Image, Pairs, Shown, Table
 from contextcliff.reporting.figures.profile_figure import profile_figure
+from contextcliff.reporting.report_facts import PatternInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+from contextcliff.reporting.words.english import say
 
 
 def _has_profile(report: Report) -> bool:
@@ -33,7 +35,9 @@ class PositionSection(Section[PositionProfile]):
             has_data=_has_profile,
             draw=from_finding(
                 PositionProfile,
-                lambda report, finding: profile_figure(report, finding, pattern=_pattern_name(finding.position)),
+                lambda report, finding: profile_figure(
+                    report, finding, pattern=say(PatternInShort(position=finding.position))
+                ),
             ),
         ),
     )
@@ -44,22 +48,21 @@ class PositionSection(Section[PositionProfile]):
             position=position_pattern(study.groups, study.confidence),
         )
 
-    def summary(self, report: Report) -> tuple[tuple[str, str], ...]:
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         finding = self.of(report)
         if finding is None or finding.position.pattern is None:
             return ()
-        return ((self.title, _pattern_name(finding.position)),)
+        return ((self.title, PatternInShort(position=finding.position)),)
 
     def full(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None or (finding.position.pattern is None and not finding.profile):
             return ()
         position, points = finding.position, finding.profile
-        rows = [("Pattern", _pattern_name(position))]
+        rows: list[tuple[str, Shown]] = [("Pattern", PatternInShort(position=position))]
         if position.n_samples:
             rows.append(("Samples", phrases.whole(position.n_samples)))
-        if position.reason:
-            rows.append(("Reason", position.reason))
+        rows.append(("Reason", position.reason))
         columns = (
             Column(title="depth", cells=tuple(f"{point.depth:.3g}" for point in points)),
             Column(title="n", cells=tuple(phrases.whole(point.n_samples) for point in points)),
@@ -79,11 +82,3 @@ class PositionSection(Section[PositionProfile]):
         if finding is None or finding.position.pattern is None:
             return {}
         return {"position_pattern": finding.position.pattern}
-
-
-def _pattern_name(position: PositionPattern) -> str:
-    """The pattern with its p-value, where one was tested."""
-    if position.pattern is None:
-        return "not tested"
-    name = position.pattern.replace("_", " ")
-    return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"

@@ -10,6 +10,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.score_figure import score_figure
+from contextcliff.reporting.report_facts import Overall
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_report
 
 
@@ -35,12 +36,12 @@ class ScoreSection(Section[None]):
     )
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        overall = Text(text=f"OVERALL: {phrases.overall(report)}", strong=True)
+        overall = Text(label="Overall", text=_overall(report), strong=True)
         return (Table(columns=_few_columns(report)), overall) if report.analysis.bins else (overall,)
 
     def full(self, report: Report) -> tuple[Block, ...]:
         table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
-        overall = Text(text=f"Overall: {phrases.overall(report)}.")
+        overall = Text(label="Overall", text=_overall(report))
         return (table, overall, Image(figure="score_by_length"), Image(figure="heatmap"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -49,6 +50,12 @@ class ScoreSection(Section[None]):
                 yield Measurement(key=key, value=value, step=each.asked_tokens)
         yield Measurement(key="mean_score", value=report.analysis.mean)
         yield Measurement(key="successes", value=report.analysis.successes)
+
+
+def _overall(report: Report) -> Overall:
+    analysis = report.analysis
+    scored = sum(each.n_samples for each in analysis.bins)
+    return Overall(mean=analysis.mean, successes=analysis.successes, scored=scored)
 
 
 def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from contextcliff.models.price import dollars
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Pairs
+from contextcliff.reporting.blocks import Block, Pairs, Shown
+from contextcliff.reporting.report_facts import (
+    ControlPrompts,
+    JudgeTook,
+    PilotPrompts,
+    PromptTokens,
+    SamplesCompleted,
+    SamplesUnscored,
+    Tokens,
+)
 from contextcliff.reporting.section import Measurement, Section
 
 
@@ -17,7 +27,7 @@ class TookSection(Section[None]):
     title = "What it took"
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        return (Pairs(rows=phrases.took(report)),)
+        return (Pairs(rows=tuple(_rows(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         counts, usage = report.counts, report.usage
@@ -35,3 +45,23 @@ class TookSection(Section[None]):
             yield Measurement(key="judge_prompt_tokens", value=usage.judge.prompt_tokens)
             yield Measurement(key="judge_completion_tokens", value=usage.judge.completion_tokens)
             yield Measurement(key="judge_usd", value=usage.judge.usd)
+
+
+def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
+    usage, counts = report.usage, report.counts
+    yield "Prompt tokens", PromptTokens(usage=usage)
+    yield "Completion", Tokens(n=usage.completion_tokens)
+    if usage.judge is not None:
+        yield "Judge", JudgeTook(usage=usage.judge)
+    if usage.usd is not None:
+        yield "Cost", dollars(usage.usd)
+    yield "Wall time", phrases.duration(usage.wall_s)
+    yield "Samples", SamplesCompleted(completed=counts.completed, planned=counts.planned, reused=counts.reused)
+    if counts.unscored:
+        yield "Unscored", SamplesUnscored(unscored=counts.unscored, planned=counts.planned)
+    if counts.controls:
+        yield "Controls", ControlPrompts(n=counts.controls)
+    if counts.pilot:
+        yield "Pilot", PilotPrompts(n=counts.pilot)
+    if any(counts.errors.values()):
+        yield "Failed attempts", phrases.tally(dict(counts.errors))

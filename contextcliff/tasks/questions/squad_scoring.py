@@ -1,6 +1,6 @@
-"""How near an answer comes to the accepted ones: exact match and token F1 as SQuAD counts them, and ROUGE-L.
+"""How close an answer is to the accepted ones: exact match and token F1 as SQuAD counts them, and ROUGE-L.
 
-Every measure lies between 0 and 1, up is better, and the best of several references counts.
+Every measure lies between 0 and 1, higher is better, and the best of several references counts.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
-from unicodedata import category, normalize
+from unicodedata import normalize
 
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
+from contextcliff.text.combining_marks import combining_marks
+from contextcliff.text.common_subsequence import common_subsequence_length
 
 Metric = Callable[[str, str], float]
-"""Prediction and one reference to 0-1."""
+"""A measure of a prediction and one reference, 0-1."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -25,15 +24,12 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Characters of scripts that set no spaces between words, as the inside of a regular expression's brackets."""
-# Vowel signs and accents that stand by themselves are part of a word; to `re` they are none of its characters.
-_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
-_RUN = re.compile(rf"[\w{_MARKS}]+")
+"""Characters of scripts without spaces between words, for the inside of a regular expression's brackets."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
 
 
 def normalise(text: str) -> str:
-    """A text as SQuAD v1.1 compares it: lower case, without ASCII punctuation, English articles and spare spaces."""
+    """A text as SQuAD v1.1 compares it: lower case, without ASCII punctuation, English articles and extra spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
@@ -45,50 +41,46 @@ def exact_match(prediction: str, reference: str) -> float:
 def token_f1(prediction: str, reference: str) -> float:
     """Harmonic mean of precision and recall over the words that both share, 0-1 (Rajpurkar et al. 2016).
 
-    As in the official script, a text that `normalise` leaves nothing of shares no word with any other: its F1 is 0,
-    even where its exact match is 1. A script without spaces is one word up to the next space.
+    As in the official script, a text of which `normalise` leaves nothing has an F1 of 0, even where its exact match is
+    1. In a script without spaces everything up to the next space is one word.
     """
-    said, wanted = normalise(prediction).split(), normalise(reference).split()
-    shared = (Counter(said) & Counter(wanted)).total()
+    predicted, accepted = normalise(prediction).split(), normalise(reference).split()
+    return _f1((Counter(predicted) & Counter(accepted)).total(), len(predicted), len(accepted))
+
+
+def _f1(shared: int, predicted: int, accepted: int) -> float:
+    """Harmonic mean of precision and recall, where `shared` of the predicted and of the accepted words are common."""
     if shared == 0:
         return 0.0
-    precision, recall = shared / len(said), shared / len(wanted)
+    precision, recall = shared / predicted, shared / accepted
     return 2 * precision * recall / (precision + recall)
 
 
 def rouge_l(prediction: str, reference: str) -> float:
     """ROUGE-L F: harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
 
-    By Google's `rouge-score`, without a stemmer. On ASCII text it is that library's own figure; its tokenizer drops
-    every other letter, so `words` takes its place.
+    On ASCII text it is the figure of Google's `rouge-score` without a stemmer; that library's tokenizer drops all other
+    letters, so `words` takes its place.
     """
-    return float(_rouge_scorer().score(reference, prediction)["rougeL"].fmeasure)
+    predicted, accepted = words(prediction), words(reference)
+    return _f1(common_subsequence_length(predicted, accepted), len(predicted), len(accepted))
 
 
 def best(metric: Metric, prediction: str, references: Sequence[str]) -> float:
-    """The metric against the reference that it is highest for. Raises `ValueError` where there is none."""
+    """The highest value of the metric over the references. Raises `ValueError` without references."""
     return max(metric(prediction, reference) for reference in references)
 
 
 def runs(text: str) -> Iterator[str]:
-    """The stretches of letters, their marks and digits in a text, without case and in compatibility form."""
-    return (match.group() for match in _RUN.finditer(normalize("NFKC", text).casefold().replace("_", " ")))
-
-
-def words(text: str) -> list[str]:
-    """The words of a text: its `runs`, and in a script without spaces every character."""
-    return [word for run in runs(text) for word in _WORD.findall(run)]
-
-
-class _Words:
-    """`words`, as `rouge-score` wants its tokenizers."""
-
-    def tokenize(self, text: str) -> list[str]:
-        return words(text)
+    """The stretches of letters, their marks and digits in a text, case-folded and in compatibility form (NFKC)."""
+    return (match.group() for match in _run().finditer(normalize("NFKC", text).casefold().replace("_", " ")))
 
 
 @cache
-def _rouge_scorer() -> RougeScorer:
-    from rouge_score.rouge_scorer import RougeScorer  # it imports NLTK, which a run without summaries need not wait for
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"[\w{combining_marks()}]+")
 
-    return RougeScorer(["rougeL"], tokenizer=_Words())
+
+def words(text: str) -> list[str]:
+    """The words of a text: its `runs`; in a script without spaces every character is a word."""
+    return [word for run in runs(text) for word in _WORD.findall(run)]

@@ -13,26 +13,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal
 
-from contextcliff.analysis.bins import mean_of
-from contextcliff.writing.analysis.levels import level_at
-from contextcliff.writing.analysis.measuring_rules import WritingSide, different_rules, unequal_lengths
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.measuring_rules import (
+    COMPOSITES,
+    DifferentRules,
+    UnequalLengths,
+    WritingSide,
+    different_rules,
+    unequal_lengths,
+)
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import MeasureLevel, Scale, Writing
-from contextcliff.writing.sections.contest_words import COMPOSITES, Lead, WritingRange, sentence_of
+from contextcliff.writing.prose_findings import Scale, Writing
 
-_WITHIN = "rounds like these can't tell that from no difference"
-_EQUAL = "the best two have the same mean"
-_RAW_ALWAYS = frozenset({"shortfall"})
-"""The author's text lacks nothing, ever: there is no standard deviation of the author's."""
+_RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
+"""The author's text is complete: it has no standard deviation of what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingRange:
+    """One measure of one run: its least and greatest mean, at which lengths, and its mean over the common lengths."""
+
+    run: str
+    low: float
+    low_tokens: int
+    high: float
+    high_tokens: int
+    common_mean: float | None
+    """None where no length is common to the runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoWinner(Fact):
+    """Why nobody wins.
+
+    `no_direction`: neither way is better. `one_run`: only one run has the measure. `no_common_length`: the runs have
+    none. `equal`: the best two have the same mean. `one_round`: some length has a single round. `no_variance`: the
+    rounds do not vary. `within_noise`: the interval of the difference reaches 0.
+    """
+
+    why: Literal["no_direction", "one_run", "no_common_length", "equal", "one_round", "no_variance", "within_noise"]
+
+
+Obstacle = NoWinner | DifferentRules | UnequalLengths
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingContest:
     """One measure over the runs that have it.
 
-    `winner` is set where the interval of the difference lies above 0; `reason` says why there is none. The difference
+    `winner` is set where the interval of the difference lies above 0. The difference
     is that of the best to the next best, never negative, in what `scale` names: `raw` is the measure's unit, `z` the
     standard deviation of windows of the author's text that are as long as the answers.
     """
@@ -52,8 +86,20 @@ class WritingContest:
     ci_high: float | None
     confidence: float
     winner: str | None
-    reason: str
-    sentence: str
+    reason: Obstacle | None
+    """Why there is no winner; None where there is one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Lead:
+    """Who is ahead, and by how much; the ends are None where the rounds can't tell."""
+
+    best: str
+    next_best: str
+    difference: float
+    low: float | None
+    high: float | None
+    reason: Obstacle | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,17 +129,17 @@ def _contest(
     having = [side for side in sides if points[side.name]]
     common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
     scale, compared = _compared(measure, having, points, common)
-    lead: Lead | None = None
-    reason = _no_contest(measure, worse, having, common)
-    if not reason:
+    lead: _Lead | None = None
+    reason = _obstacle(measure, worse, having, common)
+    if reason is None:
         lead = _lead(compared, common, worse, confidence)
-        if not lead.reason and scale == "raw":
-            ahead = [side for side in having if side.name in (lead.best, lead.next_best)]
-            lead = replace(lead, reason=unequal_lengths(measure, ahead, common))
         reason = lead.reason
+        if reason is None and scale == "raw":
+            ahead = [side for side in having if side.name in (lead.best, lead.next_best)]
+            reason = unequal_lengths(measure, ahead, common)
     ranges = tuple(_range(side.name, points[side.name], common) for side in having)
     missing = tuple(side.name for side in sides if not points[side.name])
-    winner = lead.best if lead is not None and not reason else None
+    winner = lead.best if lead is not None and reason is None else None
     return WritingContest(
         measure=measure,
         worse=worse,
@@ -109,24 +155,19 @@ def _contest(
         confidence=confidence,
         winner=winner,
         reason=reason,
-        sentence=sentence_of(measure, worse, scale, ranges, missing, common, lead, reason, confidence),
     )
 
 
 def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
     return {
         tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
     }
 
 
 def _z(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_at(tier, measure)) for tier in writing.tiers)
-    return {
-        tokens: _Point(mean=level.z, std=level.z_std, n=level.n)
-        for tokens, level in found
-        if isinstance(level, MeasureLevel) and level.z is not None
-    }
+    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in found if level.z is not None}
 
 
 def _compared(
@@ -156,34 +197,33 @@ def _mean(points: _Points, common: Sequence[int]) -> float:
     return mean_of([points[tokens].mean for tokens in common])
 
 
-def _no_contest(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> str:
+def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> Obstacle | None:
     """Why nobody can win, whatever the figures are."""
     if not worse:
-        return "neither way is better"
+        return NoWinner(why="no_direction")
     if len(having) < 2:
-        return "only one run has it"
-    return different_rules(measure, having) or ("" if common else "no length in common")
+        return NoWinner(why="one_run")
+    return different_rules(measure, having) or (None if common else NoWinner(why="no_common_length"))
 
 
-def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> Lead:
+def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> _Lead:
     """The best against the next best; runs with equal means stay in their order."""
     means = {run: _mean(of, common) for run, of in points.items()}
     best, second = sorted(means, key=lambda run: worse * means[run])[:2]
     difference = abs(means[second] - means[best])
-    if not difference:
-        return Lead(best=best, next_best=second, difference=0.0, low=None, high=None, reason=_EQUAL)
-    pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
     low = high = None
-    if any(point.n < 2 or point.std is None for point in pairs):
-        reason = "there are too few rounds to tell"
+    reason: NoWinner | None = None
+    pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
+    if not difference:
+        reason = NoWinner(why="equal")
+    elif any(point.n < 2 or point.std is None for point in pairs):
+        reason = NoWinner(why="one_round")
+    elif (half := _half_width(pairs, len(common), confidence)) is None:
+        reason = NoWinner(why="no_variance")
     else:
-        half = _half_width(pairs, len(common), confidence)
-        if half is None:
-            reason = "the rounds do not vary, so nothing says how far the means are to be trusted"
-        else:
-            low, high = difference - half, difference + half
-            reason = "" if low > 0 else _WITHIN
-    return Lead(best=best, next_best=second, difference=difference, low=low, high=high, reason=reason)
+        low, high = difference - half, difference + half
+        reason = None if low > 0 else NoWinner(why="within_noise")
+    return _Lead(best=best, next_best=second, difference=difference, low=low, high=high, reason=reason)
 
 
 def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:

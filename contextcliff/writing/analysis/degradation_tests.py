@@ -1,17 +1,18 @@
-"""Is the prose at a length worse than at the shortest one, and worse than the author's own?
+"""Tests of whether the prose at a length is worse than at the shortest length, and worse than the author's own.
 
 Every measure with a worse direction is tested one-sided at every length, by Mann and Whitney's exact test, and Holm's
-correction is over all lengths and measures that are tested against the same. So the chance that anything is called
-degraded against the shortest length in a run in which nothing changes is at most 1 − confidence, however the measures
-hang together. An improvement is never a degradation.
+correction is over all lengths and measures that are tested against the same baseline. So in a run in which nothing
+changes, the probability that any measure is called degraded against the shortest length is at most 1 − confidence,
+however the measures depend on each other. An improvement is never a degradation.
 
-Against the author the rounds have a handicap: all go on from one place, and the author's windows come from all over
-the text, so that an unusual place would be taken for a model that does badly. Beside the exact test among the windows
-a measure has to be further from what the author wrote at this very place than another text from there would lie: the
-mean of n rounds against one original is a prediction, t-distributed with the windows' spread times √(1 + 1/n). The
-larger p-value counts. Some measure of a perfect imitator, whose rounds lie about the passage's own mean, is called
-degraded in at most 5% of simulated runs of four lengths, whether none, a quarter or half of the variance is between
-passages; by the windows alone it would be in up to 82%. It takes three to four standard deviations to be called.
+Against the author the rounds start with a disadvantage: all continue one passage, while the author's windows come from
+the whole text, so that an unusual passage would look like a bad model. So a second test is made beside the exact one
+among the windows: the measure has to be further from the author's next words than another continuation of this passage
+would be. The difference of the mean of n rounds from one original is t-distributed with the windows' standard deviation
+times √(1 + 1/n). The larger p-value counts. In simulated runs of four lengths, some measure of a perfect imitator,
+whose rounds vary about the passage's own mean, is called degraded in at most 5%, whether none, a quarter or half of the
+variance is between passages; by the windows alone it would be in up to 82%. A degradation has to reach three to four
+standard deviations to be detected.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.bins import mean_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import p_larger, rank_biserial
 from contextcliff.writing.analysis.draws import DrawnTier
@@ -31,7 +32,7 @@ from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure,
 from contextcliff.writing.prose_findings import Scale, WritingTest
 
 FEWEST_WINDOWS = 8
-"""Windows of the author's text that a measure takes to be tested against them."""
+"""Fewest windows of the author's text that a measure is tested against."""
 
 Against = Literal["shortest", "author"]
 Size = Literal["none", "small", "medium", "large"]
@@ -41,7 +42,7 @@ _TESTED = tuple(measure for measure in MEASURES if measure.worse)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Comparison:
-    """Values here and there on one scale, up is worse."""
+    """Values of a measure here and at the baseline on one scale, signed so that up is worse."""
 
     context_tokens: int
     measure: str
@@ -49,18 +50,18 @@ class _Comparison:
     here: Values
     there: Values
     least_p: float = 0.0
-    """The least p-value that another test than Mann and Whitney's allows."""
+    """The p-value of another test, below which that of Mann and Whitney's does not count."""
 
 
 def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[WritingTest, ...]:
     """Every length above the shortest against it, by length and measure; `tiers` are the shortest first."""
-    found = []
+    comparisons = []
     for tier in tiers[1:]:
         for measure in _TESTED:
             compared = (tier, tiers[0])
             here, there = worsening(measure, compared)
             if here and there:
-                found.append(
+                comparisons.append(
                     _Comparison(
                         context_tokens=tier.context_tokens,
                         measure=measure.name,
@@ -69,7 +70,7 @@ def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[
                         there=there,
                     )
                 )
-    return _tested(found, "shortest", confidence)
+    return _tested(comparisons, "shortest", confidence)
 
 
 def against_author(
@@ -79,14 +80,14 @@ def against_author(
 
     A measure is left out where it has fewer than eight windows, or some draw has no z-score.
     """
-    found = []
+    comparisons = []
     for tier in tiers:
         for measure in _TESTED:
             there = tuple(measure.worse * z for z in windows.get(measure.name, ()))
             here = tuple(measure.worse * z for z in tier.values(Z + measure.name))
             if len(there) < FEWEST_WINDOWS or not here or not has_every_z(measure, tier):
                 continue
-            found.append(
+            comparisons.append(
                 _Comparison(
                     context_tokens=tier.context_tokens,
                     measure=measure.name,
@@ -96,7 +97,7 @@ def against_author(
                     least_p=_beyond_the_place(measure, tier, here, there),
                 )
             )
-    return _tested(found, "author", confidence)
+    return _tested(comparisons, "author", confidence)
 
 
 def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: Values) -> float:
@@ -110,11 +111,11 @@ def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: 
     return float(stats.t.sf(t, len(windows) - 1))
 
 
-def _tested(found: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
-    p_values = [max(one.least_p, p_larger(one.here, one.there)) for one in found]
+def _tested(comparisons: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
+    p_values = [max(one.least_p, p_larger(one.here, one.there)) for one in comparisons]
     return tuple(
         _test(one, against, p_value, p_holm, confidence)
-        for one, p_value, p_holm in zip(found, p_values, holm(p_values), strict=True)
+        for one, p_value, p_holm in zip(comparisons, p_values, holm(p_values), strict=True)
     )
 
 
@@ -137,7 +138,7 @@ def _test(one: _Comparison, against: Against, p_value: float, p_holm: float, con
 
 
 def size_of(effect: float) -> Size:
-    """A rank-biserial correlation in words, in Context-Tester's bands; below 0.1 it is none."""
+    """The size of a rank-biserial correlation by Context-Tester's limits; below 0.1 it is `none`."""
     if effect < 0.1:
         return "none"
     if effect <= 0.3:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
-from contextcliff.analysis.bins import mean_of
-from contextcliff.writing.analysis.levels import level_at
-from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, Family
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
 from contextcliff.writing.measures.measured import LENGTH
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
-from contextcliff.writing.sections.contest_words import COMPOSITES
 
-_BY_WORD_LIST = frozenset({"cloze_score", "pct_unfamiliar_words", *COMPOSITES})
-_BY_LEAST_LENGTH = frozenset({"shortfall", COMPOSITE})
-_BY_LENGTH = frozenset(
-    {
-        *("vocabulary_diversity", "word_entropy", "char_entropy", "compression_ratio", "long_range_repetition"),
-        *("bigram_repetition_rate", "trigram_repetition_rate", "copied_share", "longest_copy_words", CLASSIC_COMPOSITE),
-    }
-)
+COMPOSITES = (COMPOSITE, CLASSIC_COMPOSITE)
+"""Up is worse in both."""
+_BY_WORD_LIST = frozenset({*COMPOSITES, *(measure.name for measure in MEASURES if measure.by_word_list)})
+_BY_LEAST_LENGTH = frozenset({COMPOSITE, *(measure.name for measure in MEASURES if not measure.of_text)})
+_BY_LENGTH = frozenset({CLASSIC_COMPOSITE, *(measure.name for measure in MEASURES if measure.by_length)})
 """What is smaller or larger in a longer text by the same hand, before it is made a z-score."""
 _AS_LONG = 0.1
 """The greatest difference of lengths, as a share of the longer, at which such figures are compared."""
@@ -40,45 +37,75 @@ class WritingSide:
     """The share of an answer under which text counts as missing (`task.min_tokens_fraction`)."""
 
 
-def different_rules(measure: str, sides: Sequence[WritingSide]) -> str:
-    """In which rules for a measure the sides differ; empty where they don't."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """One thing that a figure depends on, with its values; none where it is not known, or there is none.
+
+    `tool`: whose words and sentences. `word_list`: whose words are familiar. `least_length`: the share of an answer
+    under which text counts as missing. `embeddings`: what embedded the sentences; `any_embeddings`: the same where
+    there need be none. `lacking`: the parts that a composite is without.
+    """
+
+    kind: Literal["tool", "word_list", "least_length", "embeddings", "any_embeddings", "lacking"]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DifferentRules(Fact):
+    """The runs were measured by different rules: those of each run that some other run has otherwise."""
+
+    rules: tuple[tuple[Rule, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnequalLengths(Fact):
+    """The answers differ in length, on which the figure depends: mean characters of an answer by run."""
+
+    characters: tuple[tuple[str, float], ...]
+
+
+def different_rules(measure: str, sides: Sequence[WritingSide]) -> DifferentRules | None:
+    """In which rules for a measure the sides differ; None where they don't."""
     if len({side.rules for side in sides}) > 1:
-        return _told([side.rules for side in sides])
+        return _different([(Rule(kind="tool", values=(side.rules,)),) for side in sides])
     parts = [_parts(measure, side.writing) for side in sides]
-    every = list(dict.fromkeys(part for found in parts for part in found))
-    aspects = [(*_aspects(measure, side), _lacking(found, every)) for side, found in zip(sides, parts, strict=True)]
-    differing = [aspect for aspect in zip(*aspects, strict=True) if len(set(aspect)) > 1]
-    return _told([", ".join(told) for told in zip(*differing, strict=True)]) if differing else ""
+    every = list(dict.fromkeys(part for own in parts for part in own))
+    rules = [(*_rules(measure, side), _lacking(own, every)) for side, own in zip(sides, parts, strict=True)]
+    differing = [values for values in zip(*rules, strict=True) if len(set(values)) > 1]
+    return _different(list(zip(*differing, strict=True))) if differing else None
 
 
-def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> str:
-    """Why raw figures of answers of different lengths don't compare; empty where they do, or no length is stored."""
+def _different(rules: Sequence[tuple[Rule, ...]]) -> DifferentRules:
+    return DifferentRules(rules=tuple(dict.fromkeys(rules)))
+
+
+def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> UnequalLengths | None:
+    """Why raw figures of answers of different lengths don't compare; None where they do, or no length is stored."""
     if measure not in _BY_LENGTH:
-        return ""
-    found = {side.name: length for side in sides if (length := _length(side.writing, common)) is not None}
-    longest, shortest = max(found.values(), default=0.0), min(found.values(), default=0.0)
+        return None
+    lengths = {side.name: length for side in sides if (length := _length(side.writing, common)) is not None}
+    longest, shortest = max(lengths.values(), default=0.0), min(lengths.values(), default=0.0)
     if longest - shortest <= _AS_LONG * longest:
-        return ""
-    told = ", ".join(f"{name} {length:,.0f}" for name, length in found.items())
-    return f"the answers are not as long ({told} characters on average), on which it depends"
+        return None
+    return UnequalLengths(characters=tuple(lengths.items()))
 
 
-def _told(rules: Sequence[str]) -> str:
-    return f"measured by different rules ({'; '.join(dict.fromkeys(rules))})"
-
-
-def _aspects(measure: str, side: WritingSide) -> tuple[str, ...]:
+def _rules(measure: str, side: WritingSide) -> tuple[Rule, ...]:
     """By what a figure was taken, in the same places for all sides."""
-    embeddings, found = side.writing.embeddings, []
+    embeddings, rules = side.writing.embeddings, []
     if measure in _BY_WORD_LIST:
-        found.append(f"familiar words by {side.word_list or 'an unknown list'}")
+        rules.append(Rule(kind="word_list", values=_known(side.word_list)))
     if measure in _BY_LEAST_LENGTH:
-        found.append(f"text missing under {side.least_length or 'an unknown share'} of an answer")
+        rules.append(Rule(kind="least_length", values=_known(side.least_length)))
     if measure in COMPOSITES:
-        found.append(f"embeddings by {embeddings}" if embeddings else "no embeddings")
+        rules.append(Rule(kind="any_embeddings", values=_known(embeddings)))
     elif BY_NAME[measure].embeds:
-        found.append(f"embeddings by {embeddings or 'an unnamed model'}")
-    return tuple(found)
+        rules.append(Rule(kind="embeddings", values=_known(embeddings)))
+    return tuple(rules)
+
+
+def _known(value: str | None) -> tuple[str, ...]:
+    return (value,) if value else ()
 
 
 def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
@@ -90,7 +117,7 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
         return tuple(
             BY_NAME[name].title.lower()
             for name in CORE
-            if any(level_at(tier, name).mean is not None for tier in writing.tiers)
+            if any(level_of(tier, name).mean is not None for tier in writing.tiers)
         )
     if measure == COMPOSITE:
         levels = [level for tier in writing.tiers for level in tier.measures]
@@ -98,10 +125,9 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
     return ()
 
 
-def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
+def _lacking(parts: Sequence[str], every: Sequence[str]) -> Rule:
     """Which parts a composite is without. One without any is that of a run that wrote nothing, the worst there is."""
-    missing = [part for part in every if part not in parts] if parts else []
-    return f"without {', '.join(missing)}" if missing else "with every part"
+    return Rule(kind="lacking", values=tuple(part for part in every if part not in parts) if parts else ())
 
 
 def _enters(level: MeasureLevel, family: str) -> bool:
@@ -111,6 +137,6 @@ def _enters(level: MeasureLevel, family: str) -> bool:
 
 def _length(writing: Writing, common: Sequence[int]) -> float | None:
     """Mean characters of an answer over the common lengths; None where one of them has none."""
-    means = [level_at(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
+    means = [level_of(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
     known = [mean for mean in means if mean is not None]
     return mean_of(known) if known and len(known) == len(means) else None

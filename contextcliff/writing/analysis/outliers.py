@@ -1,7 +1,7 @@
-"""Rounds that stand out of their length: flagged, and never left out. A collapse may be the finding.
+"""Outliers among the rounds of a length. They are flagged and never left out: a collapse may be the finding.
 
-J. W. Tukey, "Exploratory Data Analysis", 1977: outside 1.5 interquartile ranges beyond the quartiles. Of ten ordinary
-rounds one is flagged often enough by some measure; the flag is a hint where to read.
+J. W. Tukey, "Exploratory Data Analysis", 1977: more than 1.5 interquartile ranges beyond the quartiles. Among ten
+ordinary rounds some measure often flags one: a flag says which texts are worth reading.
 """
 
 from __future__ import annotations
@@ -21,28 +21,30 @@ FLAGGED_BY = (
     "pct_unfamiliar_words",
     "avg_sentence_length",
 )
-"""The measures that are looked at, Context-Tester's five."""
+"""The measures that flag rounds: Context-Tester's five, in its order."""
 
 FEWEST = 4
-"""Below so many draws quartiles mean nothing."""
+"""Fewest draws with usable quartiles."""
 
 _REACH = 1.5
 _ROUNDING = 1e-12
 
 
 def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
-    """The rounds of every draw that lies outside, by which measures."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    """The rounds of every draw that is an outlier in some measure, with these measures."""
+    measures_by_draw: defaultdict[int, list[str]] = defaultdict(list)
     for name in FLAGGED_BY:
         measured = [(place, draw.details[name]) for place, draw in enumerate(tier.draws) if name in draw.details]
         outside = _outside([value for _, value in measured])
         for (place, _), is_outside in zip(measured, outside, strict=True):
             if is_outside:
-                found[place].append(name)
+                measures_by_draw[place].append(name)
     return tuple(
-        OutlierRound(sample_id=scored.sample.sample_id, trial=scored.sample.trial, measures=tuple(found[place]))
-        for place in sorted(found)
-        for scored in tier.draws[place].rounds
+        OutlierRound(
+            sample_id=scored.sample.sample_id, trial=scored.sample.trial, measures=tuple(measures_by_draw[place])
+        )
+        for place in sorted(measures_by_draw)
+        for scored in tier.draws[place].samples
     )
 
 

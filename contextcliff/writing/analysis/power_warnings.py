@@ -4,22 +4,63 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.bins import counted
+from contextcliff.analysis.items import Item
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.descriptive import counted
 from contextcliff.statistics.holm import holm, is_significant
 from contextcliff.statistics.rank_tests import least_p
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.statistics.sample_size import fewest_for_significance
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import WritingTest
 
-_MOST_ROUNDS = 1_000
-_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.name != "shortfall")
+_OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.of_text)
 """What can get worse in a text: how much of it is missing is known of an empty answer too."""
 
+Against = Literal["shortest", "author"]
 
-def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, confidence: float) -> tuple[str, ...]:
-    """A sentence for each thing that the rounds can't show. `tests` are those of both families."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SameDraws(Fact):
+    """Rounds of a length that are one draw, all of them (`every_round`) or some; `lengths` is empty for all lengths."""
+
+    lengths: tuple[int, ...]
+    every_round: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RoundsWithoutText(Fact):
+    """So many answered rounds of a length gave no text to measure, by failure tag."""
+
+    tokens: int
+    rounds: int
+    of_rounds: int
+    tags: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NothingInReach(Fact):
+    """At these lengths (empty: at all) no measure can be shown to be degraded, however bad it is.
+
+    `rounds` against `baseline` rounds or windows of the author's can reach `p` at best, and `p_holm` after Holm's
+    correction over so many `tests`. From `enough` rounds on it can; None where no number of rounds would do.
+    """
+
+    lengths: tuple[int, ...]
+    against: Against
+    rounds: int
+    baseline: int
+    p: float
+    p_holm: float
+    tests: int
+    enough: int | None
+
+
+def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, confidence: float) -> tuple[Fact, ...]:
+    """Each thing that the rounds can't show. `tests` are those of both families."""
     return (
         *_same_draws(tiers),
         *_without_text(tiers),
@@ -30,91 +71,58 @@ def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, 
 
 def rounds_without_measures(tier: DrawnTier) -> int:
     """Rounds that were answered with nothing that can get worse: no text, or next to none."""
-    return sum(len(draw.rounds) for draw in tier.draws if _is_without_text(draw))
+    return sum(len(draw.samples) for draw in tier.draws if _is_without_text(draw))
 
 
-def _is_without_text(draw: Draw) -> bool:
+def _is_without_text(draw: Item) -> bool:
     return not any(name in draw.details for name in _OF_TEXT)
 
 
-def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[str]:
+def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[SameDraws]:
     repeated = [tier for tier in tiers if len(tier.rounds) > len(tier.draws)]
-    if not repeated:
-        return
-    if all(len(tier.draws) == 1 for tier in repeated):
-        yield (
-            f"{_at(repeated, tiers)}all rounds of a length are the same draw (temperature 0, or sampling.seed is "
-            "set): they count as one round, and more of them show nothing more; a temperature above 0 without "
-            "sampling.seed makes them rounds of their own"
+    if repeated:
+        yield SameDraws(
+            lengths=() if len(repeated) == len(tiers) else tuple(tier.context_tokens for tier in repeated),
+            every_round=all(len(tier.draws) == 1 for tier in repeated),
         )
-    else:
-        yield f"{_at(repeated, tiers)}some rounds of a length are the same draw: they count as one round"
 
 
-def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[str]:
+def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[RoundsWithoutText]:
     for tier in tiers:
         missing = rounds_without_measures(tier)
         if missing:
             tags = counted(
-                scored.failure or "no reason given"
-                for draw in tier.draws
-                if _is_without_text(draw)
-                for scored in draw.rounds
+                scored.failure or "" for draw in tier.draws if _is_without_text(draw) for scored in draw.samples
             )
-            kinds = ", ".join(f"{tag} {n}" for tag, n in tags.items())
-            yield (
-                f"at {tier.context_tokens:,} tokens {missing:,} of {len(tier.rounds):,} answered rounds gave no text "
-                f"to measure ({kinds}): the tests of the prose leave them out, the score does not"
+            yield RoundsWithoutText(
+                tokens=tier.context_tokens,
+                rounds=missing,
+                of_rounds=len(tier.rounds),
+                tags=tuple(tags.items()),
             )
 
 
-def _out_of_reach(
-    tests: Sequence[WritingTest], against: Literal["shortest", "author"], confidence: float
-) -> Iterator[str]:
-    """The lengths at which no measure can be shown to be degraded, however bad it is.
-
-    The corrected least p-values are the best that Holm's correction can give to each test.
-    """
+def _out_of_reach(tests: Sequence[WritingTest], against: Against, confidence: float) -> Iterator[NothingInReach]:
+    """The corrected least p-values are the best that Holm's correction can give to each test."""
     family = [test for test in tests if test.against == against]
     least = [least_p(test.n, test.n_baseline) for test in family]
     lengths: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     best: dict[int, tuple[float, float, WritingTest]] = {}
     for test, p, p_holm in zip(family, least, holm(least), strict=True):
-        found = (p_holm, p, test)
-        best[test.context_tokens] = min(best.get(test.context_tokens, found), found, key=lambda one: one[:2])
+        reached = (p_holm, p, test)
+        best[test.context_tokens] = min(best.get(test.context_tokens, reached), reached, key=lambda one: one[:2])
     for tokens, (p_holm, _, test) in best.items():
         if not is_significant(p_holm, confidence):
             lengths[test.n, test.n_baseline].append(tokens)
     for (n, n_baseline), at in lengths.items():
-        where = "" if len(at) == len(best) else f"at {listed([f'{tokens:,}' for tokens in at])} tokens "
-        windows = "of the author's windows" if against == "author" else ""
         p = least_p(n, n_baseline)
-        corrected = min(1.0, p * len(family))
-        needed = _enough(len(family), None if against == "shortest" else n_baseline, confidence)
-        then = "" if needed is None else f"; from {needed:,} rounds on it can"
-        yield (
-            f"{where}{n:,} {_rounds(n)} against {n_baseline:,} {windows or ''}".rstrip()
-            + f" can reach p = {p:.2g} at best, and {corrected:.2g} after Holm over {len(family):,} "
-            f"{'test' if len(family) == 1 else 'tests'}: no degradation can be shown{then}"
+        yield NothingInReach(
+            lengths=() if len(at) == len(best) else tuple(at),
+            against=against,
+            rounds=n,
+            baseline=n_baseline,
+            p=p,
+            p_holm=min(1.0, p * len(family)),
+            tests=len(family),
+            enough=fewest_for_significance(len(family), None if against == "shortest" else n_baseline, confidence),
         )
-
-
-def _enough(tests: int, windows: int | None, confidence: float) -> int | None:
-    """Rounds a length at which one test among so many can be significant; against as many rounds, or the windows."""
-    sizes = range(1, _MOST_ROUNDS + 1)
-    return next((n for n in sizes if is_significant(tests * least_p(n, windows or n), confidence)), None)
-
-
-def _at(some: Sequence[DrawnTier], tiers: Sequence[DrawnTier]) -> str:
-    if len(some) == len(tiers):
-        return ""
-    return f"at {listed([f'{tier.context_tokens:,}' for tier in some])} tokens "
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words with an `and` before the last."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _rounds(n: int) -> str:
-    return "round" if n == 1 else "rounds"

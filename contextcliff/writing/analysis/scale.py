@@ -1,8 +1,7 @@
-"""The values that lengths are compared by: up is worse, and z-scores where there are any.
+"""The values that lengths are compared by: z-scores where every draw has one, else raw values; up is worse.
 
-How diverse a text is depends on how long it is, and the texts of two lengths are not as long as each other. Z-scores
-are taken by windows of the author's text that are as long as each round's: they are comparable, and raw values are
-where they have to be.
+How diverse a text is depends on how long it is, and the answers at two context lengths differ in length. Z-scores are
+comparable, since each is taken by windows of the author's text that are as long as the answer.
 """
 
 from __future__ import annotations

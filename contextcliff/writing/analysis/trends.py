@@ -1,25 +1,18 @@
-"""How each measure goes over the lengths: tested as a trend, and Context-Tester's steps as they are written."""
+"""How each measure changes over the lengths: a trend test, and Context-Tester's steps between neighbouring lengths."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from contextcliff.analysis.bins import mean_of
 from contextcliff.seeding import seed_of
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.holm import holm
 from contextcliff.statistics.jonckheere import OrderedTrend, ordered_trend
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.scale import scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, Measure
 from contextcliff.writing.prose_findings import NeighbourStep, WritingTrend
-
-STEP_LIMITS: Mapping[str, float] = {
-    "cloze_score": 3.0,
-    "vocabulary_diversity": -0.05,
-    "sentence_length_variance": -5.0,
-}
-"""Change between neighbouring lengths' means beyond which Context-Tester calls the longer one a degradation point."""
 
 
 def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
@@ -29,9 +22,9 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
         for measure in MEASURES
         if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
     ]
-    found = [_tested(measure, with_it) for measure, with_it in measured]
-    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and found[place] is not None]
-    corrected = holm([test.p_value for place in family if (test := found[place]) is not None])
+    trends = [_tested(measure, with_it) for measure, with_it in measured]
+    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
+    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
     p_holm = dict(zip(family, corrected, strict=True))
     return tuple(
         WritingTrend(
@@ -43,7 +36,7 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
             p_holm=p_holm.get(place),
             exact=test is not None and test.exact,
         )
-        for place, ((measure, with_it), test) in enumerate(zip(measured, found, strict=True))
+        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
     )
 
 
@@ -54,14 +47,14 @@ def _tested(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None
 
 
 def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:
-    """Steps beyond the limits, by length and measure. No test: the more rounds vary, the more of them there are."""
-    found = []
+    """Steps beyond the measures' limits, by length and measure. No test: more variable rounds have more of them."""
+    steps = []
     for shorter, longer in pairwise(tiers):
-        for name, limit in STEP_LIMITS.items():
-            before, after = shorter.mean(name), longer.mean(name)
-            if before is None or after is None:
+        for measure in MEASURES:
+            before, after = shorter.mean(measure.name), longer.mean(measure.name)
+            if measure.step_limit is None or before is None or after is None:
                 continue
             change = after - before
-            if abs(change) > abs(limit) and change * limit > 0.0:
-                found.append(NeighbourStep(context_tokens=longer.context_tokens, measure=name, change=change))
-    return tuple(found)
+            if abs(change) > abs(measure.step_limit) and change * measure.step_limit > 0.0:
+                steps.append(NeighbourStep(context_tokens=longer.context_tokens, measure=measure.name, change=change))
+    return tuple(steps)

@@ -1,20 +1,87 @@
-"""The finding of a continuation run in one sentence: where the prose degrades, or what would settle it."""
+"""Where the prose of a continuation run degrades, or what would settle whether it does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from contextcliff.analysis.threshold import figure
-from contextcliff.statistics.settling import MOST_ROUNDS
+from contextcliff.records.fact import Fact
+from contextcliff.statistics.sample_size import MOST_ROUNDS
 from contextcliff.writing.analysis.draws import DrawnTier
-from contextcliff.writing.analysis.power_warnings import listed, rounds_without_measures
-from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.analysis.power_warnings import rounds_without_measures
 from contextcliff.writing.prose_findings import WritingTest
 
-_SHOWN = 3
-"""Measures of a degradation that are named; the rest is counted."""
-_SHOWN_AUTHOR = 2
-"""The same of what is worse than the author's, over all lengths."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoRoundAnswered(Fact):
+    """No round of any length was answered."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasureWorse:
+    """A measure that is worse at a length: its corrected p-value and its effect."""
+
+    measure: str
+    p_holm: float
+    effect: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WithoutText:
+    """The length with the largest share of rounds that gave no text to measure."""
+
+    tokens: int
+    rounds: int
+    of_rounds: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorseThanAuthor:
+    """At these lengths the writing is worse than the author's elsewhere, by these measures, the clearest first."""
+
+    lengths: tuple[int, ...]
+    measures: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneWritingLength(Fact):
+    """Only one length was tested: nothing to compare with but the author's text."""
+
+    author: WorseThanAuthor | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingDegraded(Fact):
+    """Some measure is worse than at the shortest length.
+
+    `measures` are those of the shortest such length, the clearest first. `cleared`: the safe cap reaches the longest
+    length all the same, within the margin `share` (None: by a fixed score).
+    """
+
+    lengths: tuple[int, ...]
+    measures: tuple[MeasureWorse, ...]
+    without_text: WithoutText | None
+    cleared: bool
+    share: float | None
+    author: WorseThanAuthor | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoDegradation(Fact):
+    """No measure is shown to be worse than at the shortest length, and what that is worth.
+
+    `compared`: some measure could be tested. `settling_rounds` a length would show that the longest is no worse (None:
+    it is shown, or no number up to `most_rounds` would do); `fewest_rounds` is what the thinnest length has.
+    """
+
+    compared: bool
+    without_text: WithoutText | None
+    cleared: bool
+    share: float | None
+    settling_rounds: int | None
+    fewest_rounds: int
+    most_rounds: int
+    author: WorseThanAuthor | None
 
 
 def verdict_of(
@@ -25,108 +92,63 @@ def verdict_of(
     share: float | None,
     cleared: bool,
     settling_rounds: int | None,
-) -> str:
+) -> Fact:
     """`tests` are those against the shortest length, `by_author` those against the author.
 
     `cleared` is whether the safe cap reaches the longest length; `share` None: not by a margin.
     """
     if not any(tier.draws for tier in tiers):
-        return "no round was answered: nothing can be said of the writing"
-    found = _by_length(tiers, tests, share=share, cleared=cleared, settling_rounds=settling_rounds)
+        return NoRoundAnswered()
     # A model that loops at every length is as bad at the longest as at the shortest.
-    worse = _worse_than_author([test for test in by_author if test.degraded])
-    return f"{found}; {worse}" if worse else found
-
-
-def _by_length(
-    tiers: Sequence[DrawnTier],
-    tests: Sequence[WritingTest],
-    *,
-    share: float | None,
-    cleared: bool,
-    settling_rounds: int | None,
-) -> str:
+    author = _worse_than_author([test for test in by_author if test.degraded])
     if len(tiers) == 1:
-        return "only one length was tested: there is nothing to compare its writing with"
+        return OneWritingLength(author=author)
     degraded = [test for test in tests if test.degraded]
-    textless = _textless(tiers)
-    if degraded:
-        found = _degraded(degraded)
-        found += f"; {textless}" if textless else ""
-        return f"{found}; {_within(share)} all the same" if cleared else found
-    found = "no degradation detected"
-    if textless:
-        return f"{found} in what can be measured, but {textless}"
-    if not tests:
-        return f"{found}, since no measure could be compared with the shortest length"
-    if cleared:
-        return f"{found}; {_within(share)}"
-    if settling_rounds is not None:
-        return f"{found}; {settling_rounds:,} rounds a length would settle it"
-    if min(len(tier.draws) for tier in tiers) < 2:
-        return f"{found}; it takes more than one round a length to tell"
-    if share is None:
-        return found
-    return f"{found}, and no number of rounds up to {MOST_ROUNDS} is likely to settle it"
-
-
-def _within(share: float | None) -> str:
-    if share is None:
-        return "the safe cap reaches the longest length"
-    return (
-        f"the longest length is shown to be no worse than the shortest within the margin ({figure(share)} of its score)"
-    )
-
-
-def _degraded(degraded: Sequence[WritingTest]) -> str:
-    """The shortest length with its clearest measures, and the other lengths by their tokens."""
-    lengths = sorted({test.context_tokens for test in degraded})
-    here = [test for test in degraded if test.context_tokens == lengths[0]]
-    here.sort(key=_clearest)
-    named = ", ".join(
-        f"{title_of(test.measure)} (p = {test.p_holm:.2g} after Holm, effect {test.effect:.2f})"
-        for test in here[:_SHOWN]
-    )
-    found = f"degraded at {lengths[0]:,} tokens: {named}"
-    if len(here) > _SHOWN:
-        found += f" and {len(here) - _SHOWN} more"
-    if len(lengths) > 1:
-        found += f"; also at {', '.join(f'{tokens:,}' for tokens in lengths[1:])} tokens"
-    return found
-
-
-def _worse_than_author(degraded: Sequence[WritingTest]) -> str:
-    """All lengths, and the clearest measures of any; empty where nothing is worse."""
     if not degraded:
-        return ""
-    lengths = [f"{tokens:,}" for tokens in sorted({test.context_tokens for test in degraded})]
-    names = [title_of(name) for name in dict.fromkeys(test.measure for test in sorted(degraded, key=_clearest))]
-    more = len(names) - _SHOWN_AUTHOR
-    told = listed([*names[:_SHOWN_AUTHOR], f"{more} more"] if more > 0 else names)
-    return f"at {listed(lengths)} tokens the writing is worse than the author's elsewhere ({told})"
+        return NoDegradation(
+            compared=bool(tests),
+            without_text=_without_text(tiers),
+            cleared=cleared,
+            share=share,
+            settling_rounds=settling_rounds,
+            fewest_rounds=min(len(tier.draws) for tier in tiers),
+            most_rounds=MOST_ROUNDS,
+            author=author,
+        )
+    lengths = sorted({test.context_tokens for test in degraded})
+    first = sorted((test for test in degraded if test.context_tokens == lengths[0]), key=_clearest)
+    return WritingDegraded(
+        lengths=tuple(lengths),
+        measures=tuple(MeasureWorse(measure=test.measure, p_holm=test.p_holm, effect=test.effect) for test in first),
+        without_text=_without_text(tiers),
+        cleared=cleared,
+        share=share,
+        author=author,
+    )
+
+
+def _worse_than_author(degraded: Sequence[WritingTest]) -> WorseThanAuthor | None:
+    """All lengths, and the measures of any; None where nothing is worse."""
+    if not degraded:
+        return None
+    return WorseThanAuthor(
+        lengths=tuple(sorted({test.context_tokens for test in degraded})),
+        measures=tuple(dict.fromkeys(test.measure for test in sorted(degraded, key=_clearest))),
+    )
 
 
 def _clearest(test: WritingTest) -> tuple[float, float]:
     return test.p_holm, -test.effect
 
 
-def title_of(name: str) -> str:
-    """A measure's title within a sentence; an abbreviation stays as it is."""
-    title = BY_NAME[name].title
-    return title if title[:2].isupper() else title[0].lower() + title[1:]
-
-
-def _textless(tiers: Sequence[DrawnTier]) -> str:
+def _without_text(tiers: Sequence[DrawnTier]) -> WithoutText | None:
     """The length with the largest share of rounds without text, where it is larger than the shortest's."""
     answered = [tier for tier in tiers if tier.rounds]
     if not answered:
-        return ""
+        return None
     shares = [rounds_without_measures(tier) / len(tier.rounds) for tier in answered]
     worst = max(range(len(answered)), key=lambda place: shares[place])
     if shares[worst] <= shares[0]:
-        return ""
+        return None
     tier = answered[worst]
-    return (
-        f"at {tier.context_tokens:,} tokens {rounds_without_measures(tier):,} of {len(tier.rounds):,} rounds gave no "
-        "text to measure"
-    )
+    return WithoutText(tokens=tier.context_tokens, rounds=rounds_without_measures(tier), of_rounds=len(tier.rounds))

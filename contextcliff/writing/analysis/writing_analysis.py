@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.threshold import BASELINE_SAMPLES
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.settling import settling_rounds_of_all
+from contextcliff.statistics.sample_size import rounds_to_settle
 from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest
 from contextcliff.writing.analysis.draws import DrawnTier, drawn_tiers
 from contextcliff.writing.analysis.power_warnings import power_warnings
@@ -65,4 +65,4 @@ def _settling(tiers: Sequence[DrawnTier], share: float, confidence: float) -> in
     longer = [tier.scores for tier in tiers[1:]]
     if not all(longer) or not tiers[0].scores:
         return None
-    return settling_rounds_of_all(longer, tiers[0].scores, share, confidence, least=BASELINE_SAMPLES)
+    return rounds_to_settle(longer, tiers[0].scores, share, confidence, least=BASELINE_SAMPLES)

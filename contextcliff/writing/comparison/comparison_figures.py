@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import SMALL, drawable, heading, lengths_on_x, width_of
 from contextcliff.reporting.figures.marks import LINES, or_nan
-from contextcliff.writing.analysis.levels import level_at, level_of
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.comparison.written_run import WrittenRun
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.contest_words import contest_title, way_of
 from contextcliff.writing.sections.panels import (
     GREEN,
     PANEL_WIDTH,
@@ -24,6 +23,7 @@ from contextcliff.writing.sections.panels import (
     quiet_axes,
     stand_in,
 )
+from contextcliff.writing.words.contest_words import contest_title, way_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -105,7 +105,7 @@ def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: floa
     for place, (run, writing) in enumerate(zip(runs, writings, strict=True)):
         colour, style = palette(place % palette.N), LINES[place % len(LINES)]
         _line(axes, writing, measure, name=run.name, colour=colour, style=style)
-    means = [level_at(tier, measure).mean for writing in writings for tier in writing.tiers]
+    means = [level_of(tier, measure).mean for writing in writings for tier in writing.tiers]
     known_means = [mean for mean in means if mean is not None]
     if not known_means:
         nothing_here(axes)
@@ -121,7 +121,7 @@ def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: floa
 def _line(axes: Axes, writing: Writing, measure: str, *, name: str, colour: object, style: str) -> None:
     tiers = sorted(writing.tiers, key=lambda tier: tier.context_tokens)
     tokens = [tier.context_tokens for tier in tiers]
-    levels = [level_at(tier, measure) for tier in tiers]
+    levels = [level_of(tier, measure) for tier in tiers]
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
     axes.plot(
         tokens,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextcliff.reporting.comparison.compared_run import ComparedRun
 from contextcliff.writing.analysis.contest import WritingContest
 from contextcliff.writing.comparison.written_run import LEAST_LENGTH, UNSET, WORD_LIST, WrittenRun, word_list_name
+from contextcliff.writing.words.english_writing import say
 
 _SHARED = {
     WORD_LIST: f"familiar words come from different lists ({WORD_LIST}): nobody wins in cloze scores, unfamiliar words "
@@ -47,7 +48,7 @@ def imported_notes(written: Sequence[WrittenRun]) -> Iterator[str]:
         run = one.run
         if not run.tool:
             continue
-        yield from (f"{run.name}: {warning}" for warning in one.writing.warnings)
+        yield from (f"{run.name}: {say(warning)}" for warning in one.writing.warnings)
         if one.by_other_rules and mixed:
             kept = "action.remeasure=true measures its texts by ours" if run.keeps_texts else "its texts were not kept"
             yield (

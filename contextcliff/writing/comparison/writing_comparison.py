@@ -17,7 +17,7 @@ from contextcliff.reporting.comparison.comparison_part import (
 )
 from contextcliff.reporting.data_files import Row
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.comparison.comparison_notes import imported_notes, writing_notes
 from contextcliff.writing.comparison.imported_runs import imported_run
@@ -25,12 +25,13 @@ from contextcliff.writing.comparison.written_run import LEAST_LENGTH, WORD_LIST,
 from contextcliff.writing.context_tester.results import is_context_tester
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel
-from contextcliff.writing.sections.contest_words import COMPOSITES
 from contextcliff.writing.sections.writing_page import WritingRun, page_of
+from contextcliff.writing.words.contest_words import COMPOSITE_TITLES, contest_sentence
+from contextcliff.writing.words.english_writing import say
 
 _ALWAYS = frozenset({COMPOSITE, CLASSIC_COMPOSITE, *CORE})
 """What the console says whether or not anybody wins; of the other measures those that somebody wins."""
-_NAMES = (*COMPOSITES, *BY_NAME)
+_NAMES = (*COMPOSITE_TITLES, *BY_NAME)
 _CORE, _MEASURES, PAGE = "writing_core", "writing_measures", "writing.html"
 
 
@@ -53,10 +54,10 @@ class WritingComparison(ComparisonPart):
     def compare(self, runs: Sequence[ComparedRun], *, confidence: float) -> PartResult:
         """The contests of all measures that some run has, with what is drawn and written of them."""
         having = written_runs(runs, key=self.key)
-        verdicts = {run.name: {"writing_verdict": run.writing.verdict} for run in having}
+        verdicts = {run.name: {"writing_verdict": say(run.writing.verdict)} for run in having}
         columns = tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n"))
         cells = {
-            (run.name, tier.context_tokens): _cells([level_at(tier, name) for name in _NAMES])
+            (run.name, tier.context_tokens): _cells([level_of(tier, name) for name in _NAMES])
             for run in having
             for tier in run.writing.tiers
         }
@@ -77,15 +78,21 @@ class WritingComparison(ComparisonPart):
             blocks=_blocks(having, contests),
             figures=_figures(having, contests),
             files={PAGE: partial(page_of, page)},
-            data={"measures": [asdict(contest) for contest in contests]},
+            data={"measures": [_data(contest) for contest in contests]},
             data_of_runs=verdicts,
             columns=columns,
             cells=cells,
         )
 
 
+def _data(contest: WritingContest) -> dict[str, object]:
+    """A contest in `comparison.json`."""
+    reason = "" if contest.reason is None else say(contest.reason)
+    return {**asdict(contest), "reason": reason, "sentence": contest_sentence(contest)}
+
+
 def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
-    shown = [contest.sentence for contest in contests if contest.measure in _ALWAYS or contest.winner]
+    shown = [contest_sentence(contest) for contest in contests if contest.measure in _ALWAYS or contest.winner]
     rest = len(contests) - len(shown)
     return (*shown, f"{rest} further measures without a winner: comparison.md") if shown and rest else tuple(shown)
 
@@ -93,7 +100,7 @@ def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
 def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> tuple[Block, ...]:
     if not contests:
         return ()
-    names, verdicts = tuple(run.name for run in runs), tuple(run.writing.verdict for run in runs)
+    names, verdicts = tuple(run.name for run in runs), tuple(say(run.writing.verdict) for run in runs)
     return (
         Table(
             columns=(
@@ -102,7 +109,7 @@ def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> t
             )
         ),
         Image(figure=_CORE),
-        Lines(lines=tuple(Line(text=contest.sentence) for contest in contests)),
+        Lines(lines=tuple(Line(text=contest_sentence(contest)) for contest in contests)),
         Image(figure=_MEASURES),
     )
 

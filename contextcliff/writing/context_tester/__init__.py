@@ -1,1 +1,1 @@
-"""Results of Context-Tester, read from its files and summarised as this project's own."""
+"""Imports the results of Context-Tester, another tool for continuation runs."""

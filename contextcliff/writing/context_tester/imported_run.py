@@ -1,7 +1,4 @@
-"""What another tool left of a continuation run: its figures as it stored them, before anything is made of them.
-
-Frozen, plain data as in `records.py`. An absent measure was not stored.
-"""
+"""A continuation run of another tool, with its figures as they were stored. A measure that is absent was not stored."""
 
 from __future__ import annotations
 
@@ -11,25 +8,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedRound:
-    """One continuation: its measures by name, and its text where that was kept."""
+    """One continuation."""
 
     values: Mapping[str, float]
+    """The measures by name."""
     text: str = ""
+    """Empty where it was not stored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedMeans:
-    """What is left of rounds that were averaged: means by measure, and the few standard deviations that were kept."""
+    """The averages of rounds that were not stored one by one."""
 
     values: Mapping[str, float]
+    """The means by measure."""
     stds: Mapping[str, float]
+    """The standard deviations, of the few measures that have one."""
     n: int
-    """Rounds that went into them."""
+    """Number of rounds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedTier:
-    """One context length, by its rounds or, where those were not kept, by their means."""
+    """One context length, with its rounds or, where those were not stored, with their means."""
 
     context_tokens: int
     rounds: tuple[ImportedRound, ...] = ()
@@ -45,10 +46,10 @@ class ImportedRun:
     tool: str
     model: str
     text: str
-    """What was continued; empty where it isn't said."""
+    """The name of the continued text; empty where it is unknown."""
     label: str
     parameters: Mapping[str, str]
-    """How it was configured, under our keys where we have one."""
+    """The settings, under this project's keys."""
     tiers: tuple[ImportedTier, ...]
     """Shortest first."""
     original: Mapping[str, float]

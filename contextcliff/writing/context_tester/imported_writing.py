@@ -1,7 +1,7 @@
-"""What another tool's rounds come to: means, spreads and intervals as for our own; nothing is tested.
+"""Means, spreads and intervals of an imported run, computed as for this project's runs. Nothing is tested.
 
-Its figures are by its own rules (words, sentences, familiar words), and so on other scales than ours of the same name.
-Where it kept the texts they can be measured by ours.
+The other tool has its own rules (for words, sentences and familiar words), so its figures are on other scales than ours
+of the same name. Where it stored the texts, they can be measured by our rules.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from contextcliff.writing.analysis.draws import Draw, DrawnTier
+from contextcliff.analysis.items import Item
+from contextcliff.records.fact import Said, said
+from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
 from contextcliff.writing.composite import classic
 from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
@@ -21,11 +23,11 @@ from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Wr
 
 _EMBEDDED = tuple(measure.name for measure in MEASURES if measure.embeds)
 _LANGUAGE = "en"
-"""Of the texts: the other tool's formula is for English alone."""
+"""Of the texts: the formulas of the other tool are for English alone."""
 
 
 def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
-    """The run as a record. Equal rounds of a length (temperature 0) are one draw, as everywhere."""
+    """The findings of a run. Equal rounds of a length (temperature 0) count as one."""
     absent = frozenset(_stored_as_zero(run))
     original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
     tiers = tuple(
@@ -43,9 +45,9 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
         tests=(),
         trends=(),
         steps=(),
-        verdict=f"imported from {run.tool}; nothing was tested",
+        verdict=Said(text=f"imported from {run.tool}; nothing was tested"),
         settling_rounds=None,
-        warnings=tuple(_warnings(run, absent, tiers)),
+        warnings=said(_warnings(run, absent, tiers)),
         embeddings=f"an unnamed model ({run.tool})" if embedded else None,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,
@@ -53,53 +55,55 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
 
 
 def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
-    """The run with its texts measured by our rules, as English; coherence stays as it was stored.
+    """The run with its texts measured by our rules, as English. Coherence stays as it was stored.
 
-    Raises `ValueError` where a text was not kept. The original's text never is: its figures by the other rules go.
+    The author's own text is never stored, so its figures, which are by the other rules, are dropped. Raises
+    `ValueError` where the text of a round was not stored.
     """
     return replace(
         run,
         tiers=tuple(
-            replace(tier, rounds=tuple(_measured(kept, word_list) for kept in _with_texts(tier))) for tier in run.tiers
+            replace(tier, rounds=tuple(_measured(one, word_list) for one in _rounds_with_texts(tier)))
+            for tier in run.tiers
         ),
         original={name: value for name, value in run.original.items() if name in _EMBEDDED},
     )
 
 
-def _with_texts(tier: ImportedTier) -> tuple[ImportedRound, ...]:
-    if tier.means is not None or not all(kept.text for kept in tier.rounds):
+def _rounds_with_texts(tier: ImportedTier) -> tuple[ImportedRound, ...]:
+    if tier.means is not None or not all(one.text for one in tier.rounds):
         raise ValueError(f"the texts at {tier.context_tokens:,} tokens were not kept")
     return tier.rounds
 
 
-def _measured(kept: ImportedRound, word_list: WordList) -> ImportedRound:
-    ours = measure_prose(kept.text, language=_LANGUAGE, word_list=word_list)
-    stored = {name: kept.values[name] for name in _EMBEDDED if name in kept.values}
-    return replace(kept, values={**ours, **stored})
+def _measured(one: ImportedRound, word_list: WordList) -> ImportedRound:
+    ours = measure_prose(one.text, language=_LANGUAGE, word_list=word_list)
+    stored = {name: one.values[name] for name in _EMBEDDED if name in one.values}
+    return replace(one, values={**ours, **stored})
 
 
 def _stored_as_zero(run: ImportedRun) -> Iterable[str]:
-    """The measures of embeddings that are 0 in every row: the tool writes so what it did not measure."""
+    """The measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
     for name in _EMBEDDED:
-        found = [values[name] for tier in run.tiers for values in _rows(tier) if name in values]
-        if found and not any(found):
+        stored = [values[name] for tier in run.tiers for values in _rows(tier) if name in values]
+        if stored and not any(stored):
             yield name
 
 
 def _rows(tier: ImportedTier) -> list[Mapping[str, float]]:
-    return [tier.means.values] if tier.means is not None else [kept.values for kept in tier.rounds]
+    return [tier.means.values] if tier.means is not None else [one.values for one in tier.rounds]
 
 
 def _of_rounds(
     tier: ImportedTier, *, absent: frozenset[str], original: Mapping[str, float], confidence: float
 ) -> WritingTier:
-    draws: dict[object, Draw] = {}
+    draws: dict[object, Item] = {}
     for kept in tier.rounds:
         values = {name: value for name, value in kept.values.items() if name not in absent}
         composite = classic(values)
         details = {**values, **original, **({} if composite is None else {CLASSIC_COMPOSITE: composite})}
         # `setdefault`: what differs between equal texts is how long they took.
-        draws.setdefault(kept.text or tuple(sorted(values.items())), Draw(score=0.0, details=details))
+        draws.setdefault(kept.text or tuple(sorted(values.items())), Item(score=0.0, repeats=(0.0,), details=details))
     drawn = DrawnTier(context_tokens=tier.context_tokens, draws=tuple(draws.values()))
     names = [m.name for m in MEASURES if any(m.name in draw.details for draw in drawn.draws)]
     return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
@@ -108,8 +112,8 @@ def _of_rounds(
 def _of_means(
     tokens: int, means: ImportedMeans, *, absent: frozenset[str], original: Mapping[str, float]
 ) -> WritingTier:
-    """Without the rounds there is no interval, and no composite: that is no function of the means."""
-    # No spread in anything at all: the rounds were the same draw.
+    """A length of which the means alone were stored: it has no interval, and no composite, which needs the rounds."""
+    # Without any spread the rounds were equal.
     n = 1 if means.n > 1 and means.stds and not any(means.stds.values()) else means.n
     levels = tuple(
         _level(measure.name, means, n, original=original.get(ORIGINAL + measure.name))

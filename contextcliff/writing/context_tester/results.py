@@ -1,7 +1,6 @@
-"""Context-Tester's results: a result folder with `context_N_results.json`, or a CSV file of either generation.
+"""Reads results of Context-Tester: a result folder with `context_N_results.json`, or a CSV file of either generation.
 
-Nothing is evaluated, and nothing is computed here: figures are read as they were stored. The tool:
-github.com/jabberjabberjabber/Context-Tester.
+Figures are read as they were stored. The tool: github.com/jabberjabberjabber/Context-Tester.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ _SUFFIX = ".csv"
 
 
 def is_context_tester(path: Path) -> bool:
-    """Whether a file or folder looks like one of its results."""
+    """Whether a path looks like results of Context-Tester."""
     return any(path.glob(RESULTS)) if path.is_dir() else path.suffix.lower() == _SUFFIX
 
 
 def read_context_tester(path: Path, *, key: str) -> ImportedRun:
-    """A stored run. Raises `ConfigError` that begins with `key` for what can't be read as one."""
+    """The run at a path. Raises `ConfigError`, which begins with `key`, where there is none."""
     try:
         return read_folder(path, key=key) if path.is_dir() else read_table(path, key=key)
     except OSError as error:
@@ -30,5 +29,5 @@ def read_context_tester(path: Path, *, key: str) -> ImportedRun:
 
 
 def kept_texts(run: ImportedRun) -> bool:
-    """Whether every round's text was kept, so that it can be measured anew."""
-    return all(tier.means is None and all(kept.text for kept in tier.rounds) for tier in run.tiers)
+    """Whether the text of every round was stored, so that it can be measured again."""
+    return all(tier.means is None and all(one.text for one in tier.rounds) for tier in run.tiers)

@@ -1,4 +1,4 @@
-"""What Context-Tester's files have in common: its names for ours, and numbers that are none."""
+"""The names and number formats that Context-Tester's files share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TOOL = "Context-Tester"
 LENGTH = "context_length"
 ROUNDS = "num_rounds"
 STDS = {"cloze_score_std": "cloze_score", "vocab_diversity_std": "vocabulary_diversity"}
-"""The standard deviations that it keeps beside its means, with the measure of each."""
+"""Columns of standard deviations, and the measure of each."""
 
-_PARAMETERS = {
+_KEYS_OF_PARAMETERS = {
     "max_tokens": "task.max_tokens",
     "temperature": "sampling.temperature",
     "top_k": "sampling.top_k",
@@ -26,62 +26,64 @@ _PARAMETERS = {
     "start_context": "task.start_context",
     "divisions": "task.divisions",
 }
-_LONGEST_NAME = 80
-_LONGEST_TEXT = 400
-_MOST_TOKENS = 1 << 31
+_MAX_NAME = 80
+_MAX_SHOWN = 40
+_MAX_READ = 400
+"""Characters: of a name, of a value in a message, and of a value before its blanks are removed."""
+_MAX_TOKENS = 1 << 31
 
 
 def measures_of(row: Mapping[str, object], *, place: str) -> dict[str, float]:
-    """The measures that a row or object holds, by name. Raises `ConfigError` for one that is no number."""
-    found = ((name, number(row.get(name), name, place=place)) for name in BY_NAME)
-    return {name: value for name, value in found if value is not None}
+    """The measures in a row or object, by name. Raises `ConfigError` for one that is not a number."""
+    numbers = ((name, number(row.get(name), name, place=place)) for name in BY_NAME)
+    return {name: value for name, value in numbers if value is not None}
 
 
 def number(value: object, name: str, *, place: str) -> float | None:
-    """A stored number; None where there is none, or one that is not finite."""
+    """A number; None for an empty value and for one that is not finite. Raises `ConfigError` for other values."""
     if value is None or value == "":
         return None
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
-        found = float(value)
+        result = float(value)
     except (ValueError, OverflowError):
         raise ConfigError(
-            f"{place}: {name} is {_brief(value)} and no number; mend it, or leave this file out"
+            f"{place}: {name} is {_shown(value)}, not a number; correct it, or leave this file out"
         ) from None
-    return found if math.isfinite(found) else None
+    return result if math.isfinite(result) else None
 
 
 def context_tokens(value: object, *, place: str) -> int:
-    """A context length in tokens. Raises `ConfigError` for what is none."""
-    found = number(value, LENGTH, place=place)
-    if found is None or not 0 < found < _MOST_TOKENS or found != int(found):
+    """A context length in tokens. Raises `ConfigError` for other values."""
+    tokens = number(value, LENGTH, place=place)
+    if tokens is None or not 0 < tokens < _MAX_TOKENS or tokens != int(tokens):
         raise ConfigError(
-            f"{place}: {LENGTH} is {_brief(value)}; a whole number of tokens belongs there, mend it or leave this out"
+            f"{place}: {LENGTH} is {_shown(value)}, not a whole number of tokens; correct it, or leave this file out"
         )
-    return int(found)
+    return int(tokens)
 
 
-def count(value: object, *, place: str) -> int:
-    """How many rounds were averaged; 1 where it isn't said."""
-    found = number(value, ROUNDS, place=place)
-    return 1 if found is None else max(1, int(found))
+def round_count(value: object, *, place: str) -> int:
+    """The number of rounds that were averaged; 1 where it is absent."""
+    rounds = number(value, ROUNDS, place=place)
+    return 1 if rounds is None else max(1, int(rounds))
 
 
 def parameters_of(values: Mapping[str, object]) -> dict[str, str]:
-    """Its settings under our keys; what it does not say is absent."""
-    told = ((ours, values.get(theirs)) for theirs, ours in _PARAMETERS.items())
-    return {ours: line(value) for ours, value in told if value is not None and value != ""}
+    """The tool's settings, under this project's keys. Unknown ones are absent."""
+    parameters = ((ours, values.get(theirs)) for theirs, ours in _KEYS_OF_PARAMETERS.items())
+    return {ours: one_line(value) for ours, value in parameters if value is not None and value != ""}
 
 
-def line(value: object, *, longest: int = _LONGEST_NAME) -> str:
-    """Text from a file on one line, and not too long to be a name."""
+def one_line(value: object, *, longest: int = _MAX_NAME) -> str:
+    """A value from a file as one line of at most `longest` characters; empty for a list or object."""
     flat = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
     return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
 
 
 def text_of(value: object) -> str:
-    """A continuation, where one is kept."""
+    """A continuation; empty where none was stored."""
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -90,5 +92,5 @@ def address(file: Path, *, key: str) -> str:
     return f"{key}={file}"
 
 
-def _brief(value: object) -> str:
-    return "missing" if value is None or value == "" else repr(line(str(value)[:_LONGEST_TEXT], longest=40))
+def _shown(value: object) -> str:
+    return "missing" if value is None or value == "" else repr(one_line(str(value)[:_MAX_READ], longest=_MAX_SHOWN))

@@ -1,4 +1,4 @@
-"""How much of a text stands word for word in its prompt, and how near it comes to the original."""
+"""How much of a text is copied word for word from its prompt, and how close it is to the original."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from contextcliff.text.common_subsequence import common_subsequence_length
 from contextcliff.writing.measures.prose_words import words_of
 
 COPIED_RUN = 8
-"""Words in a row that are copied rather than met by chance: an author repeats four or five of their own."""
+"""Words in a row from which on a run counts as copied: by chance an author repeats four or five of their own."""
 _BITS = 32
-"""Of a run's number; two of them make a pair."""
+"""Bits of a run's number; two numbers make a pair of 64 bits."""
 
 Ranks = NDArray[np.int64]
+"""The numbers of a text's runs of one length, by first word: shape (runs,); -1: the prompt has no such run."""
 
 
 class PromptIndex:
-    """The words of a prompt, so that runs of any length are found in it: exact, and linear in the prompt per length.
+    """An index of a prompt's words that finds runs of any length: exact, in time linear in the prompt for each length.
 
     Every run of 2^k words has a number, equal for equal runs, made of the numbers of its halves (Karp, Miller and
     Rosenberg 1972). A run of any other length is the pair of the runs of 2^k words that it begins and ends with.
@@ -32,8 +34,8 @@ class PromptIndex:
         self._ranks: dict[int, Ranks] = {1: np.array(first, dtype=np.int64)}
         self._pairs: dict[int, Ranks] = {}
 
-    def found(self, words: Sequence[str], run: int) -> NDArray[np.bool_]:
-        """For every run of `run` words whether it stands in the prompt, by its first word."""
+    def copied_runs(self, words: Sequence[str], run: int) -> NDArray[np.bool_]:
+        """Whether each run of `run` words occurs in the prompt, by its first word: shape (runs,)."""
         length = 1
         mine = np.array([self._numbers.get(word, -1) for word in words], dtype=np.int64)
         while 2 * length <= run:
@@ -46,12 +48,12 @@ class PromptIndex:
         return _is_in(wanted, _paired(self._ranks_of(length), step)) & (wanted >= 0)
 
     def longest(self, words: Sequence[str]) -> int:
-        """Words of the longest run that stands in the prompt; 0 where no word does."""
+        """Words of the longest run that occurs in the prompt; 0 where no word does."""
         too_long = 1
-        while too_long <= len(words) and self.found(words, too_long).any():
+        while too_long <= len(words) and self.copied_runs(words, too_long).any():
             too_long *= 2
         lengths = range(too_long // 2 + 1, min(too_long, len(words) + 1))
-        return too_long // 2 + bisect_left(lengths, True, key=lambda run: not self.found(words, run).any())
+        return too_long // 2 + bisect_left(lengths, True, key=lambda run: not self.copied_runs(words, run).any())
 
     def _ranks_of(self, length: int) -> Ranks:
         if length not in self._ranks:
@@ -60,7 +62,7 @@ class PromptIndex:
         return self._ranks[length]
 
     def _doubled(self, mine: Ranks, length: int) -> Ranks:
-        """Numbers of a text's runs of `2 * length` words from those of `length`; -1: not in the prompt."""
+        """Numbers of a text's runs of `2 * length` words, from those of its runs of `length` words."""
         self._ranks_of(2 * length)
         known, pairs = self._pairs[2 * length], _paired(mine, length)
         if not len(known):
@@ -71,18 +73,18 @@ class PromptIndex:
 
 @lru_cache(maxsize=4)
 def prompt_index(text: str) -> PromptIndex:
-    """The index of a prompt's text. Rounds that share the prompt share the index."""
+    """The index of a prompt's text, kept for further rounds with the same prompt."""
     return PromptIndex(words_of(text))
 
 
 def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
-    """Share of the words inside a run of at least 8 words that stands in the prompt. None: no words."""
+    """Share of the words that lie in a run of at least 8 words that occurs in the prompt; None without words."""
     if not words:
         return None
     if len(words) < COPIED_RUN:
         return 0.0
     edges = np.zeros(len(words) + 1, dtype=np.int64)
-    starts = np.flatnonzero(index.found(words, COPIED_RUN))
+    starts = np.flatnonzero(index.copied_runs(words, COPIED_RUN))
     np.add.at(edges, starts, 1)
     np.add.at(edges, starts + COPIED_RUN, -1)
     return float((np.cumsum(edges)[:-1] > 0).mean())
@@ -91,34 +93,21 @@ def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
 def rouge_l(words: Sequence[str], reference: Sequence[str]) -> float | None:
     """ROUGE-L F1: the harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
 
-    `rouge-score`, which the question tasks use, fills a table of 800 × 800 cells for two texts of 800 words; this keeps
-    a row of it in the bits of one number (Hyyrö 2004). None where either text has no words.
+    None where either text has no words.
     """
     if not words or not reference:
         return None
-    return 2.0 * _common_subsequence(words, reference) / (len(words) + len(reference))
-
-
-def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    places: dict[str, int] = {}
-    for place, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << place
-    everything = (1 << len(first)) - 1
-    row = everything
-    for word in second:
-        met = row & places.get(word, 0)
-        row = ((row + met) | (row - met)) & everything
-    return len(first) - row.bit_count()
+    return 2.0 * common_subsequence_length(words, reference) / (len(words) + len(reference))
 
 
 def _paired(ranks: Ranks, step: int) -> Ranks:
-    """The numbers `step` apart as one number each; -1 where either is unknown."""
+    """Each pair of numbers `step` apart as one number, shape (runs - step,); -1 where either is unknown."""
     left, right = ranks[:-step], ranks[step:]
     return np.where((left >= 0) & (right >= 0), left << _BITS | right, -1)
 
 
 def _is_in(wanted: Ranks, there: Ranks) -> NDArray[np.bool_]:
-    """`np.isin` that sorts the few and walks the many."""
+    """Whether each of `wanted` is in `there`: shape of `wanted`. Unlike `np.isin` it sorts the smaller array alone."""
     few = np.unique(wanted)
     if not len(few):
         return np.zeros(0, dtype=np.bool_)

@@ -9,16 +9,19 @@ from collections.abc import Iterable, Sequence
 WINDOW = 100
 MTLD_THRESHOLD = 0.72
 MTLD_LEAST_WORDS = 50
-"""Below this the remainder of the last factor decides the figure."""
+"""In shorter texts the remainder of the last factor determines the result."""
 
 
 def vocabulary_diversity(words: Sequence[str]) -> float | None:
-    """Different words a word (type-token ratio). It falls with a text's length: compare equal lengths only."""
+    """Number of different words, as a share of all words (type-token ratio); None without words.
+
+    It falls with a text's length: compare texts of equal length only.
+    """
     return len(set(words)) / len(words) if words else None
 
 
 def unique_word_ratio(words: Sequence[str], *, window: int = WINDOW) -> float | None:
-    """Mean type-token ratio over all stretches of `window` words (Covington and McFall 2010). None: a shorter text."""
+    """Mean type-token ratio of all stretches of `window` words (Covington and McFall 2010); None for a shorter text."""
     if len(words) < window:
         return None
     counts = Counter(words[:window])
@@ -33,12 +36,12 @@ def unique_word_ratio(words: Sequence[str], *, window: int = WINDOW) -> float | 
 
 
 def entropy(units: Iterable[str]) -> float | None:
-    """Shannon's entropy of the distribution of words or characters, in bits a unit. None: there are none."""
+    """Shannon's entropy of the distribution of words or characters, in bits per unit; None without units."""
     counts = Counter(units).values()
     total = sum(counts)
     if not total:
         return None
-    # 0.0 minus: the entropy of one unit over and over is 0, not -0.
+    # Subtracted from 0.0, so that the entropy of a single repeated unit is 0.0 and not -0.0.
     return 0.0 - sum(count / total * math.log2(count / total) for count in counts)
 
 
@@ -57,7 +60,7 @@ def mtld(words: Sequence[str]) -> float | None:
 
 
 def _factors(words: Sequence[str]) -> float:
-    """How often the ratio falls under the threshold and starts anew, with the share of the last fall."""
+    """Number of stretches after which the ratio falls below the threshold, with the last, partial one as a fraction."""
     factors, seen, length = 0.0, set[str](), 0
     for word in words:
         seen.add(word)

@@ -9,7 +9,7 @@ from typing import Any
 from contextcliff.writing.measures.prose_words import Prose
 
 STRETCH = 200
-"""Characters by which a language is told; in 5,068 such stretches of *Little Women* it never errs."""
+"""Characters of a stretch whose language is identified; in 5,068 stretches of *Little Women* it is always right."""
 
 _KIN = (
     {"ar", "ary", "arz"},
@@ -21,14 +21,14 @@ _KIN = (
     {"uz", "uzs"},
     {"wuu", "yue", "zh"},
 )
-"""Languages that a stretch of text can't tell apart, or that go by several codes."""
+"""Languages that cannot be told apart in a stretch of text, or that have several codes."""
 
 
 def language_drift(prose: Prose) -> float | None:
     """Share of a text's characters that are in another language than the document's, 0-1.
 
-    Told by `py3langid` for stretches of whole sentences of at least 200 characters. None for a shorter text, and for a
-    language that it does not know.
+    `py3langid` identifies the language of stretches of whole sentences of at least 200 characters. None for a shorter
+    text, and for a language that it does not know.
     """
     own = next((kin for kin in _KIN if prose.language in kin), {prose.language})
     stretches = list(_stretches(prose.sentences))
@@ -39,21 +39,21 @@ def language_drift(prose: Prose) -> float | None:
 
 
 def _stretches(sentences: Iterable[str]) -> Iterator[str]:
-    """Sentences joined until they are long enough; what is left over at the end goes with the last stretch."""
-    done, open_ = "", ""
+    """Sentences joined until they are long enough; the rest at the end is added to the last stretch."""
+    complete, current = "", ""
     for sentence in sentences:
-        open_ = f"{open_} {sentence}".lstrip()
-        if len(open_) >= STRETCH:
-            if done:
-                yield done
-            done, open_ = open_, ""
-    if done:
-        yield f"{done} {open_}".rstrip()
+        current = f"{current} {sentence}".lstrip()
+        if len(current) >= STRETCH:
+            if complete:
+                yield complete
+            complete, current = current, ""
+    if complete:
+        yield f"{complete} {current}".rstrip()
 
 
 @cache
 def _identifier() -> Any:
-    """An identifier of our own: the package's global one could be limited by others."""
+    """An instance of the project's own: other code could restrict the languages of the package's global one."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # it takes half a second to load
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)

@@ -1,12 +1,11 @@
-"""Which words every reader knows: a list, and the inflections of what stands on it."""
+"""Familiar words: those of a list, and their inflections."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.resources import files
 
 from contextcliff.errors import ConfigError
 from contextcliff.seeding import digest_of
@@ -17,7 +16,7 @@ _CLITICS = ("n't", "'s", "'ll", "'d", "'ve", "'re", "'m")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordList:
-    """Familiar words, in lower case. `digest` tells two lists apart that go by the same name."""
+    """Familiar words, in lower case. `digest` distinguishes lists of the same name."""
 
     name: str
     words: frozenset[str]
@@ -26,21 +25,13 @@ class WordList:
 
 @cache
 def dale_chall() -> WordList:
-    """The list of Dale and Chall, 2,941 words as `textstat` ships them. Raises `ConfigError` where that is missing."""
-    # Its package is looked up and not imported: that would import NLTK.
-    package = find_spec("textstat")
-    folders = package.submodule_search_locations if package is not None else None
-    path = Path(folders[0], "resources", "en", "easy_words.txt") if folders else None
-    if path is None or not path.is_file():
-        raise ConfigError(
-            "the default list of familiar words comes with the package textstat, which lacks it here; "
-            "run pip install 'textstat>=0.7.13', or name a list of your own"
-        )
-    return word_list_of(path.read_text(encoding="utf-8"), "dale-chall")
+    """The list of Dale and Chall: 2,941 words, as textstat (MIT licence) distributes them."""
+    listed = files("contextcliff.writing").joinpath("word_lists", "dale_chall.txt")
+    return word_list_of(listed.read_text(encoding="utf-8"), "dale-chall")
 
 
 def word_list_of(text: str, name: str) -> WordList:
-    """A list from its text: one word a line; blank lines and what follows a `#` are no words.
+    """A list from its text: one word a line; blank lines and comments after `#` are ignored.
 
     Raises `ConfigError` for a list without words.
     """
@@ -52,7 +43,7 @@ def word_list_of(text: str, name: str) -> WordList:
 
 
 def unfamiliar_share(words: Sequence[str], word_list: WordList) -> float | None:
-    """Share of English words that are not familiar. None: no words."""
+    """Share of English words that are not familiar; None without words."""
     if not words:
         return None
     return sum(not is_familiar(word, word_list.words) for word in words) / len(words)
@@ -61,10 +52,11 @@ def unfamiliar_share(words: Sequence[str], word_list: WordList) -> float | None:
 def is_familiar(word: str, known: Collection[str]) -> bool:
     """Whether an English word, in lower case, is on a list by the rules of Dale and Chall (1948).
 
-    Familiar are: numerals; plurals, possessives and contractions; every form of a listed verb, noun and adjective
-    (`simplemma` knows the irregular ones); adverbs in -ly of a listed adjective; a hyphenated word whose parts all are.
-    They count names of persons and places as familiar too. Here those are words like any other, as in Context-Tester:
-    a capital does not tell a name at a sentence's beginning, and the author's own windows have the same names.
+    These are familiar: numerals; plurals, possessives and contractions; every form of a listed verb, noun and adjective
+    (`simplemma` knows the irregular ones); adverbs in -ly of a listed adjective; a hyphenated word with familiar parts.
+    Dale and Chall count names of persons and places as familiar too. Here names are words like any other, as in
+    Context-Tester: a capital does not distinguish a name at the beginning of a sentence, and the author's own windows
+    have the same names.
     """
     if word in known or word[0].isdigit():
         return True
@@ -73,7 +65,7 @@ def is_familiar(word: str, known: Collection[str]) -> bool:
 
 @lru_cache(maxsize=1 << 17)
 def _forms(word: str) -> tuple[str, ...]:
-    """Every form under which a word may be listed."""
+    """Every form in which a word may be on the list."""
     from simplemma import lemmatize  # it loads its dictionaries
 
     # A model may write a contraction's end by itself: `did n't`.

@@ -1,4 +1,4 @@
-"""English words that hold sentences together: the closed classes."""
+"""English function words: the closed word classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IRREGULAR = frozenset({"can't", "won't", "shan't", "ain't", "let's", "'tis", "t
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word in lower case is one; a contraction counts by what stands before its apostrophe (`he'll`)."""
+    """Whether a word in lower case is a function word; contractions (`he'll`) count by their first part."""
     if word in FUNCTION_WORDS or word in _IRREGULAR:
         return True
     stem = word.removesuffix("n't") if word.endswith("n't") else word.partition("'")[0]

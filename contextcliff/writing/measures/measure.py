@@ -1,6 +1,6 @@
-"""Every measure of prose by name: what it counts, which way is worse, and what it belongs to.
+"""Every measure of prose by name: what it counts, which direction is worse, and which family it belongs to.
 
-The names are Context-Tester's where it has the measure, so that its tables and ours line up.
+The names are Context-Tester's where it has the measure, so that tables of both can be compared.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "coherence"]
-"""Parts of the calibrated composite."""
+"""The families of measures that the calibrated composite is made of."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measure:
     """One number of a text.
 
-    `worse` is the direction of a degradation: 1 up, -1 down, 0 neither by itself (such a measure is shown and never
-    tested). `floor` is the least standard deviation among the author's windows that a z-score is taken by, on the scale
-    that `logarithmic` names: a measure that is 0 in every window has no spread of its own.
+    `worse` is the direction of a degradation: 1 up, -1 down, 0 neither; a measure with 0 is shown and never tested.
+    `floor` is the smallest standard deviation that a z-score is divided by, on the scale that `logarithmic` names: a
+    measure that is 0 in every window of the author has a standard deviation of 0.
     """
 
     name: str
@@ -32,12 +32,46 @@ class Measure:
     """Whether z-scores are taken of log(1 + x): for counts and variances, whose spread grows with their size."""
     embeds: bool = False
     """Whether it needs sentence embeddings."""
+    is_size: bool = False
+    """Whether it counts how much text there is: every text has it, however short."""
+    of_text: bool = True
+    """Whether it describes the text; an empty answer has a figure too of what does not."""
+    by_word_list: bool = False
+    """Whether it depends on the list of familiar words."""
+    by_length: bool = False
+    """Whether a longer text by the same hand has another value, before it is made a z-score."""
+    step_limit: float | None = None
+    """Change between neighbouring lengths beyond which Context-Tester calls the longer one a degradation point."""
 
 
 MEASURES: tuple[Measure, ...] = (
-    Measure(name="cloze_score", title="Cloze score", unit="points", worse=1, family="readability", floor=1.0),
-    Measure(name="pct_unfamiliar_words", title="Unfamiliar words", unit="share of words", worse=-1, floor=0.01),
-    Measure(name="vocabulary_diversity", title="Vocabulary diversity", unit="types/tokens", worse=-1, floor=0.01),
+    Measure(
+        name="cloze_score",
+        title="Cloze score",
+        unit="points",
+        worse=1,
+        family="readability",
+        floor=1.0,
+        by_word_list=True,
+        step_limit=3.0,
+    ),
+    Measure(
+        name="pct_unfamiliar_words",
+        title="Unfamiliar words",
+        unit="share of words",
+        worse=-1,
+        floor=0.01,
+        by_word_list=True,
+    ),
+    Measure(
+        name="vocabulary_diversity",
+        title="Vocabulary diversity",
+        unit="types/tokens",
+        worse=-1,
+        floor=0.01,
+        by_length=True,
+        step_limit=-0.05,
+    ),
     Measure(name="mtld", title="MTLD", unit="words", worse=-1, family="diversity", floor=0.05, logarithmic=True),
     Measure(
         name="unique_word_ratio_100",
@@ -47,8 +81,10 @@ MEASURES: tuple[Measure, ...] = (
         family="diversity",
         floor=0.01,
     ),
-    Measure(name="word_entropy", title="Word entropy", unit="bits", worse=-1, family="diversity", floor=0.05),
-    Measure(name="char_entropy", title="Character entropy", unit="bits", worse=-1, floor=0.02),
+    Measure(
+        name="word_entropy", title="Word entropy", unit="bits", worse=-1, family="diversity", floor=0.05, by_length=True
+    ),
+    Measure(name="char_entropy", title="Character entropy", unit="bits", worse=-1, floor=0.02, by_length=True),
     Measure(
         name="bigram_repetition_rate",
         title="Bigram repetition",
@@ -56,6 +92,7 @@ MEASURES: tuple[Measure, ...] = (
         worse=1,
         family="repetition",
         floor=0.01,
+        by_length=True,
     ),
     Measure(
         name="trigram_repetition_rate",
@@ -64,6 +101,7 @@ MEASURES: tuple[Measure, ...] = (
         worse=1,
         family="repetition",
         floor=0.01,
+        by_length=True,
     ),
     Measure(
         name="long_range_repetition",
@@ -72,6 +110,7 @@ MEASURES: tuple[Measure, ...] = (
         worse=1,
         family="repetition",
         floor=0.01,
+        by_length=True,
     ),
     Measure(
         name="compression_ratio",
@@ -80,6 +119,7 @@ MEASURES: tuple[Measure, ...] = (
         worse=1,
         family="repetition",
         floor=0.05,
+        by_length=True,
     ),
     Measure(name="avg_sentence_length", title="Sentence length", unit="words", worse=-1, floor=0.5),
     Measure(
@@ -90,6 +130,7 @@ MEASURES: tuple[Measure, ...] = (
         family="rhythm",
         floor=0.1,
         logarithmic=True,
+        step_limit=-5.0,
     ),
     Measure(name="sentence_length_skewness", title="Sentence length skewness", unit="", floor=0.1),
     Measure(name="sentence_length_kurtosis", title="Sentence length kurtosis", unit="", floor=0.1),
@@ -108,6 +149,7 @@ MEASURES: tuple[Measure, ...] = (
         worse=1,
         family="copying",
         floor=0.02,
+        by_length=True,
     ),
     Measure(
         name="longest_copy_words",
@@ -117,21 +159,18 @@ MEASURES: tuple[Measure, ...] = (
         family="copying",
         floor=0.2,
         logarithmic=True,
+        by_length=True,
     ),
     Measure(
         name="language_drift", title="Language drift", unit="share of text", worse=1, family="language", floor=0.05
     ),
     Measure(name="reference_rouge_l", title="ROUGE-L with the original", unit="F1", floor=0.01),
     Measure(
-        name="shortfall",
-        title="Missing text",
-        unit="share of the least length",
-        worse=1,
-        floor=0.1,
+        name="shortfall", title="Missing text", unit="share of the least length", worse=1, floor=0.1, of_text=False
     ),
-    Measure(name="continuation_length", title="Continuation length", unit="characters", floor=20.0),
-    Measure(name="word_count", title="Words", unit="words", floor=5.0),
-    Measure(name="sentence_count", title="Sentences", unit="sentences", floor=1.0),
+    Measure(name="continuation_length", title="Continuation length", unit="characters", floor=20.0, is_size=True),
+    Measure(name="word_count", title="Words", unit="words", floor=5.0, is_size=True),
+    Measure(name="sentence_count", title="Sentences", unit="sentences", floor=1.0, is_size=True),
     Measure(
         name="adjacent_coherence",
         title="Adjacent coherence",
@@ -169,20 +208,20 @@ BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 CORE = ("vocabulary_diversity", "cloze_score", "adjacent_coherence", "bigram_repetition_rate")
 """The four of Context-Tester's first figure and of its composite."""
 
-# Keys of `Score.details`: each measure by its name, and beside it, where there is one, what these prefixes name.
+# Keys of `Score.details`: each measure by its name, and with each of these prefixes a further figure of it.
 ORIGINAL = "original."
 """The same measure on the author's own next words, as many as the model wrote."""
 AUTHOR_MEAN = "author_mean."
-"""Its mean over windows of the author's text of that length …"""
+"""Its mean over windows of the author's text of that length."""
 AUTHOR_STD = "author_std."
-"""… and their standard deviation."""
+"""Its standard deviation over these windows."""
 Z = "z."
-"""The distance from that mean in those standard deviations (at least the measure's floor), on the measure's scale."""
+"""Its z-score: the distance from that mean in these standard deviations (at least the floor), on its scale."""
 ORIGINAL_Z = "original_z."
-"""The same distance of the author's own next words."""
+"""The z-score of the author's own next words."""
 COMPOSITE = "composite"
-"""0-100, up is worse: the calibrated one."""
+"""The calibrated composite, 0-100, up is worse."""
 CLASSIC_COMPOSITE = "composite_classic"
-"""0-100, up is worse: Context-Tester's."""
+"""Context-Tester's composite, 0-100, up is worse."""
 AUTHOR_DISTANCE = "author_distance"
-"""Root mean square of all z-scores, each at most 10: how far from the author's manner, whichever way."""
+"""Root mean square of all z-scores, each at most 10: the distance from the author in any direction."""

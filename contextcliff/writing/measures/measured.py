@@ -9,19 +9,18 @@ from contextcliff.writing.measures.copying import PromptIndex, copied_share, pro
 from contextcliff.writing.measures.diversity import entropy, mtld, unique_word_ratio, vocabulary_diversity
 from contextcliff.writing.measures.drift import language_drift
 from contextcliff.writing.measures.familiar import WordList
-from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.measures.prose_words import UNSPACED, Prose, prose_of, words_of
 from contextcliff.writing.measures.readability import readability, word_lengths
 from contextcliff.writing.measures.repetition import compression_ratio, long_range_repetition, repetition_rate
 from contextcliff.writing.measures.rhythm import punctuation, sentence_lengths
 
 LENGTH = "continuation_length"
-SIZES = frozenset({LENGTH, "word_count", "sentence_count"})
-"""What every text has."""
+SIZES = frozenset(measure.name for measure in MEASURES if measure.is_size)
 FEWEST_WORDS = 20
-"""A shorter text is too little prose: of three words all are different, and its sentences have no variance."""
+"""Shorter texts are not measured: three words are all different, and one sentence has no variance."""
 _CHARACTERS_A_WORD = 2
-"""Where there are no words to count."""
+"""In languages whose words are not counted."""
 
 
 def measure_prose(
@@ -32,10 +31,10 @@ def measure_prose(
     prompt: str | PromptIndex | None = None,
     reference: str | None = None,
 ) -> dict[str, float]:
-    """Every measure of `measures.MEASURES` that can be taken of a text, by name; all finite.
+    """Every measure of `MEASURES` that can be taken of a text, by name; all finite.
 
     `prompt` is what it continues (None or empty: copying is not measured), `reference` the author's own next words.
-    A text of fewer than twenty words has its size, and nothing else.
+    A text of fewer than twenty words has only its size measures.
     """
     if not text.strip():
         return {LENGTH: 0.0}
@@ -45,7 +44,7 @@ def measure_prose(
 def measured(
     prose: Prose, *, word_list: WordList, prompt: str | PromptIndex | None = None, reference: str | None = None
 ) -> dict[str, float]:
-    """The same of a text that is taken apart already."""
+    """The measures of a text whose words and sentences are known; otherwise as `measure_prose`."""
     words = prose.words
     size: dict[str, float | None] = {
         LENGTH: float(len(prose.text.strip())),
@@ -55,7 +54,7 @@ def measured(
     unspaced = prose.language in UNSPACED
     if (len(prose.text.strip()) / _CHARACTERS_A_WORD if unspaced else len(words)) < FEWEST_WORDS:
         return _in_order(size)
-    found: dict[str, float | None] = {
+    values: dict[str, float | None] = {
         **size,
         **readability(prose, word_list),
         **word_lengths(prose),
@@ -74,13 +73,13 @@ def measured(
     }
     if prompt and prose.language not in UNSPACED:
         index = prompt_index(prompt) if isinstance(prompt, str) else prompt
-        found["copied_share"] = copied_share(words, index)
-        found["longest_copy_words"] = float(index.longest(words)) if words else None
+        values["copied_share"] = copied_share(words, index)
+        values["longest_copy_words"] = float(index.longest(words)) if words else None
     if reference is not None:
-        found["reference_rouge_l"] = rouge_l(words, words_of(reference))
-    return _in_order(found)
+        values["reference_rouge_l"] = rouge_l(words, words_of(reference))
+    return _in_order(values)
 
 
-def _in_order(found: Mapping[str, float | None]) -> dict[str, float]:
-    taken = ((name, found.get(name)) for name in BY_NAME)
+def _in_order(values: Mapping[str, float | None]) -> dict[str, float]:
+    taken = ((name, values.get(name)) for name in BY_NAME)
     return {name: float(value) for name, value in taken if value is not None and math.isfinite(value)}

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from unicodedata import category, normalize
+from unicodedata import normalize
 
+from contextcliff.text.combining_marks import combining_marks
 from contextcliff.text.sentences import sentence_starts
 
 UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
-"""Languages that set no spaces between words: their words are not counted."""
+"""Languages without spaces between words: their words are not counted."""
 
-# Vowel signs and accents that stand by themselves are part of a word; to `re` they are none of its characters.
-_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
-_WORD = re.compile(rf"\d+(?:[.,:]\d+)+|[\w{_MARKS}]+(?:['-][\w{_MARKS}]+)*")
 _PLAIN = str.maketrans(
     {"’": "'", "ʼ": "'", "＇": "'", "\u2010": "-", "\u2011": "-", "_": " ", "\u00ad": None, "\u200b": None}
 )
-"""Curly apostrophes are straight ones; underscores are Gutenberg's italics; soft hyphens are the typesetter's."""
+"""Apostrophes and hyphens are made ASCII, underscores (Gutenberg's italics) spaces; invisible signs are removed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,17 +45,23 @@ def words_of(text: str) -> list[str]:
     """The words of a text, in lower case.
 
     A word is a run of letters, marks and digits with single apostrophes and hyphens inside it: `well-known` and `don't`
-    are one word each, `--` and the dashes part words, and what stands around a word (`go!`, `'go'`) is none of it. A
+    are one word each. `--` and dashes separate words, and signs around a word (`go!`, `'go'`) do not belong to it. A
     number with its points and commas is one word.
     """
-    return _WORD.findall(normalize("NFC", text).translate(_PLAIN).lower())
+    return _word().findall(normalize("NFC", text).translate(_PLAIN).lower())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    letters = rf"[\w{combining_marks()}]+"
+    return re.compile(rf"\d+(?:[.,:]\d+)+|{letters}(?:['-]{letters})*")
 
 
 def prose_of(text: str, *, language: str = "en") -> Prose:
-    """Take a text apart.
+    """The sentences and words of a text.
 
-    Sentences are `sentencex`'s: `Mr.` ends none, closing quotation marks belong to the sentence before them, and a
-    paragraph's end is a sentence's. A stretch without any letter (`* * *`, `1868`) is no sentence, and has no words.
+    `sentencex` splits the sentences: `Mr.` ends none, closing quotation marks belong to the sentence before them, and a
+    sentence ends where its paragraph does. A stretch without letters (`* * *`, `1868`) is no sentence.
     """
     text = _whole(text)
     starts = sentence_starts(text, language=primary(language))
@@ -75,5 +80,5 @@ def prose_of(text: str, *, language: str = "en") -> Prose:
 
 
 def _whole(text: str) -> str:
-    """The text with half characters replaced: a model can be cut off inside a pair of surrogates."""
+    """The text with unpaired surrogates replaced: a model's answer can end inside a pair."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

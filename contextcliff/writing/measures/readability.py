@@ -1,4 +1,4 @@
-"""How hard a text is to read: English only, since formula, lists and syllables are."""
+"""How hard a text is to read. English only: the formula, the word lists and the syllable rules are for English."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _LEVELS = (
 
 
 def cloze_score(unfamiliar: float, words_per_sentence: float) -> float:
-    """Share of blanks that readers would fill in, in percent: 64 - 95·unfamiliar - 0.69·length. Up is easier.
+    """Percentage of blanks that readers would fill in: 64 - 95·unfamiliar - 0.69·length. Higher is easier.
 
-    The new Dale-Chall formula (Chall and Dale, *Readability Revisited*, 1995). Not clamped: under 10 it still tells
-    two texts apart.
+    The new Dale-Chall formula (Chall and Dale, *Readability Revisited*, 1995). Not clamped: values below 10
+    still differ between texts.
     """
     return 64.0 - 95.0 * unfamiliar - 0.69 * words_per_sentence
 
 
 def reading_level(cloze: float) -> str:
-    """School year of a cloze score by Chall and Dale's table, from `1` to `16+`; outside of it the nearest."""
+    """School year of a cloze score by Chall and Dale's table, from `1` to `16+`; outside of it the nearest level."""
     places = [least for least, _ in _LEVELS]
-    # Their bands are in whole points; a score between two of them belongs to the easier, as in Context-Tester.
+    # The table is in whole points. A score between two levels belongs to the easier one, as in Context-Tester.
     return _LEVELS[max(0, bisect_right(places, _rounded_up(cloze)) - 1)][1]
 
 
@@ -46,7 +46,7 @@ def _rounded_up(score: float) -> int:
 
 
 def readability(prose: Prose, word_list: WordList) -> dict[str, float | None]:
-    """Cloze score, unfamiliar share, and shares and lengths of words of an English text; else nothing."""
+    """Cloze score, unfamiliar words, syllables and function words of an English text; empty for other languages."""
     if prose.language != "en" or not prose.words:
         return {}
     unfamiliar = unfamiliar_share(prose.words, word_list)
@@ -61,7 +61,7 @@ def readability(prose: Prose, word_list: WordList) -> dict[str, float | None]:
 
 
 def word_lengths(prose: Prose) -> dict[str, float | None]:
-    """Mean length in letters, and the share of words of more than six; apostrophes and hyphens are no letters."""
+    """Mean word length and the share of words of more than six letters; apostrophes and hyphens are no letters."""
     if not prose.words:
         return {}
     letters = [len(word) - word.count("'") - word.count("-") for word in prose.words]

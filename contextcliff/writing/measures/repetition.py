@@ -1,4 +1,4 @@
-"""How often a text says what it said before."""
+"""Repetition in a text: of short phrases, over a distance, and as compression measures it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import zlib
 from collections.abc import Sequence
 
 LONG_RANGE = 100
-"""Words between a phrase and its return: farther than a figure of speech reaches."""
+"""Fewest words between a phrase and its repetition: more than in rhetorical repetition."""
 _LONG_RANGE_NGRAM = 4
 _LONG_RANGE_LEAST_WORDS = 150
 _LEAST_WORDS = 3
 
 
 def repetition_rate(words: Sequence[str], n: int) -> float | None:
-    """Share of a text's n-grams that another one equals, the first of each kind not counted. None below 3 words."""
+    """Share of a text's n-grams that repeat an earlier one; None below 3 words."""
     if len(words) < max(n, _LEAST_WORDS):
         return None
     ngrams = _ngrams(words, n)
@@ -23,7 +23,7 @@ def repetition_rate(words: Sequence[str], n: int) -> float | None:
 def long_range_repetition(words: Sequence[str]) -> float | None:
     """Share of the 4-grams from the 101st word on that began at least 100 words earlier too.
 
-    The first 100 words can't repeat anything that far back and are not counted. None below 150 words.
+    The first 100 words cannot repeat anything that far back and are not counted. None below 150 words.
     """
     if len(words) < _LONG_RANGE_LEAST_WORDS:
         return None
@@ -36,9 +36,9 @@ def long_range_repetition(words: Sequence[str]) -> float | None:
 
 
 def compression_ratio(text: str) -> float | None:
-    """UTF-8 bytes of a text per byte that zlib makes of them at level 9 (Shaib et al. 2024, arXiv:2403.00553).
+    """UTF-8 bytes of a text per byte of its zlib compression at level 9 (Shaib et al. 2024, arXiv:2403.00553).
 
-    It grows with the length: compare equal lengths only. None: an empty text.
+    It grows with the length: compare texts of equal length only. None for an empty text.
     """
     data = text.encode(errors="replace")
     return len(data) / len(zlib.compress(data, 9)) if data else None

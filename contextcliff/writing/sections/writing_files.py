@@ -21,6 +21,7 @@ from contextcliff.writing.measures.measure import (
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
 from contextcliff.writing.sections.generations_file import generations_text
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number, round_rows, tier_rows
+from contextcliff.writing.words.english_writing import say
 
 
 def writing_files(
@@ -90,9 +91,9 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
         **_run(report),
         "document_id": writing.document_id,
         "continuation_point": writing.continuation_point,
-        "verdict": writing.verdict,
+        "verdict": say(writing.verdict),
         "settling_rounds": writing.settling_rounds,
-        "warnings": list(writing.warnings),
+        "warnings": [say(warning) for warning in writing.warnings],
         "embeddings": writing.embeddings,
         "unmeasured": list(writing.unmeasured),
         "composites": [

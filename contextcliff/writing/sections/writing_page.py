@@ -10,12 +10,12 @@ from importlib.resources import files
 
 from contextcliff.reporting import phrases
 from contextcliff.reporting.file_names import with_file_names
-from contextcliff.writing.analysis.levels import level_at
+from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
-from contextcliff.writing.sections.contest_words import COMPOSITES
 from contextcliff.writing.sections.hover import hover_parameters, mark_up, shared_parameters
 from contextcliff.writing.sections.writing_phrases import value, way
+from contextcliff.writing.words.contest_words import COMPOSITE_TITLES
 
 _SHOWN_AT_FIRST = (COMPOSITE, *CORE)
 # Inside JSON these escapes are the same characters; in HTML they can't end the script or begin a comment.
@@ -73,11 +73,11 @@ def _measures(runs: Sequence[WritingRun]) -> list[dict[str, object]]:
         name
         for run in runs
         for tier in run.writing.tiers
-        for name in (*COMPOSITES, *BY_NAME)
-        if level_at(tier, name).mean is not None
+        for name in (*COMPOSITE_TITLES, *BY_NAME)
+        if level_of(tier, name).mean is not None
     }
     known = [
-        *((key, label, "0-100", "up is worse") for key, label in COMPOSITES.items()),
+        *((key, label, "0-100", "up is worse") for key, label in COMPOSITE_TITLES.items()),
         *((measure.name, measure.title, measure.unit, way(measure.name)) for measure in MEASURES),
     ]
     return [
@@ -99,8 +99,8 @@ def _lines(run: WritingRun, *, beside: Sequence[WritingRun]) -> dict[str, object
         [f"<b>{mark_up(run.name)}</b>", *(f"{mark_up(k)}: {mark_up(v)}" for k, v in hover_parameters(run, beside))]
     )
     return {
-        name: _line(tiers, [_level(tier, name) for tier in tiers], lead=lead, name=run.name)
-        for name in (*COMPOSITES, *BY_NAME)
+        name: _line(tiers, [level_of(tier, name) for tier in tiers], lead=lead, name=run.name)
+        for name in (*COMPOSITE_TITLES, *BY_NAME)
     }
 
 
@@ -138,17 +138,6 @@ def _figures(tier: WritingTier, level: MeasureLevel) -> str:
     if level.z is not None:
         lines.append(f"z {value(level.z, signed=True)}")
     return "<br>".join(lines)
-
-
-def _level(tier: WritingTier, name: str) -> MeasureLevel:
-    """A composite is a measure that the original and the author have no figure of."""
-    level = level_at(tier, name)
-    if isinstance(level, MeasureLevel):
-        return level
-    return MeasureLevel(
-        name=name, n=level.n, mean=level.mean, std=level.std, ci_low=level.ci_low, ci_high=level.ci_high, cv=None,
-        original=None, author_mean=None, author_std=None, z=None, converged=None,
-    )  # fmt: skip
 
 
 def _less(value: float | None, by: float | None) -> float | None:

@@ -22,6 +22,7 @@ from contextcliff.writing.sections.writing_files import writing_files
 from contextcliff.writing.sections.writing_page import page_of
 from contextcliff.writing.sections.writing_runs import comparable_writing
 from contextcliff.writing.task.continuation import Continuation
+from contextcliff.writing.words.english_writing import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +108,7 @@ class WritingSection(Section[Writing]):
     def tags(self, report: Report) -> Mapping[str, str]:
         """The verdict."""
         writing = self.of(report)
-        return {} if writing is None else {"writing_verdict": writing.verdict}
+        return {} if writing is None else {"writing_verdict": say(writing.verdict)}
 
     def parameters(self, report: Report) -> Mapping[str, str]:
         """The text that the runs go on with, and how many rounds a length has."""

@@ -19,6 +19,7 @@ from contextcliff.writing.prose_findings import (
     WritingTrend,
 )
 from contextcliff.writing.sections.writing_phrases import change, shift, title, value
+from contextcliff.writing.words.english_writing import say
 
 _ALWAYS = ("cloze_score", "vocabulary_diversity")
 """Trends that the console tells whether or not anything was found; of the others those that a test found."""
@@ -105,13 +106,13 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
     """What was made of all rounds, as pairs of a name and a sentence."""
-    found = [("Verdict", writing.verdict)]
+    found = [("Verdict", say(writing.verdict))]
     if writing.settling_rounds is not None:
         found.append(("To settle it", f"{writing.settling_rounds:,} rounds a length"))
     outcomes = outcome_lines(writing)
     if outcomes:
         found.append(("Outcomes", "; ".join(outcomes)))
-    found += [("Warning", warning) for warning in writing.warnings]
+    found += [("Warning", say(warning)) for warning in writing.warnings]
     found.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
     return tuple(found)
 

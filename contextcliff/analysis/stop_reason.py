@@ -1,0 +1,204 @@
+"""Why the safe cap is where it is: what was shown, what stopped the test, and what would settle it."""
+
+from __future__ import annotations
+
+import bisect
+import math
+
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
+from contextcliff.records.cap_reason import (
+    BaselineAlone,
+    BelowAtShortest,
+    BelowEverywhere,
+    CapReason,
+    Degraded,
+    EndOfRange,
+    NeitherShown,
+    NoBaseline,
+    NoneScored,
+    NothingScored,
+    Part,
+    SampleCount,
+    ScoreAt,
+    ShortestUnscored,
+    Stop,
+    StopCause,
+    TooFewPlanned,
+    TooFewToClear,
+    TooFewToReject,
+    UnscoredDecide,
+    Unsettled,
+    Unshowable,
+    ZeroBaseline,
+)
+from contextcliff.statistics import sample_size
+
+
+def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: float, confidence: float) -> CapReason:
+    """Why the cap is where it is, with the figures. `sequence` has at least one length, `asked` is the configured
+    threshold."""
+    if not any(result.scores for result in sequence.results):
+        return NothingScored(planned=sum(result.bin.n_samples + result.bin.n_unscored for result in sequence.results))
+    stop = sequence.stop
+    if stop is None and len(sequence.results) == 1 and isinstance(threshold, RelativeThreshold):
+        return BaselineAlone(tokens=sequence.results[0].bin.max_tokens)
+    if stop is not None and sequence.cleared == 0:
+        if isinstance(threshold, RelativeThreshold):
+            return _no_baseline(threshold, stop)
+        if sequence.degraded and sequence.degraded[0] == 0:
+            return _below_from_the_start(sequence, threshold, confidence)
+    cause = _cause(sequence, threshold, asked, confidence)
+    fall = sequence.results[sequence.degraded[0]] if sequence.degraded else None
+    return Stop(
+        threshold=threshold.described,
+        confidence=confidence,
+        shown_up_to=sequence.cap_tokens,
+        at=None if stop is None else score_at(stop),
+        cause=cause,
+        fall=None if fall is None or fall is stop else score_at(fall),
+    )
+
+
+def score_at(result: LengthResult) -> ScoreAt:
+    """The mean score of a length with its interval."""
+    return ScoreAt(
+        tokens=result.bin.median_tokens, mean=result.bin.mean, ci_low=result.bin.ci_low, ci_high=result.bin.ci_high
+    )
+
+
+def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> CapReason:
+    base = threshold.baseline
+    if len(base.scores) < BASELINE_SAMPLES:
+        return NoBaseline(
+            n_lengths=len(threshold.members),
+            tokens=base.bin.median_tokens,
+            scored=len(base.scores),
+            planned=base.planned,
+            unit=base.noun,
+            fewest=BASELINE_SAMPLES,
+        )
+    if not stop.scores:
+        return ShortestUnscored(tokens=stop.bin.median_tokens, planned=stop.planned, unit=stop.noun)
+    return ZeroBaseline(tokens=stop.bin.median_tokens)
+
+
+def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, confidence: float) -> CapReason:
+    """The shortest length is degraded. What is said of the others depends on what they show."""
+    first = score_at(sequence.results[0])
+    if len(sequence.degraded) == len(sequence.results):
+        return BelowEverywhere(threshold=threshold.described, confidence=confidence, first=first)
+    recovered = next((result for result in sequence.results if threshold.is_shown_above(result)), None)
+    return BelowAtShortest(
+        threshold=threshold.described,
+        confidence=confidence,
+        first=first,
+        recovered_tokens=None if recovered is None else recovered.bin.median_tokens,
+    )
+
+
+def _cause(sequence: FixedSequenceTest, threshold: Threshold, asked: float, confidence: float) -> StopCause:
+    if sequence.stop is None:
+        return EndOfRange()
+    if sequence.verdict == "insufficient_evidence":
+        return _missing(sequence.stop, threshold, asked, confidence)
+    is_later = bool(sequence.degraded) and sequence.degraded[0] > sequence.cleared
+    return NeitherShown() if is_later else Degraded()
+
+
+def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:
+    """Why the data at `stop` settle nothing, and how many samples would."""
+    fewest = sample_size.fewest_all_right(asked, confidence)
+    if not stop.scores:
+        least = None if fewest is None else fewest_all_right(stop, threshold, fewest)
+        return NoneScored(planned=planned_at(stop), needed=_in_as_many_texts(stop, least))
+    if fewest is None:
+        return Unshowable(score=asked)
+    if not threshold.could_be_shown_above(stop, stop.if_all_right):
+        return TooFewPlanned(
+            planned=planned_at(stop),
+            binary=stop.binary,
+            needed=_in_as_many_texts(stop, fewest_all_right(stop, threshold, fewest)),
+            most=sample_size.MOST,
+        )
+    return _unscored_that_decide(stop, threshold) or _too_few(stop, threshold, confidence)
+
+
+def planned_at(result: LengthResult) -> SampleCount:
+    """How many samples a length has, scored or not, and in how many texts where they share some."""
+    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
+
+
+def _in_as_many_texts(result: LengthResult, n: int | None) -> SampleCount | None:
+    """So many samples, in as many a text as now."""
+    if n is None:
+        return None
+    shared = result.texts_for(n) if result.sharing else 0
+    return SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
+
+
+def fewest_all_right(stop: LengthResult, threshold: Threshold, independent: int) -> int | None:
+    """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000.
+
+    `independent` is that of a fixed threshold and samples that share nothing.
+    """
+    if stop.sharing:
+        size = stop.planned / stop.sharing
+        counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
+        at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
+        return None if at == len(counts) else counts[at]
+    # With a baseline below 1, fewer will do than against a perfect one.
+    above = range(stop.planned + 1, independent)
+    return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
+
+
+def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> UnscoredDecide | None:
+    """Which unscored samples stop the test here; None where they don't.
+
+    They do where the scored ones alone would clear the threshold, and where they could not with these counted against.
+    """
+    here = _unscored(stop)
+    if here is not None and not evidence_suffices(stop, threshold):
+        return UnscoredDecide(here=here, at_baseline=None)
+    if not threshold.is_shown_above_as_scored(stop):
+        return None
+    base = _unscored(threshold.baseline) if isinstance(threshold, RelativeThreshold) else None
+    return None if here is None and base is None else UnscoredDecide(here=here, at_baseline=base)
+
+
+def _unscored(result: LengthResult) -> Part | None:
+    missing = result.bin.n_unscored
+    return Part(n=missing, total=missing + result.bin.n_samples) if missing else None
+
+
+def _too_few(stop: LengthResult, threshold: Threshold, confidence: float) -> StopCause:
+    mean, score, n = stop.bin.mean, threshold.score, len(stop.scores)
+    if mean is None or score is None:
+        return Unsettled()
+    if mean > score:
+        return TooFewToClear(
+            scored=n,
+            unit=stop.noun,
+            at_both_lengths=isinstance(threshold, RelativeThreshold),
+            needed=_in_as_many_texts(stop, threshold.samples_to_show_above(stop)),
+            most=sample_size.MOST,
+        )
+    rate = sample_size.cautious_rate(stop.scores, score)
+    independent = sample_size.to_show_below(rate, score, confidence)
+    needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
+    return TooFewToReject(
+        scored=n,
+        unit=stop.noun,
+        is_at_threshold=math.isclose(mean, score),
+        needed=_in_as_many_texts(stop, needed),
+        most=sample_size.MOST,
+    )
+
+
+def recovered_beyond(sequence: FixedSequenceTest, threshold: Threshold) -> LengthResult | None:
+    """The first length beyond the stop that clears the threshold when it is tested by itself."""
+    beyond = sequence.results[sequence.cleared + 1 :]
+    if threshold.score is None:
+        return None
+    return next((result for result in beyond if threshold.is_shown_above(result)), None)

@@ -1,0 +1,131 @@
+"""One job of a command line: build the composed configuration, run its action, and pass on how it ended.
+
+A command line is one job, or in a sweep several, which a launcher may run in other processes.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from contextcliff.errors import ContextCliffError, ExitCode
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+_MAIN_PROCESS = "CONTEXTCLIFF_MAIN_PROCESS"
+_STDERR = "CONTEXTCLIFF_STDERR"
+_FULL_ERROR = "CONTEXTCLIFF_FULL_ERROR"
+_HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
+
+exit_codes: list[ExitCode] = []
+"""The exit code of every job that ended in this process."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Outcome:
+    """How a job ended, and its error message where it failed."""
+
+    code: ExitCode
+    message: str = ""
+
+
+class JobFailed(Exception):
+    """Carries a job's exit code out of a launcher that runs jobs in other processes.
+
+    `unseen_message` is the job's error message where its process has another stderr than ours, such as a cluster's
+    log; else it is empty, since the message has been printed already.
+    """
+
+    def __init__(self, code: int, unseen_message: str = "") -> None:
+        super().__init__(code, unseen_message)
+        self.code = ExitCode(code)
+        self.unseen_message = unseen_message
+
+
+def prepare_environment() -> None:
+    """Set the variables that jobs read: which process starts them, its stderr, and whether to show tracebacks."""
+    os.environ[_MAIN_PROCESS], os.environ[_STDERR] = _process_id(), _stderr_id()
+    os.environ[_FULL_ERROR] = os.environ.get(_HYDRA_FULL_ERROR, "0")
+    os.environ[_HYDRA_FULL_ERROR] = "1"  # Hydra then raises its errors instead of printing them
+
+
+def run_job(config: DictConfig) -> None:
+    """Run one composed configuration; a failure is one line on stderr and an exit code.
+
+    After Ctrl-C or SIGTERM no further job begins.
+    """
+    from contextcliff.execution.stopping import job_in_progress, posted_stop_code, stop_code
+
+    with job_in_progress():
+        stopped = stop_code()
+        outcome = _outcome_of(config) if stopped is None else _Outcome(code=stopped)
+    exit_codes.append(outcome.code)
+    if os.environ.get(_MAIN_PROCESS) == _process_id():
+        if stop_code() is not None:
+            sys.exit(stop_code())
+    # After a signal to the process that sweeps, that process knows the exit code by itself.
+    elif outcome.code is not ExitCode.DONE and posted_stop_code() is None:
+        raise JobFailed(outcome.code, outcome.message if os.environ.get(_STDERR) != _stderr_id() else "")
+
+
+def report_stop() -> ExitCode:
+    """Print that a signal ended the job; returns its exit code."""
+    from contextcliff.execution.stopping import stop_code, stop_word
+
+    code = stop_code() or ExitCode.INTERRUPTED
+    print_error(f"{stop_word(code)}; what was answered is kept, the same command goes on")
+    return code
+
+
+def print_error(error: Exception | str) -> None:
+    """Print an error on stderr, in one line and without the secrets of addresses."""
+    from contextcliff.addresses import shown_text
+
+    sys.stderr.write(f"error: {shown_text(' '.join(str(error).split()))}\n")
+
+
+def wants_traceback() -> bool:
+    """Whether the user asked for whole tracebacks, with `HYDRA_FULL_ERROR=1`."""
+    return os.environ.get(_FULL_ERROR) == "1"
+
+
+def _outcome_of(config: DictConfig) -> _Outcome:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+    from omegaconf import OmegaConf
+
+    from contextcliff.command_line.job_keys import drop_absent_keys
+    from contextcliff.command_line.path_errors import path_errors_by_key
+    from contextcliff.config import build_invocation
+
+    hydra = HydraConfig.get()
+    # Unresolved: an interpolation in an override refers to our configuration, not to Hydra's.
+    overrides = cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False))
+    try:
+        if hydra.mode is RunMode.MULTIRUN:
+            overrides = drop_absent_keys(config, overrides, hydra.runtime.choices)
+        invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
+        with path_errors_by_key(invocation.parameters):
+            return _Outcome(code=invocation.action(invocation))
+    except ContextCliffError as error:
+        if wants_traceback():
+            raise
+        print_error(error)
+        return _Outcome(code=error.exit_code, message=str(error))
+    except KeyboardInterrupt:
+        return _Outcome(code=report_stop())
+
+
+def _process_id() -> str:
+    """Identifies this process among those of a cluster."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def _stderr_id() -> str:
+    """Identifies the file that stderr is."""
+    status = os.fstat(2)
+    return f"{status.st_dev}:{status.st_ino}"

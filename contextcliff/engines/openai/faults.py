@@ -1,0 +1,71 @@
+"""What a failed request means: each error of the client as an `EngineFault` with its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from contextcliff.engines.openai.content_filter import CONTENT_FILTER, names_filter
+from contextcliff.engines.openai.http import AnswerTooLarge
+from contextcliff.errors import EngineFault
+from contextcliff.one_line import one_line
+
+if TYPE_CHECKING:
+    from openai import APIConnectionError, APIStatusError
+
+_RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
+_FATAL_STATUS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
+_TOO_LONG = re.compile(
+    r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
+)
+_LONGEST_DETAIL = 300
+
+
+def detail_of(text: str) -> str:
+    """A server's words as the detail of a fault: one line of at most 300 characters."""
+    return one_line(text, longest=_LONGEST_DETAIL)
+
+
+def timeout_fault(timeout_s: float) -> EngineFault:
+    """No answer in time."""
+    return EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True)
+
+
+def status_fault(error: APIStatusError) -> EngineFault:
+    """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
+    status, detail = error.status_code, detail_of(error.message)
+    answer = f"{error.message} {error.body}"
+    if status in (400, 413, 422) and _TOO_LONG.search(answer):
+        return EngineFault("overflow", detail)
+    if status in (400, 403, 422) and names_filter(answer):
+        return EngineFault(CONTENT_FILTER, detail)
+    if status in _FATAL_STATUS:
+        return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
+    if status in _RETRYABLE_STATUS or status >= 500:
+        kind = _RETRYABLE_STATUS.get(status, "server_error")
+        return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after_s(error.response.headers))
+    if 300 <= status < 400:
+        target = error.response.headers.get("location", "elsewhere")
+        return EngineFault("redirect", f"{status} to {target}; give that address as engine.base_url", fatal=True)
+    return EngineFault("bad_request", detail)
+
+
+def connection_fault(error: APIConnectionError, host: str) -> EngineFault:
+    """A connection that failed, or an answer that was cut off because it is too large."""
+    cause = detail_of(str(error.__cause__ or error))
+    if isinstance(error.__cause__, AnswerTooLarge):
+        return EngineFault("too_large", cause)
+    return EngineFault("connect", f"{host}: {cause}", retryable=True)
+
+
+def stream_fault(error: Exception) -> EngineFault:
+    """An error inside a stream, or a body that can't be read; some providers report their filter there."""
+    if names_filter(f"{error} {getattr(error, 'body', '')}"):
+        return EngineFault(CONTENT_FILTER, detail_of(str(error)))
+    return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    value = headers.get("retry-after", "")
+    return float(value) if re.fullmatch(r"\d+(\.\d+)?", value) else None

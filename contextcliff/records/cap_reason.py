@@ -1,0 +1,245 @@
+"""Why the safe cap is where it is: how far the test came, what stopped it, and what would settle it.
+
+Lengths are tokens: the median measured prompt of a length, but for `shown_up_to`, its longest prompt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from contextcliff.records.fact import Fact, NoSamples, Said
+
+Unit = Literal["samples", "questions", "distinct samples"]
+"""What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
+SharedBy = Literal["texts", "contexts"]
+"""What samples have in common where they share something: whole texts, or contexts cut from one text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedThreshold:
+    """The threshold as it was asked for: a score, or a share of the baseline's score."""
+
+    value: float
+    relative: bool
+    baseline_mean: float | None = None
+    """None where nothing is known of a baseline yet."""
+    baseline_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreAt:
+    """The mean score of one length with the interval that is shown; None where nothing was scored."""
+
+    tokens: int
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleCount:
+    """So many pieces of evidence, and in how many texts they lie; `n_shared` is 0 where each has its own."""
+
+    n: int
+    unit: Unit
+    n_shared: int = 0
+    shared_by: SharedBy = "texts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """So many of so many."""
+
+    n: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndOfRange(Fact):
+    """The longest length was shown to be good: nothing stopped the test."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Degraded(Fact):
+    """The length is shown to be below the threshold."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NeitherShown(Fact):
+    """Enough samples, and still neither above nor below; a longer length is below."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoneScored(Fact):
+    """No sample of the length was scored. `needed` is None where no number would do."""
+
+    planned: SampleCount
+    needed: SampleCount | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unshowable(Fact):
+    """The threshold is one that no number of samples can show."""
+
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewPlanned(Fact):
+    """Full scores for all planned samples would not have cleared the threshold.
+
+    `needed` is None where it would take more than `most`; `binary` is whether answers are right or wrong.
+    """
+
+    planned: SampleCount
+    binary: bool
+    needed: SampleCount | None
+    most: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnscoredDecide(Fact):
+    """The samples without a score, counted against the claim, are what stops it: here, at the baseline, or both."""
+
+    here: Part | None
+    at_baseline: Part | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewToClear(Fact):
+    """The score is above the threshold, and the samples are too few to show that.
+
+    `needed` scored samples (at each of the two lengths, where a baseline is one of them) settle it with 80% power;
+    None where it would take more than `most`.
+    """
+
+    scored: int
+    unit: Unit
+    at_both_lengths: bool
+    needed: SampleCount | None
+    most: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TooFewToReject(Fact):
+    """The score is at or below the threshold, and the samples are too few to show that it is below."""
+
+    scored: int
+    unit: Unit
+    is_at_threshold: bool
+    needed: SampleCount | None
+    most: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unsettled(Fact):
+    """The score neither clears the threshold nor can be said to miss it, and no advice can be computed."""
+
+
+StopCause = (
+    EndOfRange
+    | Degraded
+    | NeitherShown
+    | NoneScored
+    | Unshowable
+    | TooFewPlanned
+    | UnscoredDecide
+    | TooFewToClear
+    | TooFewToReject
+    | Unsettled
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stop(Fact):
+    """What was shown up to where, and what stopped the test there.
+
+    `shown_up_to` is None where no length was shown to be good; `at` is the length that stopped the test (None: none
+    did), and `fall` the first longer one that is shown to be below.
+    """
+
+    threshold: AskedThreshold
+    confidence: float
+    shown_up_to: int | None
+    at: ScoreAt | None
+    cause: StopCause
+    fall: ScoreAt | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NothingScored(Fact):
+    """No sample of any length was scored."""
+
+    planned: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BaselineAlone(Fact):
+    """The only length is the baseline itself."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoBaseline(Fact):
+    """Too few scored samples at the shortest length, or at the shortest `n_lengths` together, to compare with."""
+
+    n_lengths: int
+    tokens: int
+    scored: int
+    planned: int
+    unit: Unit
+    fewest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShortestUnscored(Fact):
+    """There is a baseline of several lengths, but nothing was scored at the shortest."""
+
+    tokens: int
+    planned: int
+    unit: Unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ZeroBaseline(Fact):
+    """The score at the shortest length is 0."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BelowEverywhere(Fact):
+    """Every length is shown to be below the threshold; `first` is the shortest."""
+
+    threshold: AskedThreshold
+    confidence: float
+    first: ScoreAt
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BelowAtShortest(Fact):
+    """The shortest length is shown to be below, and not all longer ones are.
+
+    `recovered_tokens` is a longer length that clears the threshold when it is tested by itself.
+    """
+
+    threshold: AskedThreshold
+    confidence: float
+    first: ScoreAt
+    recovered_tokens: int | None
+
+
+CapReason = (
+    Stop
+    | NoSamples
+    | NothingScored
+    | BaselineAlone
+    | NoBaseline
+    | ShortestUnscored
+    | ZeroBaseline
+    | BelowEverywhere
+    | BelowAtShortest
+    | Said
+)

@@ -1,0 +1,165 @@
+"""What a report shows beside the facts of its analysis: figures that take a sentence, as facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contextcliff.analysis.half_life import HalfLife
+from contextcliff.analysis.judgement import Judgement
+from contextcliff.analysis.position import PositionPattern
+from contextcliff.records.analysis import SafeCap, Zone
+from contextcliff.records.fact import Fact
+from contextcliff.records.report import JudgeUsage, Usage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoppedEarly(Fact):
+    """The run stopped before its end: lengths may be missing, or else ratings or measures."""
+
+    lengths_missing: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tokens(Fact):
+    """A number of tokens."""
+
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Headline(Fact):
+    """The answer: the cap with its confidence and its share of the window, or that there is none."""
+
+    cap: SafeCap
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerdictName(Fact):
+    """`cliff`, `slope`, `flat` or `insufficient_evidence`."""
+
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThresholdName(Fact):
+    """What a length has to clear: a score, or a share of the shortest length's."""
+
+    cap: SafeCap
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoCliffInRange(Fact):
+    """No cliff up to the longest test, whose length as asked is `longest`."""
+
+    longest: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Crossing(Fact):
+    """Where the score falls through the threshold: at or above `low` tokens, below `high`. One of them may be None."""
+
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ZoneRange(Fact):
+    """A zone with its mark, which says without colour what it is."""
+
+    mark: str
+    zone: Zone
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GuideRange(Fact):
+    """Neighbouring lengths (as asked) of one level of the guide; at `n_sure` of `n_lengths` it is sure."""
+
+    mark: str
+    level: str
+    first: int
+    last: int
+    n_lengths: int
+    n_sure: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overall(Fact):
+    """The mean score of the run, and how many samples have the full score; the mean is None where none was scored."""
+
+    mean: float | None
+    successes: int
+    scored: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HalfLifeInShort(Fact):
+    """The half-life with its interval, or why there is none."""
+
+    half_life: HalfLife
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PatternInShort(Fact):
+    """The pattern over depth with its p-value, where one was tested."""
+
+    position: PositionPattern
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoCliffCanShow(Fact):
+    """The lengths, as asked, that can't show a cliff by their controls; `every`: all lengths."""
+
+    lengths: tuple[int, ...]
+    every: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeInShort(Fact):
+    """How often the judge and the exact score disagree."""
+
+    judgement: Judgement
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptTokens(Fact):
+    """The tokens of all prompts, and how many of them no cache saved."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeTook(Fact):
+    """What the judge used."""
+
+    usage: JudgeUsage
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SamplesCompleted(Fact):
+    """So many samples of those planned were completed, `reused` of them from before."""
+
+    completed: int
+    planned: int
+    reused: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SamplesUnscored(Fact):
+    """So many samples of those planned have no score."""
+
+    unscored: int
+    planned: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ControlPrompts(Fact):
+    """Prompts that only asked for ceiling and floor."""
+
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PilotPrompts(Fact):
+    """Prompts that only chose the bins."""
+
+    n: int

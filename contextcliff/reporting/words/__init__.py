@@ -1,0 +1,1 @@
+"""Every sentence that a report says of its facts, by language."""

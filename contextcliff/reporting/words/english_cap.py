@@ -1,0 +1,203 @@
+"""Why the safe cap is where it is, in English."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from contextcliff.records.cap_reason import (
+    AskedThreshold,
+    BaselineAlone,
+    BelowAtShortest,
+    BelowEverywhere,
+    Degraded,
+    EndOfRange,
+    NeitherShown,
+    NoBaseline,
+    NoneScored,
+    NothingScored,
+    Part,
+    SampleCount,
+    ScoreAt,
+    ShortestUnscored,
+    Stop,
+    TooFewPlanned,
+    TooFewToClear,
+    TooFewToReject,
+    UnscoredDecide,
+    Unsettled,
+    Unshowable,
+    ZeroBaseline,
+)
+from contextcliff.reporting.words.english_amounts import amount, are, counted, portion
+from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.number_formats import confidence_figure, threshold_figure
+
+
+def asked_threshold(threshold: AskedThreshold) -> str:
+    """The threshold before anything is known of a baseline."""
+    return threshold_figure(threshold.value) + (" of the baseline" if threshold.relative else "")
+
+
+def _threshold(threshold: AskedThreshold) -> str:
+    mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
+    baseline = "" if mean is None or tokens is None else f" ({mean:.2f} at {tokens:,} tokens)"
+    return asked_threshold(threshold) + baseline
+
+
+def _score(found: ScoreAt, confidence: float) -> str:
+    if found.mean is None or found.ci_low is None or found.ci_high is None:
+        return "unknown"
+    return f"{found.mean:.2f} ({confidence_figure(confidence)} CI {found.ci_low:.2f}–{found.ci_high:.2f})"
+
+
+@say.register
+def _stop(fact: Stop) -> str:
+    threshold, confidence = _threshold(fact.threshold), confidence_figure(fact.confidence)
+    if fact.shown_up_to is None:
+        shown = f"no tested length is shown to clear {threshold} at {confidence} confidence"
+    else:
+        shown = f"every tested length up to {fact.shown_up_to:,} tokens clears {threshold} at {confidence} confidence"
+    if fact.fall is None:
+        return f"{shown}; {_stopped_by(fact)}"
+    fall = f"at {fact.fall.tokens:,} it is below, {_score(fact.fall, fact.confidence)}"
+    return f"{shown}; {_stopped_by(fact)}; {fall}"
+
+
+def _stopped_by(fact: Stop) -> str:
+    at, cause = fact.at, fact.cause
+    if at is None:
+        return "that is the longest one, and no fall was found"
+    if isinstance(cause, NoneScored):
+        needs = "" if cause.needed is None else f"; at least {counted(cause.needed, scored=True)} are needed there"
+        return f"at {at.tokens:,} {_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
+    return f"at {at.tokens:,} the score is {_score(at, fact.confidence)}{_cause(fact)}"
+
+
+def _cause(fact: Stop) -> str:
+    """What follows on the score of the length that stopped the test."""
+    cause = fact.cause
+    match cause:
+        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+            return ""
+        case NeitherShown():
+            return ", shown neither to clear it nor to be below it"
+        case Unshowable():
+            return f", and no number of samples can show a score of {threshold_figure(cause.score)}"
+        case TooFewPlanned():
+            short = cannot_show(cause.planned, _threshold(fact.threshold), binary=cause.binary)
+            return f", but {short}; {_needed(cause)}"
+        case UnscoredDecide():
+            return f", but {_unscored(cause)} {_threshold(fact.threshold)}"
+        case TooFewToClear():
+            where = "at each of the two lengths" if cause.at_both_lengths else "at that length"
+            few = f"{amount(cause.scored, cause.unit)} {are(cause.scored)} too few to show it"
+            return f", above the threshold, but {few}; {_settled_by(cause, where)}"
+        case TooFewToReject():
+            side, do = "at" if cause.is_at_threshold else "below", "does" if cause.scored == 1 else "do"
+            few = f"{amount(cause.scored, cause.unit)} {do} not show that it is degraded"
+            return f", {side} the threshold, but {few}; {_settled_by(cause, 'at that length')}"
+        case _:
+            assert_never(cause)
+
+
+def cannot_show(planned: SampleCount, threshold: str, *, binary: bool, each: str = "") -> str:
+    """That even a perfect model would not clear the threshold with so many samples."""
+    perfect = "right" if binary else "as good as can be"
+    even_if = f"it is {perfect}" if planned.n == 1 else f"all are {perfect}"
+    return f"{counted(planned, each=each)} cannot show {threshold} even if {even_if}"
+
+
+def _needed(cause: TooFewPlanned) -> str:
+    if cause.needed is None:
+        return f"not even {cause.most:,} {cause.planned.unit} a length could"
+    return f"at least {counted(cause.needed, each=' a length')} are needed"
+
+
+def _settled_by(cause: TooFewToClear | TooFewToReject, where: str) -> str:
+    if cause.needed is None:
+        return f"so near it, not even {cause.most:,} scored {cause.unit} {where} are likely to settle it"
+    return f"a new run with about {counted(cause.needed, scored=True)} {where} is likely to settle it"
+
+
+def _none_scored(n: int, unit: str) -> str:
+    return f"the only {unit[:-1]} was not scored" if n == 1 else f"none of {n:,} {unit} was scored"
+
+
+def _unscored(cause: UnscoredDecide) -> str:
+    """Which unscored samples decide, up to the threshold's name."""
+    here, base = cause.here, cause.at_baseline
+    if here is not None and base is not None:
+        return (
+            f"{_are_unscored(here)}, and {_are_unscored(base)} at the baseline: were the former wrong and the latter "
+            "right it would not clear"
+        )
+    if base is not None:
+        return f"{_are_unscored(base)} at the baseline, and were {_those(base)} right it would not clear"
+    return "" if here is None else f"{_are_unscored(here)}, and were {_those(here)} wrong it would not clear"
+
+
+def _are_unscored(part: Part) -> str:
+    return f"{portion(part.n, part.total, 'samples')} {are(part.n)} unscored"
+
+
+def _those(part: Part) -> str:
+    return "that one" if part.n == 1 else "those"
+
+
+@say.register
+def _nothing_scored(fact: NothingScored) -> str:
+    none = "the only sample was not" if fact.planned == 1 else f"none of the {fact.planned:,} samples was"
+    return f"{none} scored: nothing can be said of any length"
+
+
+@say.register
+def _baseline_alone(fact: BaselineAlone) -> str:
+    return f"only one length was tested, {fact.tokens:,} tokens, and nothing to compare it with"
+
+
+@say.register
+def _no_baseline(fact: NoBaseline) -> str:
+    where = (
+        f"at the shortest length, {fact.tokens:,} tokens,"
+        if fact.n_lengths == 1
+        else f"at the {fact.n_lengths} shortest lengths together"
+    )
+    if fact.scored == 0:
+        return f"{where} {_none_scored(fact.planned, fact.unit)}: there is no baseline to compare with"
+    needs = f"a baseline needs at least {fact.fewest}"
+    if fact.scored == fact.planned:
+        return f"{where} there {are(fact.scored)} only {amount(fact.scored, fact.unit)}: {needs}"
+    return f"{where} only {portion(fact.scored, fact.planned, fact.unit)} {are(fact.scored)} scored: {needs}"
+
+
+@say.register
+def _shortest_unscored(fact: ShortestUnscored) -> str:
+    none = _none_scored(fact.planned, fact.unit)
+    return f"at the shortest length, {fact.tokens:,} tokens, {none}: no length is shown to be safe from the start"
+
+
+@say.register
+def _zero_baseline(fact: ZeroBaseline) -> str:
+    return (
+        f"the score at the shortest length, {fact.tokens:,} tokens, is 0.00: there is no baseline to compare with; "
+        "test shorter lengths or an easier task"
+    )
+
+
+@say.register
+def _below_everywhere(fact: BelowEverywhere) -> str:
+    return (
+        f"below {_threshold(fact.threshold)} at every length tested ({_score(fact.first, fact.confidence)} at the "
+        f"shortest, {fact.first.tokens:,} tokens): no length is safe here; test shorter lengths or an easier task"
+    )
+
+
+@say.register
+def _below_at_shortest(fact: BelowAtShortest) -> str:
+    after = "it is not shown to be below at every longer one"
+    if fact.recovered_tokens is not None:
+        after = f"it clears it at {fact.recovered_tokens:,}, so that the shortest length is not the easiest one here"
+    return (
+        f"below {_threshold(fact.threshold)} already at the shortest length, {fact.first.tokens:,} tokens "
+        f"({_score(fact.first, fact.confidence)}), though {after}; no length is shown to be safe from the start"
+    )

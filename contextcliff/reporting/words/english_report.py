@@ -1,0 +1,175 @@
+"""The figures of a report that take a sentence, in English."""
+
+from __future__ import annotations
+
+from contextcliff.models.price import dollars
+from contextcliff.reporting import phrases
+from contextcliff.reporting.report_facts import (
+    ControlPrompts,
+    Crossing,
+    GuideRange,
+    HalfLifeInShort,
+    Headline,
+    JudgeInShort,
+    JudgeTook,
+    NoCliffCanShow,
+    NoCliffInRange,
+    Overall,
+    PatternInShort,
+    PilotPrompts,
+    PromptTokens,
+    SamplesCompleted,
+    SamplesUnscored,
+    StoppedEarly,
+    ThresholdName,
+    Tokens,
+    VerdictName,
+    ZoneRange,
+)
+from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.number_formats import listed_in_part
+
+
+@say.register
+def _stopped_early(fact: StoppedEarly) -> str:
+    missing = "lengths" if fact.lengths_missing else "ratings or measures"
+    return f"the run stopped before its end; {missing} may be missing"
+
+
+@say.register
+def _tokens(fact: Tokens) -> str:
+    return f"{fact.n:,} tokens"
+
+
+@say.register
+def _headline(fact: Headline) -> str:
+    cap = fact.cap
+    if cap.tokens is None:
+        return "none - no tested length was shown to be safe"
+    share = "" if cap.fraction_of_max is None else f", {phrases.percent(cap.fraction_of_max)} of the window"
+    return f"{cap.tokens:,} tokens ({phrases.percent(cap.confidence)} confidence{share})"
+
+
+@say.register
+def _verdict(fact: VerdictName) -> str:
+    return fact.verdict.replace("_", " ")
+
+
+@say.register
+def _threshold(fact: ThresholdName) -> str:
+    if fact.cap.relative_to_baseline:
+        return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score"
+    return f"a score of {fact.cap.threshold:.2f}"
+
+
+@say.register
+def _no_cliff_in_range(fact: NoCliffInRange) -> str:
+    at = "" if fact.longest is None else f" ({fact.longest:,} tokens)"
+    return f"no cliff up to the longest test{at}; the true limit may be higher"
+
+
+@say.register
+def _crossing(fact: Crossing) -> str:
+    if fact.high is None:
+        return f"the score crosses the threshold at or above {phrases.whole(fact.low)} tokens"
+    if fact.low is None:
+        return f"the score is below the threshold by {fact.high:,} tokens at the latest"
+    return f"the score crosses the threshold between {fact.low:,} and {fact.high:,} tokens"
+
+
+@say.register
+def _zone(fact: ZoneRange) -> str:
+    zone = fact.zone
+    return f"{fact.mark} {zone.name:<10} {zone.min_tokens:,} - {zone.max_tokens:,} tokens"
+
+
+@say.register
+def _guide_range(fact: GuideRange) -> str:
+    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
+    doubt = f", sure at {fact.n_sure} of {fact.n_lengths} lengths" if fact.n_sure else ", not sure"
+    return f"{fact.mark} {fact.level:<10} {lengths} tokens{'' if fact.n_sure == fact.n_lengths else doubt}"
+
+
+@say.register
+def _overall(fact: Overall) -> str:
+    if fact.mean is None or fact.scored == 0:
+        return "no sample was scored"
+    return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
+
+
+@say.register
+def _half_life(fact: HalfLifeInShort) -> str:
+    half_life = fact.half_life
+    low, high = half_life.ci_low, half_life.ci_high
+    if half_life.tokens is None:
+        reason = say(half_life.reason)
+        return f"none: {reason}" if reason else "none"
+    beyond = ", beyond the longest test" if half_life.censored else ""
+    if low is None:
+        ends = "" if high is None else f" (up to {high:,})"
+    else:
+        ends = f" ({low:,} and up)" if high is None else f" ({low:,}-{high:,})"
+    return f"{half_life.tokens:,} tokens{ends}{beyond}"
+
+
+@say.register
+def _pattern(fact: PatternInShort) -> str:
+    position = fact.position
+    if position.pattern is None:
+        return "not tested"
+    name = position.pattern.replace("_", " ")
+    return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"
+
+
+@say.register
+def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
+    if fact.every:
+        return "no length can show a cliff (low ceiling or high floor)"
+    named, more = listed_in_part(fact.lengths)
+    others = f" and {more:,} more" if more else ""
+    return f"no cliff can show at {named}{others} tokens (low ceiling or high floor)"
+
+
+@say.register
+def _judge(fact: JudgeInShort) -> str:
+    found = fact.judgement
+    if found.share is None:
+        return f"{found.judge} rated none of {found.n_unjudged:,} answers"
+    rating = "" if found.mean_rating is None else f"; mean rating {found.mean_rating:.1f}"
+    return f"{found.judge} disagrees in {phrases.disagreement(found)} of {found.n_judged:,}{rating}"
+
+
+@say.register
+def _prompt_tokens(fact: PromptTokens) -> str:
+    usage = fact.usage
+    parts = f"{usage.cached_tokens:,} cached and {usage.computed_prompt_tokens:,} computed"
+    return f"{usage.prompt_tokens:,}, of which {parts}"
+
+
+@say.register
+def _judge_took(fact: JudgeTook) -> str:
+    judge = fact.usage
+    share = "" if judge.usd is None else f", {dollars(judge.usd)} of the cost"
+    tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
+    return f"{judge.requests:,} requests, {tokens}{share}"
+
+
+@say.register
+def _completed(fact: SamplesCompleted) -> str:
+    reused = f"{fact.reused:,} of them reused" if fact.reused else "none reused"
+    return f"{fact.completed:,} of {fact.planned:,} completed, {reused}"
+
+
+@say.register
+def _samples_unscored(fact: SamplesUnscored) -> str:
+    return f"{fact.unscored:,} of {fact.planned:,}"
+
+
+@say.register
+def _controls(fact: ControlPrompts) -> str:
+    return f"{fact.n:,} prompts"
+
+
+@say.register
+def _pilot(fact: PilotPrompts) -> str:
+    return f"{fact.n:,} prompts, which chose the bins and count in no score"

@@ -1,0 +1,207 @@
+"""Why the safe cap is where it is, in Japanese."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from contextcliff.records.cap_reason import (
+    AskedThreshold,
+    BaselineAlone,
+    BelowAtShortest,
+    BelowEverywhere,
+    Degraded,
+    EndOfRange,
+    NeitherShown,
+    NoBaseline,
+    NoneScored,
+    NothingScored,
+    Part,
+    SampleCount,
+    ScoreAt,
+    ShortestUnscored,
+    Stop,
+    TooFewPlanned,
+    TooFewToClear,
+    TooFewToReject,
+    Unit,
+    UnscoredDecide,
+    Unsettled,
+    Unshowable,
+    ZeroBaseline,
+)
+from contextcliff.reporting.words.japanese_amounts import UNITS, amount, counted, portion
+from contextcliff.reporting.words.japanese_say import say
+from contextcliff.reporting.words.number_formats import confidence_figure, threshold_figure
+
+
+def asked_threshold(threshold: AskedThreshold) -> str:
+    """The threshold before anything is known of a baseline."""
+    value = threshold_figure(threshold.value)
+    return f"ベースラインの {value} 倍" if threshold.relative else value
+
+
+def _threshold(threshold: AskedThreshold) -> str:
+    mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
+    if mean is None or tokens is None:
+        return asked_threshold(threshold)
+    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍"
+
+
+def _score(found: ScoreAt, confidence: float) -> str:
+    if found.mean is None or found.ci_low is None or found.ci_high is None:
+        return "不明"
+    return f"{found.mean:.2f}（{confidence_figure(confidence)} 信頼区間 {found.ci_low:.2f}–{found.ci_high:.2f}）"
+
+
+@say.register
+def _stop(fact: Stop) -> str:
+    threshold, confidence = _threshold(fact.threshold), confidence_figure(fact.confidence)
+    if fact.shown_up_to is None:
+        shown = f"信頼度 {confidence} でしきい値 {threshold} を満たすと示された長さはない"
+    else:
+        shown = (
+            f"{fact.shown_up_to:,} トークンまでのテスト済みの長さは、すべて信頼度 {confidence} でしきい値 {threshold} "
+            "を満たす"
+        )
+    if fact.fall is None:
+        return f"{shown}。{_stopped_by(fact)}"
+    fall = f"{fact.fall.tokens:,} トークンではしきい値を下回り、スコアは {_score(fact.fall, fact.confidence)}"
+    return f"{shown}。{_stopped_by(fact)}。{fall}"
+
+
+def _stopped_by(fact: Stop) -> str:
+    at, cause = fact.at, fact.cause
+    if at is None:
+        return "これがテストした最長の長さで、低下は見られない"
+    if isinstance(cause, NoneScored):
+        needs = "" if cause.needed is None else f"。この長さに少なくとも{counted(cause.needed, scored=True)}が必要"
+        return f"{at.tokens:,} トークンでは{_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
+    return f"{at.tokens:,} トークンでのスコアは {_score(at, fact.confidence)}{_cause(fact)}"
+
+
+def _cause(fact: Stop) -> str:
+    """What follows on the score of the length that stopped the test."""
+    cause = fact.cause
+    match cause:
+        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+            return ""
+        case NeitherShown():
+            return "で、しきい値を満たすとも下回るとも示されない"
+        case Unshowable():
+            return f"。スコア {threshold_figure(cause.score)} は、サンプルをいくら増やしても示せない"
+        case TooFewPlanned():
+            short = cannot_show(cause.planned, _threshold(fact.threshold), binary=cause.binary)
+            return f"だが、{short}。{_needed(cause)}"
+        case UnscoredDecide():
+            return f"だが、{_unscored(cause)}しきい値 {_threshold(fact.threshold)} を満たさない"
+        case TooFewToClear():
+            where = "両方の長さにそれぞれ" if cause.at_both_lengths else "この長さに"
+            few = f"でしきい値を上回るが、それを示すには{amount(cause.scored, cause.unit)}では足りない"
+            return f"{few}。{_settled_by(cause, where)}"
+        case TooFewToReject():
+            side = "しきい値と等しいが" if cause.is_at_threshold else "しきい値を下回るが"
+            few = f"で{side}、{amount(cause.scored, cause.unit)}では劣化しているとは示せない"
+            return f"{few}。{_settled_by(cause, 'この長さに')}"
+        case _:
+            assert_never(cause)
+
+
+def cannot_show(planned: SampleCount, threshold: str, *, binary: bool) -> str:
+    """That even a perfect model would not clear the threshold with so many samples."""
+    perfect = "正解" if binary else "満点"
+    even_if = f"{perfect}でも" if planned.n == 1 else f"すべて{perfect}でも"
+    return f"{counted(planned)}では、{even_if}しきい値 {threshold} を満たすと示せない"
+
+
+def _needed(cause: TooFewPlanned) -> str:
+    if cause.needed is None:
+        return f"長さごとに{amount(cause.most, cause.planned.unit)}でも示せない"
+    return f"長さごとに少なくとも{counted(cause.needed)}が必要"
+
+
+def _settled_by(cause: TooFewToClear | TooFewToReject, where: str) -> str:
+    if cause.needed is None:
+        most = amount(cause.most, cause.unit)
+        return f"しきい値に近すぎるため、{where}採点済みの{most}があっても判定できない見込み"
+    return f"{where}約 {counted(cause.needed, scored=True)}がある新しい実行なら、判定できる見込み"
+
+
+def _none_scored(n: int, unit: Unit) -> str:
+    return f"唯一の{UNITS[unit]}が未採点" if n == 1 else f"{amount(n, unit)}のどれも採点されていない"
+
+
+def _unscored(cause: UnscoredDecide) -> str:
+    """Which unscored samples decide, up to the threshold's name."""
+    here, base = cause.here, cause.at_baseline
+    if here is not None and base is not None:
+        return (
+            f"{_are_unscored(here)}で、ベースラインでは{_are_unscored(base)}。前者が不正解で後者が正解だったとすると、"
+        )
+    if base is not None:
+        return f"ベースラインでは{_are_unscored(base)}で、それが正解だったとすると、"
+    return "" if here is None else f"{_are_unscored(here)}で、それが不正解だったとすると、"
+
+
+def _are_unscored(part: Part) -> str:
+    return f"{portion(part, 'サンプル')}が未採点"
+
+
+@say.register
+def _nothing_scored(fact: NothingScored) -> str:
+    none = "唯一のサンプルが未採点" if fact.planned == 1 else f"サンプル {fact.planned:,} 件のどれも採点されていない"
+    return f"{none}。どの長さについても何も言えない"
+
+
+@say.register
+def _baseline_alone(fact: BaselineAlone) -> str:
+    return f"テストした長さは {fact.tokens:,} トークンだけで、比べる相手がない"
+
+
+@say.register
+def _no_baseline(fact: NoBaseline) -> str:
+    where = (
+        f"最短の長さ（{fact.tokens:,} トークン）では"
+        if fact.n_lengths == 1
+        else f"最短の長さ {fact.n_lengths} 種類を合わせても"
+    )
+    if fact.scored == 0:
+        return f"{where}{_none_scored(fact.planned, fact.unit)}。比べるベースラインがない"
+    needs = f"ベースラインには少なくとも {fact.fewest} 件が必要"
+    if fact.scored == fact.planned:
+        return f"{where}{amount(fact.scored, fact.unit)}しかない。{needs}"
+    scored = portion(Part(n=fact.scored, total=fact.planned), UNITS[fact.unit])
+    return f"{where}{scored}しか採点されていない。{needs}"
+
+
+@say.register
+def _shortest_unscored(fact: ShortestUnscored) -> str:
+    none = _none_scored(fact.planned, fact.unit)
+    return f"最短の長さ（{fact.tokens:,} トークン）では{none}。安全と示された長さは最初からない"
+
+
+@say.register
+def _zero_baseline(fact: ZeroBaseline) -> str:
+    return (
+        f"最短の長さ（{fact.tokens:,} トークン）でのスコアが 0.00 で、比べるベースラインがない。より短い長さか、"
+        "より易しいタスクで試すこと"
+    )
+
+
+@say.register
+def _below_everywhere(fact: BelowEverywhere) -> str:
+    return (
+        f"テストしたすべての長さでしきい値 {_threshold(fact.threshold)} を下回る（最短の {fact.first.tokens:,} "
+        f"トークンで {_score(fact.first, fact.confidence)}）。安全な長さはない。より短い長さか、より易しいタスクで"
+        "試すこと"
+    )
+
+
+@say.register
+def _below_at_shortest(fact: BelowAtShortest) -> str:
+    after = "それより長いすべての長さで下回るとは示されない"
+    if fact.recovered_tokens is not None:
+        after = f"{fact.recovered_tokens:,} トークンでは満たすので、最短の長さが最も易しいわけではない"
+    return (
+        f"最短の {fact.first.tokens:,} トークンですでにしきい値 {_threshold(fact.threshold)} を下回る（スコアは "
+        f"{_score(fact.first, fact.confidence)}）。ただし{after}。安全と示された長さは最初からない"
+    )

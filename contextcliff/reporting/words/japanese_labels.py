@@ -1,0 +1,61 @@
+"""Headings and names of figures in Japanese, by their English ones."""
+
+from __future__ import annotations
+
+_LABELS = {
+    "Failure risk report": "劣化リスクレポート",
+    "Partial": "途中終了",
+    "Model": "モデル",
+    "Engine": "エンジン",
+    "KV policy": "KV ポリシー",
+    "Task": "タスク",
+    "Dataset": "データセット",
+    "Tokenizer": "トークナイザー",
+    "Maximum window": "最大ウィンドウ",
+    "Detected": "検出",
+    "Safe cap": "安全な上限",
+    "Verdict": "判定",
+    "Reason": "理由",
+    "Threshold": "しきい値",
+    "Range": "範囲",
+    "Crossing": "交差",
+    "Zones": "区分",
+    "Operating guide": "運用ガイド",
+    "by mean score; lengths as asked": "平均スコアによる。長さは指定値",
+    "Beside the cap": "上限のほかに",
+    "Half-life": "半減長",
+    "Position": "位置",
+    "Controls": "対照",
+    "Judge": "審査モデル",
+    "Score by length": "長さ別のスコア",
+    "tokens": "トークン",
+    "asked": "指定",
+    "measured": "実測",
+    "n": "n",
+    "un-\nscored": "未採点",
+    "score": "スコア",
+    "interval": "区間",
+    "tested\nbound": "検定\n下限",
+    "lower\nbound": "下限",
+    "commonest\nfailure": "最多の\n失敗",
+    "median\nTTFT": "TTFT\n中央値",
+    "median\nlatency": "所要時間\n中央値",
+    "Overall": "全体",
+    "What it took": "使用量",
+    "Prompt tokens": "プロンプトのトークン",
+    "Completion": "回答",
+    "Cost": "費用",
+    "Wall time": "所要時間",
+    "Samples": "サンプル",
+    "Unscored": "未採点",
+    "Pilot": "予備実行",
+    "Failed attempts": "失敗した試行",
+    "Notes": "注記",
+    "Files": "ファイル",
+    "Compare runs in MLflow": "MLflow で実行を比較",
+}
+
+
+def label(text: str) -> str:
+    """The Japanese of a heading or a name; what has none stays as it is."""
+    return _LABELS.get(text, text)

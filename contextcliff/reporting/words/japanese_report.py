@@ -1,0 +1,191 @@
+"""The figures of a report that take a sentence, in Japanese."""
+
+from __future__ import annotations
+
+from rich.cells import set_cell_size
+
+from contextcliff.models.price import dollars
+from contextcliff.reporting import phrases
+from contextcliff.reporting.report_facts import (
+    ControlPrompts,
+    Crossing,
+    GuideRange,
+    HalfLifeInShort,
+    Headline,
+    JudgeInShort,
+    JudgeTook,
+    NoCliffCanShow,
+    NoCliffInRange,
+    Overall,
+    PatternInShort,
+    PilotPrompts,
+    PromptTokens,
+    SamplesCompleted,
+    SamplesUnscored,
+    StoppedEarly,
+    ThresholdName,
+    Tokens,
+    VerdictName,
+    ZoneRange,
+)
+from contextcliff.reporting.words.japanese_findings import LEVELS
+from contextcliff.reporting.words.japanese_say import say
+from contextcliff.reporting.words.number_formats import listed_in_part
+
+_VERDICTS = {"cliff": "崖", "slope": "なだらかな低下", "flat": "平坦", "insufficient_evidence": "証拠不足"}
+_ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
+_PATTERNS = {
+    "stable": "深さによらない",
+    "recency": "後ろほど良い（recency）",
+    "primacy": "前ほど良い（primacy）",
+    "middle_collapse": "中央が弱い（middle collapse）",
+}
+_NAME_CELLS = 6
+"""Full-width characters count two cells."""
+
+
+@say.register
+def _stopped_early(fact: StoppedEarly) -> str:
+    missing = "長さ" if fact.lengths_missing else "評価や測定値"
+    return f"実行が途中で止まったため、{missing}が欠けている可能性がある"
+
+
+@say.register
+def _tokens(fact: Tokens) -> str:
+    return f"{fact.n:,} トークン"
+
+
+@say.register
+def _headline(fact: Headline) -> str:
+    cap = fact.cap
+    if cap.tokens is None:
+        return "なし（安全と示された長さはない）"
+    share = "" if cap.fraction_of_max is None else f"、ウィンドウの {phrases.percent(cap.fraction_of_max)}"
+    return f"{cap.tokens:,} トークン（信頼度 {phrases.percent(cap.confidence)}{share}）"
+
+
+@say.register
+def _verdict(fact: VerdictName) -> str:
+    return _VERDICTS.get(fact.verdict, fact.verdict)
+
+
+@say.register
+def _threshold(fact: ThresholdName) -> str:
+    if fact.cap.relative_to_baseline:
+        return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}"
+    return f"スコア {fact.cap.threshold:.2f}"
+
+
+@say.register
+def _no_cliff_in_range(fact: NoCliffInRange) -> str:
+    at = "" if fact.longest is None else f"（{fact.longest:,} トークン）"
+    return f"テストした最長{at}まで崖はない。実際の限界はさらに上かもしれない"
+
+
+@say.register
+def _crossing(fact: Crossing) -> str:
+    if fact.high is None:
+        return f"スコアがしきい値を割るのは {phrases.whole(fact.low)} トークン以上"
+    if fact.low is None:
+        return f"遅くとも {fact.high:,} トークンでスコアはしきい値を下回る"
+    return f"スコアは {fact.low:,}～{fact.high:,} トークンの間でしきい値を割る"
+
+
+@say.register
+def _zone(fact: ZoneRange) -> str:
+    zone = fact.zone
+    name = set_cell_size(_ZONES.get(zone.name, zone.name), _NAME_CELLS)
+    return f"{fact.mark} {name} {zone.min_tokens:,} - {zone.max_tokens:,} トークン"
+
+
+@say.register
+def _guide_range(fact: GuideRange) -> str:
+    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
+    doubt = f"（確実なのは長さ {fact.n_lengths} 種類中 {fact.n_sure} 種類）" if fact.n_sure else "（確実ではない）"
+    level = set_cell_size(LEVELS.get(fact.level, fact.level), _NAME_CELLS)
+    return f"{fact.mark} {level} {lengths} トークン{'' if fact.n_sure == fact.n_lengths else doubt}"
+
+
+@say.register
+def _overall(fact: Overall) -> str:
+    if fact.mean is None or fact.scored == 0:
+        return "採点されたサンプルがない"
+    return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
+
+
+@say.register
+def _half_life(fact: HalfLifeInShort) -> str:
+    half_life = fact.half_life
+    low, high = half_life.ci_low, half_life.ci_high
+    if half_life.tokens is None:
+        reason = say(half_life.reason)
+        return f"なし。{reason}" if reason else "なし"
+    beyond = "。テストした最長を超える" if half_life.censored else ""
+    if low is None:
+        ends = "" if high is None else f"（{high:,} 以下）"
+    else:
+        ends = f"（{low:,} 以上）" if high is None else f"（{low:,}-{high:,}）"
+    return f"{half_life.tokens:,} トークン{ends}{beyond}"
+
+
+@say.register
+def _pattern(fact: PatternInShort) -> str:
+    position = fact.position
+    if position.pattern is None:
+        return "検定していない"
+    name = _PATTERNS.get(position.pattern, position.pattern)
+    return name if position.p_value is None else f"{name}、{phrases.p_value(position.p_value)}"
+
+
+@say.register
+def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
+    why = "（根拠のみのスコアが低いか、根拠なしのスコアが高い）"
+    if fact.every:
+        return f"どの長さでも崖は現れえない{why}"
+    named, more = listed_in_part(fact.lengths)
+    others = f" ほか {more:,} 種類の長さ" if more else " トークン"
+    return f"{named}{others}では崖が現れえない{why}"
+
+
+@say.register
+def _judge(fact: JudgeInShort) -> str:
+    found = fact.judgement
+    if found.share is None:
+        return f"{found.judge} は回答 {found.n_unjudged:,} 件のどれも評価していない"
+    rating = "" if found.mean_rating is None else f"。平均評価 {found.mean_rating:.1f}"
+    return f"{found.judge} は {found.n_judged:,} 件中 {phrases.disagreement(found)} で食い違う{rating}"
+
+
+@say.register
+def _prompt_tokens(fact: PromptTokens) -> str:
+    usage = fact.usage
+    return f"{usage.prompt_tokens:,}（うちキャッシュ {usage.cached_tokens:,}、計算 {usage.computed_prompt_tokens:,}）"
+
+
+@say.register
+def _judge_took(fact: JudgeTook) -> str:
+    judge = fact.usage
+    share = "" if judge.usd is None else f"、費用のうち {dollars(judge.usd)}"
+    tokens = f"プロンプト {judge.prompt_tokens:,} トークン、回答 {judge.completion_tokens:,} トークン"
+    return f"リクエスト {judge.requests:,} 件、{tokens}{share}"
+
+
+@say.register
+def _completed(fact: SamplesCompleted) -> str:
+    reused = f"うち再利用 {fact.reused:,} 件" if fact.reused else "再利用なし"
+    return f"{fact.planned:,} 件中 {fact.completed:,} 件が完了、{reused}"
+
+
+@say.register
+def _samples_unscored(fact: SamplesUnscored) -> str:
+    return f"{fact.planned:,} 件中 {fact.unscored:,} 件"
+
+
+@say.register
+def _controls(fact: ControlPrompts) -> str:
+    return f"プロンプト {fact.n:,} 件"
+
+
+@say.register
+def _pilot(fact: PilotPrompts) -> str:
+    return f"プロンプト {fact.n:,} 件。区間の選択にだけ使い、スコアには数えない"

@@ -1,0 +1,89 @@
+"""Sample size for a score that is compared with a fixed threshold.
+
+Planned with the same exact binomial test that the cap is made with. A score that is a fraction varies less than a
+right or wrong answer with the same mean, so for fractional scores these figures are on the high side; they are planned
+with their own spread instead where that is known (`fractional_scores.py`). The figures are counts of independent
+samples: where samples share texts, more of them are needed (`clusters.samples_worth`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+from contextcliff.statistics.intervals import clopper_pearson_low
+
+POWER = 0.8
+"""Chance that a run of the planned size shows what is true."""
+MOST = 20_000
+"""A larger number of samples is not practical; None is returned instead."""
+
+
+def _is_shown_above(right: int, n: int, threshold: float, confidence: float) -> bool:
+    """Whether `right` of `n` is shown above `threshold` by the exact one-sided test."""
+    return n > 0 and clopper_pearson_low(right, n, confidence) >= threshold
+
+
+def fewest_all_right(threshold: float, confidence: float) -> int | None:
+    """Fewest samples that show a score above `threshold` if all are right: 14 for 0.8 at 95%. None where none do."""
+    if threshold >= 1.0:
+        return None
+    if threshold == 0.0:
+        return 1
+    # All of n right has the exact p-value threshold ** n; rounding can leave the quotient one short.
+    n = max(1, math.ceil(math.log(1.0 - confidence) / math.log(threshold)) - 1)
+    while not _is_shown_above(n, n, threshold, confidence):
+        n += 1
+    return n if n <= MOST else None
+
+
+def cautious_rate(scores: tuple[float, ...], threshold: float) -> float:
+    """The observed mean, moved toward a half as two more samples would: (k + 1) / (n + 2).
+
+    The observed mean itself where the moved one would lie on the other side of the threshold.
+    """
+    total, n = math.fsum(scores), len(scores)
+    shrunk = (total + 1.0) / (n + 2.0)
+    mean = total / n
+    return mean if (shrunk > threshold) != (mean > threshold) else shrunk
+
+
+@lru_cache(maxsize=1024)
+def to_show_above(rate: float, threshold: float, confidence: float) -> int | None:
+    """Fewest samples with which a true score of `rate` is shown above `threshold` with 80% power; None above `MOST`."""
+    if rate <= threshold:
+        return None
+    for n in _ranges():
+        # isf gives the largest count that is still compatible with a score at the threshold.
+        if threshold == 0.0:
+            return 1
+        compatible = stats.binom.isf(1.0 - confidence, n, threshold)
+        enough = np.flatnonzero(stats.binom.sf(compatible, n, rate) >= POWER)
+        if enough.size:
+            return int(n[enough[0]])
+    return None
+
+
+@lru_cache(maxsize=1024)
+def to_show_below(rate: float, threshold: float, confidence: float) -> int | None:
+    """Fewest samples with which a true score of `rate` has its Wilson interval below `threshold` with 80% power."""
+    if rate >= threshold:
+        return None
+    z = stats.norm.ppf(0.5 * (1.0 + confidence))
+    for n in _ranges():
+        # Wilson's upper end is below the threshold where the score test of the threshold rejects.
+        limit = n * threshold - z * np.sqrt(n * threshold * (1.0 - threshold))
+        enough = np.flatnonzero(stats.binom.cdf(np.ceil(limit) - 1.0, n, rate) >= POWER)
+        if enough.size:
+            return int(n[enough[0]])
+    return None
+
+
+def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Sample sizes to try, from 1 to `MOST`, in three arrays of growing size: most answers are small."""
+    edges = [1, 257, 2_049, MOST + 1]
+    return [np.arange(a, b, dtype=np.int64) for a, b in itertools.pairwise(edges)]

@@ -1,0 +1,126 @@
+"""Sample size for fractional scores that are compared with a share of a baseline.
+
+Planned with the test that the cap is made with (`melding.py`), on scores distributed like the observed ones: n of them
+are the means of n equal parts of the observed quantile function, which keeps the mean, and their spread is scaled to
+the standard deviation of the sample (n − 1 in the denominator). For 80% power the p-value of these scores has to lie
+below the level by a margin: that of a normal statistic which lies further out by the normal quantile of the power,
+times the ratio of two standard deviations. That ratio is below 1, since the difference of the means varies less from
+run to run than the test allows for with the worst value that it adds to each sample. The figures hold as far as a new
+run scores like the observed one.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from contextcliff.statistics import melding
+from contextcliff.statistics.sample_size.fixed_threshold import POWER
+
+MOST_ROUNDS = 200
+"""Rounds a length above which no advice is given."""
+
+_FEWEST = 2
+_PARTS = 12
+"""Most different scores that a sample is planned with: each takes time in the distribution of a weighted mean."""
+
+_Array = NDArray[np.float64]
+
+
+def rounds_to_settle(
+    longer: Sequence[Sequence[float]],
+    baseline_scores: Sequence[float],
+    share: float,
+    confidence: float,
+    *,
+    least: int = _FEWEST,
+) -> int | None:
+    """Fewest rounds a length, `least` to 200, that show every length above `share` of the baseline.
+
+    With 80% power each. `longer` has the scores of each of these lengths. None where 200 rounds are too few, where some
+    observed mean is not above `share` × the baseline's, or where a sample has fewer than two scores and so no spread.
+    """
+    needed: int | None = least
+    baseline = tuple(sorted(baseline_scores))
+    for scores in longer:
+        if needed is None:
+            return None
+        needed = scores_to_settle(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)
+    return needed
+
+
+@lru_cache(maxsize=1024)
+def scores_to_settle(
+    here: tuple[float, ...],
+    baseline: tuple[float, ...],
+    share: float,
+    confidence: float,
+    *,
+    most: int,
+    least: int = _FEWEST,
+) -> int | None:
+    """Fewest scores, `least` to `most`, at each of two lengths that show `here` above `share` × `baseline`.
+
+    With 80% power. `here` and `baseline` are the observed scores, ascending.
+    """
+    if min(len(here), len(baseline)) < 2:
+        return None
+    if math.fsum(here) / len(here) <= share * math.fsum(baseline) / len(baseline):
+        return None
+    there, base = _parts(here), _parts(baseline)
+
+    def suffice(n: int) -> bool:
+        scores, base_scores = _spread_over(there, n), _spread_over(base, n)
+        further = float(stats.norm.ppf(POWER)) * _share_of_melded_deviation(scores, base_scores, share)
+        p = melding.p_at_most_share(scores, base_scores, share, binary=False)
+        return p <= stats.norm.sf(stats.norm.ppf(confidence) + further)
+
+    if suffice(least):
+        return least
+    counts = range(least + 1, most + 1)
+    at = bisect.bisect_left(counts, True, key=suffice)
+    return None if at == len(counts) else counts[at]
+
+
+def _share_of_melded_deviation(scores: tuple[float, ...], baseline: tuple[float, ...], share: float) -> float:
+    """Standard deviation of the difference from run to run, as a share of the one that melding allows for; below 1.
+
+    Melding draws means under random weights, whose variance is that of the n + 1 values over n + 2.
+    """
+    n = len(scores)
+    runs = float(np.var(scores) + share**2 * np.var(baseline)) / n
+    melded = float(np.var((0.0, *scores)) + share**2 * np.var((*baseline, 1.0))) / (n + 2)
+    return math.sqrt(runs / melded)
+
+
+def _parts(scores: tuple[float, ...]) -> _Array:
+    """Up to twelve equally likely scores with the mean of `scores` and their standard deviation: shape (parts,).
+
+    The standard deviation is smaller where scores with it would leave 0 to 1.
+    """
+    parts = np.asarray(_spread_over(np.asarray(scores), min(len(scores), _PARTS)))
+    mean, spread = float(np.mean(scores)), float(np.std(scores, ddof=1))
+    away = parts - mean
+    if float(away.std()) < 1e-12:
+        return parts
+    stretches = [spread / float(away.std())]
+    if parts[0] < mean:
+        stretches.append(mean / float(mean - parts[0]))
+    if parts[-1] > mean:
+        stretches.append((1.0 - mean) / float(parts[-1] - mean))
+    stretched: _Array = np.clip(mean + min(stretches) * away, 0.0, 1.0)
+    return stretched
+
+
+def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
+    """The means of `n` equal parts of the equally likely `scores`, an ascending array of shape (scores,)."""
+    total = np.concatenate([[0.0], np.cumsum(scores)]) / len(scores)
+    parts = n * np.diff(np.interp(np.linspace(0.0, 1.0, n + 1), np.linspace(0.0, 1.0, len(scores) + 1), total))
+    # Rounded, so that equal scores stay equal: each different one costs time.
+    return tuple(float(part) for part in np.clip(np.round(parts, 10), 0.0, 1.0))

@@ -1,0 +1,144 @@
+"""The verdict on the prose of a run, and what its rounds can't show, in English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contextcliff.reporting.words.english_amounts import amount, listed
+from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.number_formats import threshold_figure
+from contextcliff.writing.analysis.power_warnings import NothingInReach, RoundsWithoutText, SameDraws
+from contextcliff.writing.analysis.verdict import (
+    NoDegradation,
+    NoRoundAnswered,
+    OneWritingLength,
+    WithoutText,
+    WorseThanAuthor,
+    WritingDegraded,
+)
+from contextcliff.writing.measures.measure import BY_NAME
+
+__all__ = ["say", "title_of"]
+
+_SHOWN = 3
+"""Measures of a degradation that are named; the rest is counted."""
+_SHOWN_AUTHOR = 2
+"""The same of what is worse than the author's, over all lengths."""
+
+
+def title_of(name: str) -> str:
+    """A measure's title within a sentence; an abbreviation stays as it is."""
+    title = BY_NAME[name].title
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
+@say.register
+def _no_round(_: NoRoundAnswered) -> str:
+    return "no round was answered: nothing can be said of the writing"
+
+
+@say.register
+def _one_length(fact: OneWritingLength) -> str:
+    return "only one length was tested: there is nothing to compare its writing with" + _author(fact.author)
+
+
+@say.register
+def _degraded(fact: WritingDegraded) -> str:
+    """The shortest length with its clearest measures, and the other lengths by their tokens."""
+    named = ", ".join(
+        f"{title_of(worse.measure)} (p = {worse.p_holm:.2g} after Holm, effect {worse.effect:.2f})"
+        for worse in fact.measures[:_SHOWN]
+    )
+    more = len(fact.measures) - _SHOWN
+    text = f"degraded at {fact.lengths[0]:,} tokens: {named}" + (f" and {more} more" if more > 0 else "")
+    if len(fact.lengths) > 1:
+        text += f"; also at {', '.join(f'{tokens:,}' for tokens in fact.lengths[1:])} tokens"
+    if fact.without_text is not None:
+        text += f"; {_without_text(fact.without_text)}"
+    if fact.cleared:
+        text += f"; {_within(fact.share)} all the same"
+    return text + _author(fact.author)
+
+
+@say.register
+def _no_degradation(fact: NoDegradation) -> str:
+    return f"no degradation detected{_worth(fact)}{_author(fact.author)}"
+
+
+def _worth(fact: NoDegradation) -> str:
+    if fact.without_text is not None:
+        return f" in what can be measured, but {_without_text(fact.without_text)}"
+    if not fact.compared:
+        return ", since no measure could be compared with the shortest length"
+    if fact.cleared:
+        return f"; {_within(fact.share)}"
+    if fact.settling_rounds is not None:
+        return f"; {fact.settling_rounds:,} rounds a length would settle it"
+    if fact.fewest_rounds < 2:
+        return "; it takes more than one round a length to tell"
+    if fact.share is None:
+        return ""
+    return f", and no number of rounds up to {fact.most_rounds} is likely to settle it"
+
+
+def _within(share: float | None) -> str:
+    if share is None:
+        return "the safe cap reaches the longest length"
+    return (
+        "the longest length is shown to be no worse than the shortest within the margin "
+        f"({threshold_figure(share)} of its score)"
+    )
+
+
+def _without_text(found: WithoutText) -> str:
+    return f"at {found.tokens:,} tokens {found.rounds:,} of {found.of_rounds:,} rounds gave no text to measure"
+
+
+def _author(worse: WorseThanAuthor | None) -> str:
+    """All lengths, and the clearest measures of any."""
+    if worse is None:
+        return ""
+    names = [title_of(name) for name in worse.measures]
+    more = len(names) - _SHOWN_AUTHOR
+    named = listed([*names[:_SHOWN_AUTHOR], f"{more} more"] if more > 0 else names)
+    return f"; at {_tokens(worse.lengths)} tokens the writing is worse than the author's elsewhere ({named})"
+
+
+def _tokens(lengths: Sequence[int]) -> str:
+    return listed([f"{tokens:,}" for tokens in lengths])
+
+
+@say.register
+def _same_draws(fact: SameDraws) -> str:
+    at = _at(fact.lengths)
+    if not fact.every_round:
+        return f"{at}some rounds of a length are the same draw: they count as one round"
+    return (
+        f"{at}all rounds of a length are the same draw (temperature 0, or sampling.seed is set): they count as one "
+        "round, and more of them show nothing more; a temperature above 0 without sampling.seed makes them rounds of "
+        "their own"
+    )
+
+
+@say.register
+def _rounds_without_text(fact: RoundsWithoutText) -> str:
+    kinds = ", ".join(f"{tag or 'no reason given'} {n}" for tag, n in fact.tags)
+    return (
+        f"at {fact.tokens:,} tokens {fact.rounds:,} of {fact.of_rounds:,} answered rounds gave no text to measure "
+        f"({kinds}): the tests of the prose leave them out, the score does not"
+    )
+
+
+@say.register
+def _nothing_in_reach(fact: NothingInReach) -> str:
+    windows = " of the author's windows" if fact.against == "author" else ""
+    then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on it can"
+    return (
+        f"{_at(fact.lengths)}{amount(fact.rounds, 'rounds')} against {fact.baseline:,}{windows} can reach "
+        f"p = {fact.p:.2g} at best, and {fact.p_holm:.2g} after Holm over {amount(fact.tests, 'tests')}: no "
+        f"degradation can be shown{then}"
+    )
+
+
+def _at(lengths: Sequence[int]) -> str:
+    return f"at {_tokens(lengths)} tokens " if lengths else ""

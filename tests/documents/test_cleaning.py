@@ -1,0 +1,102 @@
+"""A book as people have it becomes plain paragraphs, and a clean text is left alone."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.documents.cleaning import clean_text
+from tests.datasets.made_files import SHARED, WHY_SHARED
+
+BUILT_IN = [
+    file
+    for folder in ("texts", "stories")
+    for file in sorted(files("contextcliff.datasets").joinpath(folder).iterdir(), key=str)
+    if file.name.endswith(".txt")
+]
+
+
+@pytest.mark.parametrize("file", BUILT_IN, ids=lambda file: str(file.name))
+def test_the_built_in_stories_are_clean(file: Traversable) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert clean_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("damaged", "clean"),
+    [
+        ("It wasnâ€™t cafÃ© au lait.", "It wasn’t café au lait."),
+        ("“Curly,” ‘she’ said…", "“Curly,” ‘she’ said…"),
+        ("the ﬁrst ﬂoor", "the first floor"),
+        ("One.\r\nTwo.\rThree.\u2028Four.\u2029Five.", "One.\nTwo.\nThree.\nFour.\n\nFive."),
+        ("\ufeffsoft\u00adly, zero\u200bwidth\u2060", "softly, zerowidth"),
+        ("no\u00a0break, narrow\u202f!", "no break, narrow !"),
+        ("bell\x07 and escape \x1b[31mred\x1b[0m", "bell and escape red"),
+        ("cafe\u0301, 10³, ½", "café, 10³, ½"),
+        ("&amp; &lt;b&gt; AT&amp;T", "&amp; &lt;b&gt; AT&amp;T"),
+        ("ＡＢＣ、ｶﾅ　全角！", "ＡＢＣ、ｶﾅ　全角！"),
+        ("می\u200cروم", "می\u200cروم"),
+        ("\n\n  One. \t\n \n\u3000\n\nTwo.\n\n\n", "  One.\n\nTwo.\n"),
+        ("\u3000夜が明けた。\n\u3000海は静かだった。\n", "\u3000夜が明けた。\n\u3000海は静かだった。\n"),
+        ("One page.\n\n\fAnother.", "One page.\n\nAnother."),
+        ("\ufeff \n", ""),
+    ],
+)
+def test_what_is_mended_and_what_is_kept(damaged: str, clean: str) -> None:
+    assert clean_text(damaged) == clean
+
+
+def test_a_wrapped_book_with_licence_and_mojibake_is_read_as_it_was_written() -> None:
+    story = BUILT_IN[-1].read_text(encoding="utf-8")
+    lines = "\r\n\r\n".join("\r\n".join(textwrap.wrap(part, 72)) for part in story.strip().split("\n\n"))
+    damaged = lines.replace("’", "â€™").replace("“", "â€œ")
+    framed = (
+        f"\ufeffHeader\r\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\r\n\r\n\r\n{damaged}\r\n\r\n\r\n"
+        "*** END OF THE PROJECT GUTENBERG EBOOK X ***\r\nLicence"
+    )
+    assert clean_text(framed).strip() == story.strip()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
+def test_whole_novels_come_out_as_they_are_or_joined() -> None:
+    for name in ("little_women", "haystack_ja"):
+        text = (SHARED / f"{name}.txt").read_text(encoding="utf-8")
+        assert clean_text(text) == text
+    wrapped = (SHARED / "haystack_en.txt").read_text(encoding="utf-8")
+    cleaned = clean_text(wrapped)
+    assert len(cleaned.split("\n\n")) == len(wrapped.split("\n\n"))
+    assert [part for part in cleaned.strip().split("\n\n") if "\n" in part] == [
+        "   'For this the Gods have fashioned man's grief and evil day\n"
+        "   That still for man hereafter might be the tale and the lay.'"
+    ]
+    assert "meetings and after-lecture debates, if they did not listen" in cleaned
+
+
+PIECES = st.sampled_from([
+    *("word ", "A", "He said. ", "-", "--", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\u2029", "\f", "\u00a0", "\u00ad"),
+    *("\u200b", "\u3000", "日本", "Ã", "©", "â€", "™", "\x80", "e\u0301", "ﬁ", "Ａ", "***", "Produced by Y\n"),
+    *("*** START OF THE PROJECT GUTENBERG EBOOK X ***\n", "*** END OF THE PROJECT GUTENBERG EBOOK X ***\n"),
+    *("*END*THE SMALL PRINT!\n", "End of Project Gutenberg's X\n", "the quick brown fox jumps over the lazy dog and "),
+])  # fmt: skip
+
+
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=120).map("".join)))
+def test_a_cleaned_text_is_clean(text: str) -> None:
+    once = clean_text(text)
+    assert clean_text(once) == once
+    assert unicodedata.is_normalized("NFC", once)
+    assert "\n\n\n" not in once
+    assert not once.startswith("\n")
+    assert all(line == line.rstrip(" \t") for line in once.split("\n"))
+
+
+@given(st.lists(st.text(alphabet="abcde, ", min_size=1, max_size=90).map(str.strip), max_size=60), st.integers(40, 90))
+def test_a_cleaned_text_is_clean_whatever_its_lines(paragraphs: list[str], width: int) -> None:
+    once = clean_text("\n\n".join("\n".join(textwrap.wrap(part * 3, width)) for part in paragraphs))
+    assert clean_text(once) == once

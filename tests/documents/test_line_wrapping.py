@@ -1,0 +1,182 @@
+"""Hard-wrapped lines: prose comes together again, and what has lines of its own keeps them."""
+
+from __future__ import annotations
+
+import random
+import re
+import textwrap
+from importlib.resources import files
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.documents.line_wrapping import unwrap
+from tests.datasets.made_files import SHARED, WHY_SHARED
+
+STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
+NOVEL = SHARED / "little_women.txt"
+VERSE = """The moon has left the harbour wall,
+  The lamps are going one by one,
+And nobody is left at all
+  To say what has been said or done."""
+HEAD = "        PORT ALMERY, 5th May.\nMy dear Sir,"
+LIST = "- a lamp\n- two coils of rope, tarred\n- the ledger"
+
+
+def wrapped(text: str, width: int, *, indent: str = "", between: str = "\n\n") -> str:
+    """What a typist with so many columns makes of it, one paragraph after the other."""
+    paragraphs = (textwrap.wrap(paragraph, width, initial_indent=indent) for paragraph in text.split("\n\n"))
+    return between.join("\n".join(lines) for lines in paragraphs)
+
+
+@pytest.mark.parametrize("width", [40, 50, 65, 72, 79, 100, 120])
+def test_a_story_that_was_wrapped_comes_back_to_the_letter(width: int) -> None:
+    assert unwrap(wrapped(STORY, width)) == STORY
+
+
+@pytest.mark.parametrize("kept", [VERSE, HEAD, LIST], ids=["verse", "letter", "list"])
+def test_what_breaks_where_nothing_forces_it_keeps_its_lines(kept: str) -> None:
+    prose = wrapped(STORY, 72)
+    assert unwrap(f"{prose}\n\n{kept}\n\n{prose}") == f"{STORY}\n\n{kept}\n\n{STORY}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STORY,
+        "\n\n".join([VERSE] * 30),
+        f"{STORY}\n\n" + "\n\n".join([VERSE, HEAD, LIST] * 30),
+        "\n".join(f"{number}: {'x' * (number % 37)} end" for number in range(300)),
+        wrapped(STORY[:1_000], 72),
+    ],
+    ids=["story", "poems", "story and poems", "records", "too few lines to tell"],
+)
+def test_a_text_that_is_not_hard_wrapped_is_left_alone(text: str) -> None:
+    assert unwrap(text) == text
+
+
+def test_a_few_paragraphs_of_one_line_do_not_hide_the_width() -> None:
+    pasted = "A paragraph that somebody pasted in as it was, " * 20
+    assert unwrap(f"{wrapped(STORY, 72)}\n\n{pasted}").startswith(STORY)
+
+
+def test_letters_that_are_wrapped_to_less_than_their_novel_come_together_too() -> None:
+    letter = STORY.split("\n\n")[2]
+    assert len(letter) > 300
+    text = f"{wrapped(STORY, 72)}\n\n{textwrap.indent(wrapped(letter, 60), '    ')}"
+    assert unwrap(text) == f"{STORY}\n\n{letter}"
+
+
+def test_a_paragraph_may_open_with_a_line_that_is_set_in_and_no_blank_line() -> None:
+    text = wrapped(STORY, 72, indent="    ", between="\n")
+    unwrapped = unwrap(text).split("\n\n")
+    paragraphs = STORY.split("\n\n")
+    assert sum(paragraph in set(unwrapped) for paragraph in paragraphs) > 0.95 * len(paragraphs)
+
+
+def test_items_that_go_on_set_in_are_not_cut_in_two() -> None:
+    item = textwrap.fill("It " + "goes on and on over the line " * 8, 72, subsequent_indent="    ")
+    assert unwrap(f"{wrapped(STORY, 72)}\n\n{item}").endswith("\n\n" + " ".join(item.split()))
+
+
+def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_prose() -> None:
+    block = f"{wrapped(STORY.split(chr(10) * 2)[2], 72)}\nThe end.\nNobody spoke. {'It rained and rained. ' * 9}"
+    unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{wrapped(STORY, 72)}\n\n{block}")
+    assert "The end.\n\nNobody spoke. It rained" in unwrapped
+
+
+@pytest.mark.parametrize(
+    ("line", "following", "joined"),
+    [
+        ("after-", "lecture debates", "after-lecture debates"),
+        ("a pleasant place--", "pleasanter than", "a pleasant place--pleasanter than"),
+        ("said sadly,--", "with a sigh", "said sadly,--with a sigh"),
+        ("said sadly,--", '"We have not', 'said sadly,--"We have not'),
+        ("the customary fare", "—plenty of good food", "the customary fare—plenty of good food"),
+        ("some old, some new,", "--all more or less", "some old, some new,--all more or less"),
+        ("she said —", "and went", "she said — and went"),
+        ("she said", "— and went", "she said — and went"),
+        ("a dash -", "and more", "a dash - and more"),
+        ("It rained.  It", "rained.", "It rained. It rained."),
+    ],
+)
+def test_hyphens_and_dashes_at_a_line_end_stay_and_take_no_blank(line: str, following: str, joined: str) -> None:
+    filled = "x " * ((72 - len(line)) // 2) + line
+    filled = "x" * (72 - len(filled)) + filled
+    unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{filled}\n{following}")
+    assert unwrapped.endswith(joined)
+    assert "\n" not in unwrapped[-len(filled) - len(following) :]
+
+
+def test_a_dash_that_opens_a_line_keeps_its_blank_where_the_text_sets_dashes_so() -> None:
+    said = "No me voy —dijo Juan—. Te digo que me quedo —repuso Ana—, y no se habla más de ello en esta casa. " * 40
+    wrapped_anyhow = re.sub(r" (?=—)", "\n", textwrap.fill(said, 72), count=3)
+    assert unwrap(wrapped_anyhow) == " ".join(said.split())
+
+
+CORRECTED = [
+    """“Perhaps it is that gentleman, Mr. Pask. From his long conversation
+I gather he is going to leave the town for good, and that he had a
+letter about it.”""",
+    """“I do not speak of advice,” returns Mr. Pask. “I could
+advise—”""",
+    """“Mlud, no—variety of points—feel it my duty to submit—ludship,” is
+the reply that slides out of him.""",
+    """“It was base of me to say that.... My mother herself is almost
+a beggar... and I told a lie to keep my lodging... and be fed,”
+ Pask said loudly and distinctly.""",
+]
+
+
+@pytest.mark.parametrize("paragraph", CORRECTED)
+def test_a_short_paragraph_that_was_corrected_after_wrapping_comes_together_too(paragraph: str) -> None:
+    text = f"{wrapped(STORY, 72)}\n\n{paragraph}\n\n{wrapped(STORY, 72)}"
+    assert unwrap(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
+
+
+def corrected(text: str, seed: int) -> str:
+    """Hard-wrapped, and every tenth line or so with its last word moved to the next: the typist's mended copy."""
+    rng, pages = random.Random(seed), []
+    for paragraph in text.split("\n\n"):
+        lines = [line.split(" ") for line in textwrap.wrap(paragraph, 72, break_on_hyphens=False)]
+        for line, following in pairwise(lines):
+            if len(line) > 1 and rng.random() < 0.1:
+                following.insert(0, line.pop())
+        pages.append("\n".join(map(" ".join, lines)))
+    return "\n\n".join(pages)
+
+
+@pytest.mark.skipif(not NOVEL.is_file(), reason=WHY_SHARED)
+def test_nearly_every_paragraph_of_a_novel_comes_back_from_a_mended_copy() -> None:
+    paragraphs = [one for one in NOVEL.read_text(encoding="utf-8").strip().split("\n\n") if "\n" not in one]
+    unwrapped = set(unwrap(corrected("\n\n".join(paragraphs), seed=0)).split("\n\n"))
+    assert sum(one not in unwrapped for one in paragraphs) <= 0.003 * len(paragraphs)
+
+
+def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> None:
+    long = "It rained and it rained, and nobody in the town spoke of anything else. " * 3
+    lines = [
+        *textwrap.wrap(long, 75)[:3],
+        "It rained all day, and so she cried for a while: “Mrs.",
+        "Pask, the tide is in.”",
+    ]
+    lines[3] = lines[3].replace("all day", "all day and all night")
+    assert 65 < len(lines[3]) < 75 - len(" Pask,")
+    block = "\n".join(lines)
+    text = f"{wrapped(STORY, 75)}\n\n{block}"
+    assert unwrap(text) == f"{STORY}\n\n{' '.join(block.split())}"
+
+
+def test_lines_of_japanese_are_never_taken_for_forced() -> None:
+    lines = "\n".join(["\u3000夜が明けるまで海は静かだった。" + "波" * (number % 30) for number in range(200)])
+    assert unwrap(lines) == lines
+    mixed = f"{wrapped(STORY, 72)}\n\n{lines}"
+    assert unwrap(mixed).endswith(lines)
+
+
+@given(st.text(alphabet="ab.A -\n\t日", max_size=400), st.integers(40, 100))
+def test_no_letter_is_lost_or_added(tail: str, width: int) -> None:
+    text = f"{wrapped(STORY[:6_000], width)}\n\n{tail}"
+    assert "".join(unwrap(text).split()) == "".join(text.split())

@@ -1,0 +1,394 @@
+"""Documents of every kind are read to the same plain text, or give the reason why not."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from contextcliff.documents import archives, rtf_text, unreadable
+from contextcliff.documents.charsets import decode
+from contextcliff.documents.html_text import html_text
+from contextcliff.documents.pdf_text import pdf_text
+from contextcliff.documents.reading import documents_in, read_document
+from contextcliff.documents.unreadable import UnreadableError
+from contextcliff.errors import ConfigError
+from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
+
+pytest.importorskip("docx", reason="the extra docs-in is not installed")
+pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
+pytest.importorskip("striprtf", reason="the extra docs-in is not installed")
+
+DOCUMENTS = SHARED / "documents"
+shared = pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=WHY_SHARED)
+
+
+def bare(text: str) -> str:
+    """What the kinds of file have in common: one sort of dash, one sort of blank."""
+    return " ".join(text.replace("—", "--").split())
+
+
+@shared
+@pytest.mark.parametrize("suffix", ["docx", "epub", "html", "pdf", "txt"])
+def test_one_text_reads_the_same_from_every_kind_of_file(suffix: str) -> None:
+    expected = (DOCUMENTS / "little_women_ch1-4.txt").read_text(encoding="utf-8")
+    text = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    # A title page and a table stand in some of them beside the text.
+    assert bare(expected) in bare(text)
+    assert len(text) - len(expected) < 200
+    missing = {bare(paragraph) for paragraph in expected.split("\n\n")} - {bare(part) for part in text.split("\n\n")}
+    assert not missing
+
+
+@shared
+@pytest.mark.parametrize("suffix", ["docx", "html"])
+def test_a_table_has_a_line_for_each_row(suffix: str) -> None:
+    text = read_document(DOCUMENTS / f"little_women_ch1-4.{suffix}")
+    assert text.endswith("Name | Age\nMeg | 16\nJo | 15\nBeth | 13\nAmy | 12")
+
+
+@shared
+def test_scripts_comments_and_navigation_are_no_text() -> None:
+    text = read_document(DOCUMENTS / "little_women_ch1-4.html")
+    assert "MUST-NOT-APPEAR" not in text
+    assert text.startswith("Little Women\n\nby Louisa May Alcott\n\nChapter I. Playing Pilgrims\n\n")
+
+
+@shared
+def test_a_declared_character_set_is_honoured() -> None:
+    text = read_document(DOCUMENTS / "ginga_ch1-3_shiftjis.html")
+    novella = (SHARED / "haystack_ja.txt").read_text(encoding="utf-8")
+    assert text.startswith("一\u3000午後の授業\n\n「ではみなさんは、")
+    assert all(paragraph.strip() in novella for paragraph in text.split("\n\n"))
+
+
+@shared
+def test_running_heads_and_page_numbers_are_no_text() -> None:
+    text = read_document(DOCUMENTS / "little_women_ch1-4.pdf")
+    assert "LITTLE WOMEN" not in text
+    assert not re.search(r"(?m)^\d+$", text)
+
+
+def test_html_keeps_what_is_read_and_drops_what_surrounds_it() -> None:
+    page = """<html><head><title>T</title><style>p{}</style></head><body><nav>Menu</nav><h1>Head</h1>
+        <p>One<br>two <b>bo</b>ld &amp; &mdash;.</p>loose<div>block</div><ul><li>a<li>b</ul><pre>x\n  y</pre>
+        <table><tr><th>N<td>1<tr><th>M<td>2</table><ruby>字<rt>じ</rt></ruby><!-- no --><script>no()</script>
+        <button>Press</button><p hidden>hidden</p><footer>Imprint</footer></body></html>"""
+    assert html_text(page) == "Head\n\nOne\ntwo bold & —.\n\nloose\n\nblock\n\na\nb\n\nx\n  y\n\nN | 1\nM | 2\n\n字"
+
+
+def test_a_table_that_lays_out_a_page_is_read_as_paragraphs() -> None:
+    assert html_text("<table><tr><td><p>One.</p><p>Two.</p></td><td><p>Three.</p></td></tr></table>") == (
+        "One.\n\nTwo.\n\nThree."
+    )
+
+
+@pytest.mark.parametrize("page", ["a" + "<br>" * 100_000 + "b", "<b>a" * 1_000 + "b"])
+def test_a_malformed_page_is_read_quickly(page: str) -> None:
+    assert html_text(page).startswith("a")
+
+
+def test_a_page_that_nests_too_deeply_is_refused() -> None:
+    with pytest.raises(UnreadableError, match="nests its elements too deeply to be read"):
+        html_text("<div>" * 5_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\xef\xbb\xbfa\r\nb\rc", "a\nb\nc"),
+        ("é".encode("utf-16"), "é"),
+        (b"<meta charset=latin1>\x93\xe9\x94", "<meta charset=latin1>“é”"),
+        (b"<?xml version='1.0' encoding='EUC-JP'?>\xb0\xec", "<?xml version='1.0' encoding='EUC-JP'?>一"),
+        (b"<meta http-equiv=x content='text/html; charset=x-sjis'>\x88\xea", "一"),
+    ],
+)
+def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8(data: bytes, text: str) -> None:
+    assert decode(data, declares=True).endswith(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\xe9", "is not UTF-8 text, and declares no other character set"),
+        (b"<meta charset=Shift_JIS>\x81", "is not CP932 text, although it declares to be"),
+        (b"<meta charset=klingon>", "declares the character set klingon, which is unknown"),
+        (b"<meta charset=rot13>", "declares the character set rot13, which is unknown"),
+    ],
+)
+def test_a_character_set_is_never_guessed(data: bytes, reason: str) -> None:
+    with pytest.raises(UnreadableError) as raised:
+        decode(data, declares=True)
+    assert raised.value.reason == reason
+
+
+def test_printed_lines_become_paragraphs() -> None:
+    page = [
+        (50, 560, "A Head"),
+        (50, 500, "A paragraph goes over more than a line and breaks a long wo-"),
+        (50, 486, "rd, a well-known one, at the end of its second printed line to"),
+        (50, 472, "end here."),
+        (62, 458, "Set in, so it is the next paragraph of the text that is print-"),
+        (50, 444, "ed here; the well-"),
+        (50, 430, "known one stays."),
+        (50, 400, "Apart from"),
+        (50, 386, "it, a verse."),
+        (200, 30, "1"),
+    ]
+    pages = [page, *([(50, 560, "A Head"), (50, 500, f"{word} page."), (200, 30, str(number))] for number, word in
+                     enumerate(("Second", "Third"), start=2))]  # fmt: skip
+    assert pdf_text(printed_pdf(pages)).split("\n\n") == [
+        "A paragraph goes over more than a line and breaks a long word, a well-known one, at the end of its second "
+        "printed line to end here.",
+        "Set in, so it is the next paragraph of the text that is printed here; the well-known one stays.",
+        "Apart from\nit, a verse.",
+        "Second page.",
+        "Third page.",
+    ]
+
+
+def word_file(body: str) -> bytes:
+    import docx
+
+    made = docx.Document()
+    made.add_paragraph("MARK")
+    container = io.BytesIO()
+    made.save(container)
+    changed = io.BytesIO()
+    with zipfile.ZipFile(container) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            new.writestr(name, text.replace(b"<w:p><w:r><w:t>MARK</w:t></w:r></w:p>", body.encode()))
+    return changed.getvalue()
+
+
+def test_word_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(
+        word_file(
+            "<w:p><w:r><w:t>One</w:t><w:tab/><w:t>two</w:t><w:br/><w:t>three</w:t></w:r>"
+            "<w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>!</w:t></w:r></w:ins></w:p>"
+            "<w:sdt><w:sdtContent><w:p><w:r><w:t>Controlled</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+            "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:tbl><w:tr><w:tc><w:p><w:r><w:t>b</w:t>"
+            "</w:r></w:p></w:tc></w:tr></w:tbl><w:p/></w:tc></w:tr></w:tbl>"
+        )
+    )
+    assert read_document(tmp_path / "a.docx") == "One two\nthree!\n\nControlled\n\na | b"
+
+
+def open_document(body: str, *, manifest: str = "<m/>") -> bytes:
+    """An ODT file as LibreOffice writes it, around the given body."""
+    names = {"office": "office", "text": "text", "table": "table", "draw": "drawing", "dc": "dc"}
+    oasis = "urn:oasis:names:tc:opendocument:xmlns"
+    spaces = " ".join(f'xmlns:{short}="{oasis}:{name}:1.0"' for short, name in names.items())
+    content = (
+        f"<?xml version='1.0' encoding='UTF-8'?><office:document-content {spaces}><office:body><office:text>{body}"
+        "</office:text></office:body></office:document-content>"
+    )
+    container = io.BytesIO()
+    with zipfile.ZipFile(container, "w") as made:
+        made.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        made.writestr("META-INF/manifest.xml", manifest)
+        made.writestr("content.xml", content)
+    return container.getvalue()
+
+
+def test_open_document_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "a.odt").write_bytes(
+        open_document(
+            "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p></text:deletion>"
+            "</text:changed-region></text:tracked-changes><text:table-of-content><text:p>Contents</text:p>"
+            "</text:table-of-content><text:h>A Head</text:h>"
+            "<text:p>One<text:tab/>two<text:line-break/><text:span>th<text:change/>ree</text:span>\n   <text:s/>"
+            "four<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>a note</text:p>"
+            "</text:note-body></text:note>!<office:annotation><text:p>remark</text:p></office:annotation><!-- no -->"
+            "<draw:frame><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame></text:p><text:p/>"
+            "<text:section><text:list><text:list-item><text:p>an item</text:p></text:list-item></text:list>"
+            "</text:section><text:p><text:ruby><text:ruby-base>字</text:ruby-base><text:ruby-text>じ</text:ruby-text>"
+            "</text:ruby>だ</text:p><table:table><table:table-header-rows><table:table-row><table:table-cell>"
+            "<text:p>a</text:p><text:p>b</text:p></table:table-cell><table:table-cell><text:p>c</text:p></table:table-cell></table:table-row>"
+            "</table:table-header-rows><table:table-row><table:table-cell><text:p>d</text:p></table:table-cell>"
+            "<table:covered-table-cell/></table:table-row></table:table>"
+        )
+    )
+    assert read_document(tmp_path / "a.odt") == (
+        "A Head\n\nOne two\nthree  four!\n\nBoxed\n\nan item\n\n字だ\n\na b | c\nd"
+    )
+
+
+RTF = r"""{\rtf1\ansi\ansicpg1252\deff0\uc1
+{\fonttbl{\f0\froman\fcharset0 Times New Roman;}{\f1\fnil\fcharset128 MS Mincho;}}
+{\colortbl;\red255\green0\blue0;}{\stylesheet{\s1 heading 1;}}{\*\generator Riched20 10.0;}{\info{\title Hidden title}}
+{\header\pard Running head\par}
+\pard\s1\b A Head\b0\par
+\pard Caf\'e9 \ldblquote na\u239?ve\rdblquote\~\emdash  one\line two
+ \u-28032?\u27827?, \u-10179?\u-8704?. A \\par of braces \{\}.\par
+{\f1\'93\'fa\'96\'7b}{\deleted gone}{\footnote a note}{\field{\*\fldinst{HYPERLINK "http://x.invalid/"}}{\fldrslt{linked}}}\
+{\*\shppict{\pict\pngblip HEX}}{\pict\wmetafile8\bin5 }{}}{x}the end of it\u8217?\par
+\trowd\cellx1\cellx2\pard\intbl a\par b\cell c\cell\row
+\trowd\cellx1\cellx2\pard\intbl d\cell\cell\row
+\pard After.\par}""".replace("HEX", "0123456789abcdef" * 64)
+
+
+def test_rich_text_is_read_as_it_looks_when_all_changes_are_accepted(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(RTF.encode("ascii"))
+    assert read_document(tmp_path / "a.rtf") == (
+        "A Head\n\nCafé “naïve”\xa0— one\ntwo 銀河, 😀. A \\par of braces {}.\n\n日本linked\n\nthe end of it’\n\n"
+        "a b | c\nd |\n\nAfter."
+    )
+
+
+def test_bytes_that_a_program_wrote_against_the_rules_are_of_the_declared_code_page(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(r"{\rtf1\ansi\ansicpg1251 Да.\par}".encode("cp1251"))
+    assert read_document(tmp_path / "a.rtf") == "Да."
+
+
+@shared
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="pandoc is not installed")
+@pytest.mark.parametrize("suffix", ["odt", "rtf"])
+def test_what_another_program_writes_reads_as_the_word_file_that_it_read(tmp_path: Path, suffix: str) -> None:
+    source, made = DOCUMENTS / "little_women_ch1-4.docx", tmp_path / f"a.{suffix}"
+    subprocess.run(["pandoc", "-s", str(source), "-o", str(made)], check=True)
+    text, expected = (
+        [" ".join(paragraph.split()) for paragraph in read_document(file).split("\n\n")] for file in (made, source)
+    )
+    assert text == expected
+
+
+def book(pages: dict[str, str], *, locked: str = "") -> bytes:
+    container = io.BytesIO()
+    kinds = {"nav.xhtml": ' properties="nav"'}
+    items = "".join(
+        f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"{kinds.get(name, "")}/>' for name in pages
+    )
+    spine = "".join(f'<itemref idref="{name}"/>' for name in pages)
+    with zipfile.ZipFile(container, "w") as made:
+        made.writestr("META-INF/container.xml", '<c><rootfiles><rootfile full-path="OPS/p.opf"/></rootfiles></c>')
+        made.writestr("OPS/p.opf", f"<package><manifest>{items}</manifest><spine>{spine}</spine></package>")
+        for name, text in pages.items():
+            made.writestr(f"OPS/{name}", text)
+        if locked:
+            made.writestr("META-INF/encryption.xml", f'<e><CipherReference URI="{locked}"/></e>')
+    return container.getvalue()
+
+
+def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
+    pages = {
+        "b.xhtml": "<html><head><title/></head><body><script src='x'/><p>First&nbsp;page.</p></body></html>",
+        "nav.xhtml": "<p>Contents</p>",
+        "a.xhtml": "<p>Second page.</p>",
+    }
+    (tmp_path / "a.epub").write_bytes(book(pages, locked="fonts/x.otf"))
+    assert read_document(tmp_path / "a.epub") == "First page.\n\nSecond page."
+
+
+def test_markdown_and_text_stay_as_they_are_written_but_for_comments(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Head\r\n\n\n- <!-- not\nthis -->a <!-- open", newline="")
+    (tmp_path / "a.txt").write_text("\ufeffOne.\n \n\n  Two.\n", encoding="utf-8")
+    assert read_document(tmp_path / "a.md") == "# Head\n\n- a <!-- open"
+    assert read_document(tmp_path / "a.txt") == "One.\n\n  Two."
+
+
+BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
+    f"<!ENTITY {chr(98 + i)} '{('&' + chr(97 + i) + ';') * 10}'>" for i in range(9)
+)
+
+
+def empty_zip() -> bytes:
+    container = io.BytesIO()
+    zipfile.ZipFile(container, "w").close()
+    return container.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.pdf", b"%PDF-1.4 and nothing", "is not a valid PDF file"),
+        ("a.pdf", encrypted_pdf(), "is encrypted"),
+        ("a.pdf", printed_pdf([[]]), "holds no text (it is scanned or empty, and needs OCR first)"),
+        ("a.docx", b"PK nothing", "is not a valid DOCX file"),
+        (
+            "a.docx",
+            b"\xd0\xcf\x11\xe0...",
+            "is encrypted or in the format of Word 97; save it as DOCX without a password",
+        ),
+        ("a.odt", b"PK nothing", "is not a valid ODT file"),
+        ("a.odt", empty_zip(), "is not a valid ODT file: content.xml is missing from it"),
+        ("a.odt", open_document("<text:p/>"), "holds no text"),
+        ("a.odt", open_document("<text:p>"), "is not a valid ODT file: content.xml in it is not XML"),
+        ("a.odt", open_document("x", manifest="<m><encryption-data/></m>"), "is encrypted"),
+        ("a.rtf", b"PK nothing", "is not a valid RTF file"),
+        ("a.rtf", rb"{\rtf1\ansi\ansicpg932 \'93}", "is not CP932 text, although it declares to be"),
+        ("a.rtf", rb"{\rtf1 \u99999999999 }", "is not a valid RTF file"),
+        ("a.rtf", rb"{\rtf1{\fonttbl{\f0 Times;}}}", "holds no text"),
+        ("a.epub", b"", "is not a valid EPUB file"),
+        ("a.epub", book({}), "is not a valid EPUB file: it has no pages"),
+        ("a.epub", book({"a.xhtml": "x"}, locked="OPS/a.xhtml"), "is encrypted"),
+        ("a.html", b"<script>x</script>", "holds no text"),
+        ("a.txt", b"a\0b", "is binary, not text"),
+        ("a.txt", b" \n", "holds no text"),
+        ("a.txt", None, "can't be read (No such file or directory)"),
+    ],
+)
+def test_a_file_without_text_gives_the_reason(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(UnreadableError) as raised:
+        read_document(tmp_path / name)
+    assert raised.value.reason == reason
+
+
+def test_a_container_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 1_000)
+    with zipfile.ZipFile(tmp_path / "a.epub", "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("zeros", bytes(1_001))
+    with pytest.raises(UnreadableError, match="unpacks to more than 512 MiB"):
+        read_document(tmp_path / "a.epub")
+
+
+def test_entities_of_a_book_do_not_expand(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.epub", "w") as made:
+        made.writestr("META-INF/container.xml", f"{BOMB}]><c><rootfile full-path='x'/>&j;</c>")
+    with pytest.raises(UnreadableError, match="is not a valid EPUB file: META-INF/container.xml in it is not XML"):
+        read_document(tmp_path / "a.epub")
+
+
+def test_entities_of_an_open_document_do_not_expand(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.odt", "w") as made:
+        made.writestr("content.xml", f"{BOMB}]><c>&j;</c>")
+    with pytest.raises(
+        UnreadableError, match="is not a valid ODT file: (content.xml in it is not XML|it holds no text document)"
+    ):
+        read_document(tmp_path / "a.odt")
+
+
+@pytest.mark.parametrize("data", [b"{" * 200_000, rb"\bin99999999999 ", b"{\\field{\\*\\fldinst " * 20_000])
+def test_malformed_rich_text_is_read_quickly(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 It rained." + data)
+    assert read_document(tmp_path / "a.rtf").startswith("It rained.")
+
+
+def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtf_text, "_MAX_BYTES", 1_000)
+    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 " + b"It rained. " * 100 + b"}")
+    with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
+        read_document(tmp_path / "a.rtf")
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
+    with pytest.raises(ConfigError) as raised:
+        unreadable.import_reader("no_such_package.part", kind="PDF")
+    assert str(raised.value) == (
+        "PDF files are read with no_such_package, which is not installed; run pip install 'contextcliff[docs-in]'"
+    )
+
+
+def test_the_documents_of_a_folder_are_its_visible_files_of_a_known_kind_by_name(tmp_path: Path) -> None:
+    for name in ("b.TXT", "a.pdf", ".hidden.txt", "picture.png"):
+        (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "folder.txt").mkdir()
+    assert [file.name for file in documents_in(tmp_path)] == ["a.pdf", "b.TXT"]

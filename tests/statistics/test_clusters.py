@@ -1,0 +1,143 @@
+"""Samples that share a text: how many independent ones they are worth."""
+
+import pytest
+from scipy import stats
+
+from contextcliff.statistics.clusters import (
+    ASSUMED_CORRELATION,
+    Cluster,
+    are_clustered,
+    assumed_design_effect,
+    clusters_from,
+    design_effect_of,
+    effective_sample,
+    pooled_design_effect,
+    samples_worth,
+    variance_of_mean,
+)
+from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.intervals import clopper_pearson_low, wilson, wilson_of_share
+from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
+
+
+def clusters(*results: tuple[float, int]) -> tuple[Cluster, ...]:
+    """Clusters of `(sum of the scores, scored samples)`."""
+    return tuple(Cluster(total=float(total), scored=n) for total, n in results)
+
+
+FOUR = clusters((2, 5), (4, 5), (5, 5), (5, 5))
+"""16 of 20 right; squared distances from the mean 4 + 0 + 1 + 1."""
+
+
+def evidence(result: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
+    return Evidence(scores=(), binary=binary, clusters=result)
+
+
+def test_the_design_effect_worked_by_hand() -> None:
+    assert variance_of_mean(FOUR) == pytest.approx(4 / 3 * 6 / 20**2)
+    assert design_effect_of(FOUR) == pytest.approx(0.02 / (0.8 * 0.2 / 20))
+
+
+def test_the_effective_counts_worked_by_hand() -> None:
+    by_t = (stats.t.ppf(0.95, 19) / stats.t.ppf(0.95, 3)) ** 2
+    result = effective_sample(FOUR, 0.95)
+    assert result.n == pytest.approx(20 / 2.5 * by_t)
+    assert result.n == pytest.approx(4.319, abs=1e-3)
+    assert result.right == pytest.approx(0.8 * result.n)
+
+
+def test_the_bounds_are_clopper_and_pearsons_and_wilsons_on_the_effective_counts() -> None:
+    worth, shown = effective_sample(FOUR, 0.95), effective_sample(FOUR, 0.975)
+    result = evidence(FOUR)
+    assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, worth.right, worth.n - worth.right + 1))
+    assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, worth.right + 1, worth.n - worth.right))
+    assert result.shown(0.95) == wilson_of_share(0.8, shown.n, 0.95)
+
+
+def test_texts_that_differ_no_more_than_chance_still_have_the_assumed_correlation() -> None:
+    alike = clusters((4, 5), (4, 5), (4, 5), (4, 5))
+    assert variance_of_mean(alike) == 0.0
+    assert design_effect_of(alike) == pytest.approx(1 + ASSUMED_CORRELATION * 4)
+    assert assumed_design_effect(clusters((1, 2), (6, 6))) == pytest.approx(1 + ASSUMED_CORRELATION * (40 / 8 - 1))
+
+
+def test_all_right_is_worth_less_than_as_many_independent_samples() -> None:
+    perfect = evidence(clusters(*[(5, 5)] * 8))
+    assert perfect.lower(0.95) == pytest.approx(0.859, abs=1e-3)
+    assert clopper_pearson_low(40, 40, 0.95) == pytest.approx(0.928, abs=1e-3)
+    assert perfect.upper(0.95) == 1.0
+    assert evidence(clusters(*[(0, 5)] * 8)).upper(0.95) == pytest.approx(1 - perfect.lower(0.95))
+
+
+def test_wilson_on_whole_numbers_is_wilson() -> None:
+    for right, n in ((0, 7), (11, 20), (40, 40)):
+        assert wilson_of_share(right / n, n, 0.95) == pytest.approx(wilson(right, n, 0.95))
+
+
+def test_melding_takes_the_effective_counts_of_both_lengths() -> None:
+    here, there = evidence(FOUR), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
+    worth = effective_sample(FOUR, 0.95)
+    assert p_at_most_share(here, there, 0.8, 0.95) == binary_p_at_most_share(worth.right, worth.n, 9, 10, 0.8)
+    assert p_at_least_share(there, here, 0.8, 0.95) == binary_p_at_least_share(9, 10, worth.right, worth.n, 0.8)
+
+
+def test_the_melded_p_value_of_fractions_of_a_sample_lies_between_those_of_whole_numbers() -> None:
+    fewer, between, more = (binary_p_at_most_share(0.9 * n, n, 18, 20, 0.8) for n in (10, 15.5, 20))
+    assert fewer > between > more
+
+
+def test_what_is_needed_in_texts_like_these_is_at_least_the_design_effect_more() -> None:
+    result = samples_worth(100, FOUR, 0.95, most=20_000)
+    assert result is not None
+    assert result % 5 == 0
+    assert 2.5 * 100 <= result <= 2.5 * 100 * 1.1
+    enough, short = (
+        n / 2.5 * (stats.t.ppf(0.95, n - 1) / stats.t.ppf(0.95, n // 5 - 1)) ** 2 for n in (result, result - 5)
+    )
+    assert short < 100 <= enough
+    assert samples_worth(100, FOUR, 0.95, most=200) is None
+
+
+@pytest.mark.parametrize(
+    ("shared", "clustered"),
+    [
+        ([], False),
+        ([[1.0, 0.0]], False),
+        ([[1.0], [0.0]], False),
+        ([[1.0, None], [0.0]], False),
+        ([[1.0, 0.0], [None]], True),
+        ([[1.0, 0.0], [1.0]], True),
+    ],
+)
+def test_scores_are_clustered_from_two_texts_on_of_which_one_has_two(
+    shared: list[list[float | None]], clustered: bool
+) -> None:
+    assert are_clustered(shared) is clustered
+
+
+def test_clusters_do_not_depend_on_the_order_of_their_groups() -> None:
+    groups: list[list[float | None]] = [[1.0, 0.0, None], [1.0], [0.0, 0.5]]
+    assert (
+        clusters_from(groups)
+        == clusters_from(reversed(groups))
+        == (
+            Cluster(total=1.0, scored=1),
+            Cluster(total=0.5, scored=2),
+            Cluster(total=1.0, scored=2, unscored=1),
+        )
+    )
+
+
+def test_the_design_effect_of_no_shared_texts_is_1() -> None:
+    assert pooled_design_effect([(), ()]) == 1.0
+
+
+def test_the_design_effect_of_several_lengths_weighs_them_by_what_they_show() -> None:
+    """Variances between texts of 4/3 × 6 and 4/3 × 10 over the independent 20 × 0.16 and 20 × 0.25."""
+    lengths = [FOUR, clusters((0, 5), (2, 5), (4, 5), (4, 5)), ()]
+    squares = 2.5**2 + 0.5**2 + 1.5**2 + 1.5**2
+    assert pooled_design_effect(lengths) == pytest.approx(4 / 3 * (6 + squares) / (3.2 + 5.0))
+
+
+def test_where_all_are_right_the_design_effect_of_several_lengths_is_the_assumed_one() -> None:
+    assert pooled_design_effect([clusters((5, 5), (5, 5))]) == pytest.approx(1 + 4 * ASSUMED_CORRELATION)

@@ -1,0 +1,128 @@
+"""Jonckheere and Terpstra's test, against enumeration of every arrangement."""
+
+import itertools
+import tracemalloc
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from contextcliff.statistics.jonckheere import PERMUTATIONS, OrderedTrend, chances_of_rises, is_counted, ordered_trend
+
+sizes = st.lists(st.integers(min_value=1, max_value=3), min_size=2, max_size=3)
+
+
+def rises(groups: Sequence[Sequence[float]]) -> float:
+    """Pairs from two groups with the later one larger, counted one by one."""
+    return sum(
+        1.0 if b > a else 0.5 if b == a else 0.0
+        for earlier, later in itertools.combinations(groups, 2)
+        for a in earlier
+        for b in later
+    )
+
+
+def arrangements(pooled: Sequence[float], lengths: Sequence[int]) -> Iterator[list[tuple[float, ...]]]:
+    ends = list(itertools.accumulate(lengths))
+    for order in itertools.permutations(pooled):
+        yield [order[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+
+
+def cut(pooled: Sequence[float], lengths: Sequence[int]) -> list[list[float]]:
+    ends = itertools.accumulate(lengths)
+    return [list(pooled[end - length : end]) for end, length in zip(ends, lengths, strict=True)]
+
+
+def trend_of(groups: Sequence[Sequence[float]], *, two_sided: bool = False) -> OrderedTrend:
+    trend = ordered_trend(groups, two_sided=two_sided, seed=7)
+    assert trend is not None
+    return trend
+
+
+@settings(deadline=None, max_examples=40)
+@given(sizes.filter(lambda trend: sum(trend) <= 7), st.data())
+def test_without_ties_every_arrangement_is_counted(lengths: list[int], data: st.DataObject) -> None:
+    pooled = data.draw(st.permutations(range(sum(lengths))))
+    groups = cut([float(value) for value in pooled], lengths)
+    observed, half = rises(groups), 0.5 * sum(a * b for a, b in itertools.combinations(lengths, 2))
+    all_rises = np.array([rises(trend) for trend in arrangements(pooled, lengths)])
+    assert trend_of(groups).exact
+    assert trend_of(groups).p_value == pytest.approx((all_rises >= observed).mean())
+    both = (np.abs(all_rises - half) >= abs(observed - half)).mean()
+    assert trend_of(groups, two_sided=True).p_value == pytest.approx(both)
+
+
+@pytest.mark.parametrize("values", [(0, 0, 1, 0, 1, 1, 2), (3, 0, 1, 1, 1, 2, 0), (0, 0, 0, 1, 0, 0, 0)])
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_with_ties_the_sampled_p_value_is_near_the_enumerated_one(values: tuple[int, ...], two_sided: bool) -> None:
+    lengths = (2, 3, 2)
+    groups = cut([float(value) for value in values], lengths)
+    observed, half = rises(groups), 8.0
+    all_rises = np.array([rises(trend) for trend in arrangements(values, lengths)])
+    extreme = np.abs(all_rises - half) >= abs(observed - half) if two_sided else all_rises >= observed
+    exact = float(extreme.mean())
+    trend = trend_of(groups, two_sided=two_sided)
+    assert not trend.exact
+    # Four standard deviations of the sampling, and the observed order itself.
+    assert trend.p_value == pytest.approx(exact, abs=4 * (exact * (1 - exact) / PERMUTATIONS) ** 0.5 + 1e-4)
+
+
+def test_two_groups_are_mann_and_whitneys_test() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(size=9).tolist(), rng.normal(0.5, size=12).tolist()
+    expected = stats.mannwhitneyu(second, first, alternative="greater", method="exact").pvalue
+    assert trend_of([first, second]).p_value == pytest.approx(expected)
+
+
+def test_a_perfect_rise_of_single_values_is_no_proof_at_three_lengths() -> None:
+    assert trend_of([[1.0], [2.0], [3.0]]).p_value == pytest.approx(1 / 6)
+
+
+def test_the_counts_of_rising_pairs_are_those_of_inversions() -> None:
+    # Of the 24 orders of four, 1, 3, 5, 6, 5, 3, 1 have so many inversions.
+    assert chances_of_rises((1, 1, 1, 1)) * 24 == pytest.approx([1, 3, 5, 6, 5, 3, 1])
+
+
+def test_where_there_is_one_arrangement_there_is_nothing_to_test() -> None:
+    assert ordered_trend([[1.0, 1.0], [1.0]], two_sided=False, seed=1) is None
+    assert ordered_trend([[1.0, 2.0], []], two_sided=False, seed=1) is None
+    assert ordered_trend([], two_sided=False, seed=1) is None
+
+
+def test_too_many_pairs_to_count_are_sampled_and_agree() -> None:
+    rng = np.random.default_rng(5)
+    groups = [rng.normal(0.02 * place, size=75).tolist() for place in range(5)]
+    trend = trend_of(groups)
+    assert not trend.exact
+    half = 0.5 * 10 * 75**2
+    n = 375
+    variance = (n**2 * (2 * n + 3) - 5 * 75**2 * (2 * 75 + 3)) / 72
+    expected = stats.norm.sf((rises(groups) - half) / variance**0.5)
+    assert trend.p_value == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("sizes", [(140, 140), (75,) * 5, (30,) * 12, (300, 5)])
+def test_counting_holds_little_and_what_would_hold_more_is_sampled(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(8)
+    groups = [rng.normal(size=size).tolist() for size in sizes]
+    chances_of_rises.cache_clear()
+    tracemalloc.start()
+    try:
+        trend = trend_of(groups)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20e6
+    assert trend.exact == is_counted(sizes) == (sizes == (300, 5))
+
+
+def test_the_ordinary_runs_are_counted() -> None:
+    assert all(is_counted((rounds,) * lengths) for rounds, lengths in ((10, 10), (20, 12), (100, 2), (1, 10)))
+
+
+def test_the_same_seed_gives_the_same_p_value() -> None:
+    groups = [[0.0, 1.0, 1.0], [1.0, 2.0, 2.0], [0.0, 2.0, 3.0]]
+    assert trend_of(groups) == trend_of(groups)
