@@ -16,13 +16,13 @@ from pydantic import TypeAdapter, ValidationError
 from contextcliff.actions.action import Action, Invocation
 from contextcliff.addresses import shown_value
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.annotation.embedder import Embedder
+from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.engines.openai.openai_embedding import Embedder
 from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.judge import Judge
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -34,10 +34,14 @@ from contextcliff.text.tokenizer_choice import TokenizerChoice
 from contextcliff.tracking.tracker import Tracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
-_BESIDE_TASK = ("judge", "embedding")
+_ANNOTATORS: Mapping[str, str] = {
+    "judge": "is no judge; choose one with judge=llm",
+    "embedding": "embeds nothing; choose one with embedding=openai or llamacpp",
+}
+"""Groups that may stay empty, and what is said of a value that is none of their options."""
 _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "output_dir")
-_ASKED = tuple(group for group in _GROUPS if group not in ("action", "tracking"))
+_ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
 _LONGEST_VALUE = 80
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
@@ -58,7 +62,7 @@ def build_invocation(
     `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind.
     """
     values = _resolved(config)
-    _refuse_unknown(values, (*_GROUPS, *_SECTIONS, *_PLAIN), prefix="")
+    _refuse_unknown(values, (*_GROUPS, *_ANNOTATORS, *_SECTIONS, *_PLAIN), prefix="")
     plain = cast(_Plain, build(_Plain, {key: values[key] for key in _PLAIN}, group=""))
     if not _LABEL.fullmatch(plain.label):
         raise ConfigError(
@@ -67,10 +71,18 @@ def build_invocation(
     named = {item.split("=", 1)[0] for item in overrides}
     if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
-    judge = _take_judge(values, named="task.judge.model.name" in named)
-    embedder = _take_embedder(values)
+    judging = values.get("judge")
+    if "judge.model.name" in named and isinstance(judging, dict) and isinstance(judging.get("model"), dict):
+        judging["model"]["served"] = {}
     shown = cast(dict[str, Any], _as_shown(values))
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
+    task = cast(Task, groups["task"])
+    judge = cast(Judge | None, _build_annotator("judge", values.get("judge")))
+    embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
+    if judge is not None and not task.has_references:
+        raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
+    if embedder is not None and not task.embeds_texts:
+        raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     tracking = cast(Tracker, groups["tracking"])
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(
@@ -87,7 +99,7 @@ def build_invocation(
         model=cast(Model, groups["model"]),
         engine=cast(Engine, groups["engine"]),
         tokenizer=cast(TokenizerChoice, groups["tokenizer"]),
-        task=cast(Task, groups["task"]),
+        task=task,
         dataset=cast(Dataset, groups["dataset"]),
         sampling=cast(Sampling, groups["sampling"]),
         kv_policy=cast(KVPolicy, groups["kv_policy"]),
@@ -129,35 +141,18 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
         return f"{key}: missing; give {key}=VALUE"
     raw = cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
     value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
-    told = str(error.msg).splitlines()[0]
-    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", told)
-    return f"{key}={_shown_value(value)}: {within[1] if within else told}; give a value, or a key that there is"
+    message = str(error.msg).splitlines()[0]
+    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
+    return f"{key}={_shown_value(value)}: {within[1] if within else message}; give a value, or a key that there is"
 
 
-def _take_judge(values: Mapping[str, Any], *, named: bool) -> Judge | None:
-    """The judge of a task, which is no part of the task itself: a model and an engine of its own."""
-    node = _beside_task(values, "judge", otherwise="is no judge; choose one with task/judge=llm")
+def _build_annotator(group: str, node: object) -> object | None:
+    """A judge or an embedder; None where none was chosen."""
     if node is None:
         return None
-    if named and isinstance(node.get("model"), dict):
-        node["model"]["served"] = {}
-    return cast(Judge, _build_group("task.judge", node))
-
-
-def _take_embedder(values: Mapping[str, Any]) -> Embedder | None:
-    """What embeds the sentences of a task, which is no part of the task either."""
-    otherwise = "embeds nothing; choose one with task/embedding=openai or llamacpp"
-    node = _beside_task(values, "embedding", otherwise=otherwise)
-    return None if node is None else cast(Embedder, _build_group("task.embedding", node))
-
-
-def _beside_task(values: Mapping[str, Any], name: str, *, otherwise: str) -> dict[str, Any] | None:
-    """What is configured inside a task and built beside it; None where there is none of it."""
-    task = values.get("task")
-    node = task.get(name) if isinstance(task, dict) else None
-    if node is not None and not isinstance(node, dict):
-        raise ConfigError(f"task.{name}={node}: {otherwise}")
-    return node
+    if not isinstance(node, dict):
+        raise ConfigError(f"{group}={node}: {_ANNOTATORS[group]}")
+    return _build_group(group, node)
 
 
 def _build_group(group: str, node: object) -> object:
@@ -167,9 +162,15 @@ def _build_group(group: str, node: object) -> object:
         )
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     if group == "task":
-        for beside in _BESIDE_TASK:
-            values.pop(beside, None)
+        _refuse_former_keys(values)
     return build(_class_at(str(node["_target_"]), group), values, group=group)
+
+
+def _refuse_former_keys(task: Mapping[str, object]) -> None:
+    """Raise `ConfigError` for a judge or an embedder inside a task, where an earlier version had them."""
+    for name in _ANNOTATORS:
+        if name in task:
+            raise ConfigError(f"task.{name}: is a group of its own now; write {name}=OPTION, and {name}.KEY=VALUE")
 
 
 def _built_inside(key: str, value: object) -> object:
@@ -184,14 +185,14 @@ def _built_inside(key: str, value: object) -> object:
 def _class_at(target: str, group: str) -> type:
     module, _, name = target.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), name)
+        named = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ConfigError(
             f"{group}._target_={target}: can't be imported ({error}); give package.module.Class"
         ) from error
-    if not isinstance(found, type):
+    if not isinstance(named, type):
         raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
-    return found
+    return named
 
 
 def _explain(error: ValidationError, cls: type, group: str) -> str:
@@ -210,8 +211,8 @@ def _explain(error: ValidationError, cls: type, group: str) -> str:
         case "too_short" | "string_too_short":
             return f"{key}={_shown_value(first['input'])}: must not be empty"
         case _:
-            told = first["msg"].replace("Input should be", "must be")
-            return f"{key}={_shown_value(first['input'])}: {told}"
+            message = first["msg"].replace("Input should be", "must be")
+            return f"{key}={_shown_value(first['input'])}: {message}"
 
 
 def _key_path(group: str, location: Sequence[int | str]) -> str:

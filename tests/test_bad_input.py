@@ -72,7 +72,6 @@ CASES = {
         "task.length_fractions=[0.5,1.5]",
         "task.length_fractions[1]=1.5: must be less than or equal to 1",
     ),
-    "a judge as a key": ("task.judge=llm", "task.judge=llm: is no judge; choose one with task/judge=llm"),
     "no haystack": ("task.haystacks=0", "task.haystacks=0: must be greater than 0"),
     "a story that is not there": (
         "dataset.story=moby",
@@ -271,12 +270,32 @@ OF_A_TASK = {
         "task.rounds: unknown key; did you mean task.controls?",
     ),
     "a judge for a task without one": (
-        ("task=continuation", "task/judge=llm"),
-        "task/judge: task=continuation takes none; leave it out",
+        ("task=continuation", "judge=llm"),
+        "judge: task=continuation has no reference answers to judge by; leave it out",
     ),
-    "a judge for two tasks of which one takes none": (
-        ("task=niah,continuation", "task/judge=llm"),
-        "task/judge: task=continuation takes none; leave it out",
+    "a key of a judge that was not chosen": (
+        ("judge.model.name=gpt-5",),
+        "judge.model.name: judge=none has no such key; these do: judge=llm",
+    ),
+    "an embedder for a task that embeds nothing": (
+        ("task=niah", "embedding=openai"),
+        "embedding: task=niah embeds nothing; leave it out",
+    ),
+    "a judge inside a task, as it was": (
+        ("task/judge=llm", "task.judge.model.name=gpt-5"),
+        "task/judge: judge and embedding are groups of their own now; write judge=llm",
+    ),
+    "a key of a judge inside a task, as it was": (
+        ("task.judge.right_from=5",),
+        "task.judge.right_from: judge and embedding are groups of their own now; write judge.right_from=5",
+    ),
+    "the engine of a judge inside a task, as it was": (
+        ("engine@task.judge.engine=vllm",),
+        "engine@task.judge.engine: judge and embedding are groups of their own now; write engine@judge.engine=vllm",
+    ),
+    "an embedder inside a task, as it was": (
+        ("task=continuation", "task/embedding=openai"),
+        "task/embedding: judge and embedding are groups of their own now; write embedding=openai",
     ),
     "a task that is named twice, with a key of the first": (
         ("task=niah", "task=qa", "task.trials=2"),

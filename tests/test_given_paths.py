@@ -38,7 +38,7 @@ KEYS = {
     "tokenizer.name of auto": SIMULATED,
     "tokenizer.name of huggingface": (*SIMULATED, "tokenizer=huggingface"),
     "task.word_list": (*SIMULATED, "task=continuation"),
-    "task.embedding.gguf.path": (*SIMULATED, "task=continuation", "task/embedding=llamacpp"),
+    "embedding.gguf.path": (*SIMULATED, "task=continuation", "embedding=llamacpp"),
     "action.runs": (*SIMULATED, "action=compare"),
     "tracking.artifacts": SIMULATED,
 }

@@ -11,7 +11,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.composing import conf_dir
-from contextcliff.config import _BESIDE_TASK, _build_group, _class_at
+from contextcliff.config import _build_group, _class_at
 from contextcliff.errors import ConfigError
 from tests.test_shipped_configuration import OPTIONS, composed
 
@@ -57,8 +57,6 @@ def test_a_wrong_word_lists_the_right_ones(group: str, option: str, key: str, wo
     for parent in parents:
         section = section[parent]
     section[last] = WRONG
-    for beside in _BESIDE_TASK:
-        node.pop(beside, None)
     *first, final = [repr(word) for word in words]
     listed = f"{', '.join(first)} or {final}" if first else final
     with pytest.raises(ConfigError) as raised:

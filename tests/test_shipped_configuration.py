@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from contextcliff.actions.action import Invocation
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
+from contextcliff.errors import ConfigError
 
 OPTIONS = sorted(
     (file.parent.name, file.stem)
@@ -24,7 +25,7 @@ PINNED = """
     model.name model.context_window model.price.input model.price.cached_input model.price.output model.gguf.path
     model.gguf.repo model.gguf.file engine.concurrency engine.timeout_s engine.max_retries task.lengths task.depths
     task.trials task.reserve_tokens task.length_grid task.length_fractions task.depth_grid task.haystacks task.controls
-    task.save_contexts task.needle.kind task.needle.value task.judge dataset.path dataset.paths
+    task.save_contexts task.needle.kind task.needle.value dataset.path dataset.paths
     sampling.temperature sampling.max_tokens sampling.seed kv_policy.name
     kv_policy.budget analysis.threshold analysis.relative_to_baseline analysis.confidence analysis.bins tracking.uri
     tracking.experiment output_dir seed label
@@ -45,23 +46,29 @@ def built(*overrides: str) -> Invocation:
     return build_invocation(composed(*overrides), overrides)
 
 
+_EMBEDS = {"embedding": ("task=continuation",)}
+
+
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
 def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_path: Path) -> None:
-    config = composed(f"{group}={option}", f"output_dir={tmp_path}")
-    node = getattr(build_invocation(config, ()), group)
-    # A judge and an embedder are chosen inside a task's options, and are a model and an engine of their own.
-    assert set(config[group]) - {"_target_", "judge", "embedding"} == {field.name for field in fields(node)}
+    config = composed(*_EMBEDS.get(group, ()), f"{group}={option}", f"output_dir={tmp_path}")
+    node = getattr(build_invocation(config, ()), {"embedding": "embedder"}.get(group, group))
+    if config[group] is None:  # no judge, no embedder
+        assert node is None
+        return
+    assert set(config[group]) - {"_target_"} == {field.name for field in fields(node)}
 
 
 @pytest.mark.parametrize("task", sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml")))
-def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_one(task: str) -> None:
-    if "judge" not in composed(f"task={task}").task:
+def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_references(task: str) -> None:
+    chosen = (f"task={task}", "judge=llm", "engine@judge.engine=vllm", "model@judge.model=gpt")
+    alone = built(f"task={task}")
+    assert alone.judge is None
+    if not alone.task.has_references:
+        with pytest.raises(ConfigError, match="has no reference answers to judge by; leave it out"):
+            built(*chosen)
         return
-    assert built(f"task={task}").judge is None
-    judge = built(
-        f"task={task}", "task/judge=llm", "engine@task.judge.engine=vllm", "model@task.judge.model=gpt",
-        "task.judge.engine.base_url=http://127.0.0.1:9/v1",
-    ).judge  # fmt: skip
+    judge = built(*chosen, "judge.engine.base_url=http://127.0.0.1:9/v1").judge
     assert judge is not None
     assert (judge.engine.name, judge.model.name) == ("vllm", "gpt-5")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.annotation.embedder import Embedder
+from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.engines.openai.openai_embedding import Embedder
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.judge import Judge
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.finish_run import finish_run
+from contextcliff.actions.analyse_run import analyse_run
+from contextcliff.actions.annotate_run import annotate
 from contextcliff.actions.naming import run_of, stored
+from contextcliff.actions.report_run import report_run
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store
 from contextcliff.settings import settings
@@ -20,13 +20,15 @@ class Analyze:
         """Raise `ConfigError` where no run of this configuration is stored."""
         with Store(invocation.output_dir) as store:
             invocation = stored(invocation, store)
-            identity = invocation.identify()
             run = run_of(invocation, store)
             if run is None:
+                run_id = invocation.identify().run_id
                 raise ConfigError(
-                    f"action=analyze: {store.file} holds no run of this configuration ({identity.run_id}); "
+                    f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
                     "run it first, with the same overrides and output_dir"
                 )
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
-            finish_run(invocation, replace(identity, run_id=run.run_id), store)
+            annotated = annotate(invocation, run.run_id, store)
+            analysed = analyse_run(invocation, annotated, store)
+            report_run(invocation, annotated, analysed)
         return ExitCode.DONE

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.preparation import Prepared, planned_samples
+from contextcliff.actions.prepare_run import Prepared, planned_samples
 from contextcliff.errors import ConfigError
 from contextcliff.records.prompt import Prompt
 from contextcliff.records.sample import Sample
@@ -56,11 +56,11 @@ def _way_out(best: BestCase, search: _Search) -> str:
         return "no number of samples could; lower analysis.threshold"
     if best.is_baseline_alone:
         return "ask for more lengths, or take analysis.relative_to_baseline=false"
-    found = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
-    if found is not None:
+    larger = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
+    if larger is not None:
         from contextcliff.reporting.words.english_amounts import counted
 
-        return f"{found.override} ({counted(found.case.samples, each=' a length')}) would be enough"
+        return f"{larger.override} ({counted(larger.case.samples, each=' a length')}) would be enough"
     if best.has_shared_draws:
         return (
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
@@ -87,9 +87,9 @@ class _Search:
         """The first setting, raised as little as will do, under which a perfect model gets the whole range."""
         levers = self.invocation.task.levers
         for lever in (*levers, *([_together(levers[0], rank=1)] if len(levers) > 1 else [])):
-            found = self._raised(lever, best, most)
-            if found is not None:
-                return found
+            larger = self._raised(lever, best, most)
+            if larger is not None:
+                return larger
         return None if self.invocation.task.designed_lengths else self._in_fewer_bins()
 
     def _raised(self, lever: Lever, best: BestCase, most: int) -> _Found | None:

@@ -7,13 +7,13 @@ from dataclasses import asdict, fields, is_dataclass
 
 from contextcliff.actions.action import Invocation
 from contextcliff.analysis.judged_by import Rule
-from contextcliff.engines.openai.openai_embedding import Embedder
-from contextcliff.execution.judge import Judge
+from contextcliff.annotation.embedder import Embedder
+from contextcliff.annotation.judge import Judge
 from contextcliff.execution.store import StoredRun
 from contextcliff.seeding import digest_of
-from contextcliff.tasks.task import ProseTask, Task
+from contextcliff.tasks.task import Task
 
-BINS, BINNING = "analysis.bins", "analysis.binning"
+_BINS, _BINNING = "analysis.bins", "analysis.binning"
 _BASELINE = "analysis.baseline_tokens"
 _RELATIVE = "analysis.relative_to_baseline"
 _WRITTEN_BESIDE = "save_contexts"
@@ -33,7 +33,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
             _analysis(invocation, run),
             _task(invocation.task),
             _judge(invocation.judge),
-            _embedding(invocation.embedder) if isinstance(invocation.task, ProseTask) else {},
+            _embedding(invocation.embedder) if invocation.task.embeds_texts else {},
         )
         for key, value in part.items()
     }
@@ -41,12 +41,13 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
 
 def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
     task = invocation.task
-    found: dict[str, object] = {f"analysis.{key}": value for key, value in asdict(invocation.analysis).items()}
-    if found[_RELATIVE] is None:
-        found[_RELATIVE] = task.relative_by_default
-    found |= {key: run.facts[key] for key in (BINS, BINNING) if key in run.facts}
-    idle = {*([BINS, BINNING] if task.designed_lengths else []), *([] if found[_RELATIVE] else [_BASELINE])}
-    return {key: value for key, value in found.items() if key not in idle}
+    rule: dict[str, object] = {f"analysis.{key}": value for key, value in asdict(invocation.analysis).items()}
+    if rule[_RELATIVE] is None:
+        rule[_RELATIVE] = task.relative_by_default
+    if run.facts.drawn is not None:
+        rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
+    idle = {*([_BINS, _BINNING] if task.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
+    return {key: value for key, value in rule.items() if key not in idle}
 
 
 def _task(task: Task) -> Mapping[str, object]:

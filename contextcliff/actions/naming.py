@@ -24,7 +24,7 @@ def settled(invocation: Invocation, store: Store) -> Invocation:
         return invocation
     # Runs of before this was asked have no model in their names: one of the same model goes on.
     before = run_of(invocation, store)
-    if before is not None and before.facts.get("model") == model.name:
+    if before is not None and before.facts.model == model.name:
         return invocation
     return _named(invocation, model.name)
 
@@ -47,17 +47,17 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
     if not isinstance(engine, ServerEngine) or not engine.needs_served_name(invocation.model):
         return invocation
     candidates = [_named(invocation, name) for name in store.models()]
-    found = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
+    by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
     before = run_of(invocation, store)
     if before is not None:
-        found.setdefault(before.facts["model"], invocation)
-    if len(found) > 1:
-        shown = ", ".join(sorted(found)[:_NAMES_SHOWN])
+        by_name.setdefault(before.facts.model, invocation)
+    if len(by_name) > 1:
+        shown = ", ".join(sorted(by_name)[:_NAMES_SHOWN])
         raise ConfigError(
             f"model.name: {store.file} holds runs of this configuration by several models; choose one with "
             f"model.name=NAME: {shown}"
         )
-    return next(iter(found.values()), invocation)
+    return next(iter(by_name.values()), invocation)
 
 
 def run_of(invocation: Invocation, store: Store) -> StoredRun | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.preparation import Prepared
+from contextcliff.actions.prepare_run import Prepared
 from contextcliff.execution.outcomes import recall
-from contextcliff.execution.scoring import score_outcomes
+from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import Store
 
 
@@ -21,7 +21,9 @@ def first_stage(prepared: Prepared) -> Prepared:
     return replace(prepared, planned=tuple(item for item in prepared.planned if not item.sample.is_ordinary))
 
 
-def after_pilot(invocation: Invocation, identity: Identity, store: Store, prepared: Prepared) -> Prepared:
+def after_pilot(
+    invocation: Invocation, identity: Identity, store: Store, prepared: Prepared, scorer: Scorer
+) -> Prepared:
     """The pilot and the samples of the bins that it points to, with a note of what was saved.
 
     The same pilot gives the same choice, so that a run that was stopped goes on where it was.
@@ -30,7 +32,7 @@ def after_pilot(invocation: Invocation, identity: Identity, store: Store, prepar
 
     asked = [item for item in prepared.planned if item.sample.pilot]
     outcomes = recall(store, identity.run_id, asked)
-    scored = score_outcomes(invocation.task, outcomes, prepared.documents)
+    scored = [scorer.score(outcome) for outcome in outcomes]
     settings = invocation.analysis
     chosen = bins_to_fill(
         scored,
@@ -41,11 +43,11 @@ def after_pilot(invocation: Invocation, identity: Identity, store: Store, prepar
     whole = sum(item.sample.built_tokens for item in prepared.planned)
     left = sum(item.sample.built_tokens for item in planned)
     bins = sorted({item.sample.bin for item in prepared.planned if item.sample.bin is not None})
-    told = ", ".join(str(position + 1) for position in chosen)
+    numbers = ", ".join(str(position + 1) for position in chosen)
     note = (
-        f"a pilot of {len(asked):,} samples pointed to bins {told} of {len(bins)}; only those were filled, which saved "
-        f"{whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
+        f"a pilot of {len(asked):,} samples pointed to bins {numbers} of {len(bins)}; only those were filled, which "
+        f"saved {whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
         "fresh samples alone"
     )
-    notes = "\n".join(part for part in (prepared.run.facts["notes"], note) if part)
-    return replace(prepared, planned=planned, run=replace(prepared.run, facts={**prepared.run.facts, "notes": notes}))
+    facts = replace(prepared.run.facts, notes=(*prepared.run.facts.notes, note))
+    return replace(prepared, planned=planned, run=replace(prepared.run, facts=facts))

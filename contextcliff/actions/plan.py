@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.asking_judge import check_judge, requests_ahead
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
-from contextcliff.actions.preparation import Prepared, deployment, prepare, stored_before
+from contextcliff.actions.prepare_run import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import price_left_out
+from contextcliff.annotation.asking_judge import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
@@ -24,7 +24,6 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveFloat, settings
-from contextcliff.tasks.task import ProseTask
 from contextcliff.text.word_tokens import WordTokenizer
 
 
@@ -45,7 +44,7 @@ class MakePlan:
             invocation, prepared, remarks = _prepared(invocation, store, download)
             missing = store.missing(prepared.planned)
             judge = _judge(invocation, prepared, store)
-            rates = self._rates(store.rates(model=prepared.run.facts["model"], engine=prepared.run.facts["engine"]))
+            rates = self._rates(store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine))
         impossible = impossible_cap(invocation, invocation.identify(), prepared)
         plan = _plan(invocation, prepared, missing, rates, download, judge)
         plan = replace(plan, notes=(*(() if impossible is None else (impossible,)), *remarks, *plan.notes))
@@ -113,7 +112,7 @@ def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) 
     write_manifest(
         manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=invocation.output_dir
     )
-    title = f"Documents by length: {prepared.run.facts['dataset']}"
+    title = f"Documents by length: {prepared.run.facts.dataset}"
     path = invocation.output_dir / "length_histogram.png"
     write_figure(audit_figure(audit, title=title), path=path, dpi=invocation.reporting.dpi)
 
@@ -145,9 +144,9 @@ def _plan(
     answer = max(invocation.sampling.for_answer(sample.answer_tokens).generated_tokens for sample in ordinary)
     return Plan(
         run_id=prepared.run.run_id,
-        model=prepared.run.facts["model"],
-        engine=prepared.run.facts["engine"],
-        tokenizer=prepared.run.facts["tokenizer"],
+        model=prepared.run.facts.model,
+        engine=prepared.run.facts.engine,
+        tokenizer=prepared.run.facts.tokenizer,
         samples=to_send.total(),
         controls=len(samples) - to_send.total(),
         stored=stored_before(prepared.planned, missing),
@@ -169,7 +168,7 @@ def _plan(
             for length in sorted(per_length)
         ),
         notes=(
-            *prepared.run.facts["notes"].splitlines(),
+            *prepared.run.facts.notes,
             *_unpriced(usd, judge),
             *_notes(invocation, missing, rates, download, judge),
         ),
@@ -183,7 +182,7 @@ def _judge(invocation: Invocation, prepared: Prepared, store: Store) -> JudgePla
     if judge is None:
         return None
     check_judge(judge, invocation.budget)
-    ahead = requests_ahead(judge, invocation, prepared, store)
+    ahead = requests_ahead(judge, prepared.planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
     prompt = sum(item.sample.built_tokens for item in ahead)
     completion = answer_tokens((item.sample for item in ahead), judge.sampling)
     return JudgePlan(
@@ -240,7 +239,7 @@ def _notes(
     judge: JudgePlan | None,
 ) -> tuple[str, ...]:
     notes = []
-    if isinstance(invocation.task, ProseTask):
+    if invocation.task.graded:
         notes.append(
             "the fall that is detected is one of right-or-wrong scores; those of prose are fractions and spread less: "
             "a run says how many rounds would settle it"

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from contextcliff import __version__
 from contextcliff.actions.action import Invocation
 from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.execution.stored_facts import facts_to_strings
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.records.sample import Sample
@@ -22,12 +23,12 @@ def manifest_of(
     invocation: Invocation, run: StoredRun, planned: Sequence[PlannedSample], documents: Mapping[str, Document]
 ) -> Mapping[str, object]:
     """`documents` are those that were kept with the run; without any the manifest names samples alone."""
-    found: dict[str, object] = {
+    manifest: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "run_id": run.run_id,
         "fingerprint": run.fingerprint,
         "contextcliff_version": __version__,
-        "facts": dict(run.facts),
+        "facts": facts_to_strings(run.facts),
         "configuration": dict(invocation.parameters),
         "samples": [_line(position, item) for position, item in enumerate(planned)],
     }
@@ -37,13 +38,13 @@ def manifest_of(
         bins: defaultdict[int, list[str]] = defaultdict(list)
         for sample in asked:
             bins[sample.bin or 0].append(sample.item)
-        found["corpus"] = {
+        manifest["corpus"] = {
             "dataset": dict(invocation.dataset.identity()),
             "documents": [asdict(document) for name, document in sorted(documents.items()) if name in named],
             "questions": [_question(sample) for sample in asked],
             "drawn": [bins[position] for position in sorted(bins)],
         }
-    return found
+    return manifest
 
 
 def _line(position: int, item: PlannedSample) -> Mapping[str, object]:
@@ -69,9 +70,9 @@ def _question(sample: Sample) -> Mapping[str, object]:
         "document_id": sample.document_id,
         "text": sample.question,
         "answers": list(sample.answers),
-        "kind": sample.kind,
-        "choices": list(sample.choices),
-        "evidence": [asdict(span) for span in sample.evidence],
+        "kind": sample.reference.kind,
+        "choices": list(sample.reference.choices),
+        "evidence": [asdict(span) for span in sample.reference.evidence],
         "level": sample.metadata.get("level", 1),
         "metadata": {key: value for key, value in sample.metadata.items() if key not in ours},
     }

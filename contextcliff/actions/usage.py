@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from contextcliff.execution.judge import Ratings
+from contextcliff.annotation.ratings import Ratings
 from contextcliff.models.price import Price
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import JudgeUsage, Usage
@@ -68,14 +68,14 @@ def judge_notes(usage: Usage, ratings: Ratings | None, *, answers: int, price: P
 def price_left_out(*, judge: bool) -> str:
     """That the dollars told are those of one model alone."""
     if judge:
-        return "the cost leaves the judge out: give task.judge.model.price.input and task.judge.model.price.output"
+        return "the cost leaves the judge out: give judge.model.price.input and judge.model.price.output"
     return "the cost is the judge's alone: give model.price.input and model.price.output"
 
 
 def _took(generations: Iterable[Generation], price: Price) -> tuple[int, int, int, float | None]:
-    found = list(generations)
-    prompt = sum(generation.prompt_tokens for generation in found)
-    cached = sum(generation.cached_tokens or 0 for generation in found)
-    completion = sum(generation.completion_tokens for generation in found)
+    each_once = list(generations)
+    prompt = sum(generation.prompt_tokens for generation in each_once)
+    cached = sum(generation.cached_tokens or 0 for generation in each_once)
+    completion = sum(generation.completion_tokens for generation in each_once)
     usd = price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion)
     return prompt, cached, completion, usd

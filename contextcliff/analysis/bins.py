@@ -13,7 +13,6 @@ from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.bimodality import bimodality, rolling_variances
 from contextcliff.statistics.descriptive import counted, mean_of, median_of, standard_deviation
-from contextcliff.writing.measures.measure import COMPOSITE
 
 
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:
@@ -74,11 +73,11 @@ def _with_bounds(result: LengthResult, confidence: float) -> LengthResult:
 def _is_failure(item: ScoredSample) -> bool:
     """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1.
 
-    No prose scores 1, and the author's own wouldn't: of prose it is a sample with a failure tag.
+    Where scores are graded it is a sample with a failure tag: even a good one scores below 1.
     """
     if item.score is None:
         return False
-    if COMPOSITE in item.details:
+    if item.graded:
         return item.failure is not None
     return item.details.get("em", item.score) < 1.0
 
@@ -86,7 +85,5 @@ def _is_failure(item: ScoredSample) -> bool:
 def _failures(samples: Iterable[ScoredSample]) -> dict[str, int]:
     """How often each tag occurs among imperfect and unscored samples, most frequent first."""
     return counted(
-        s.failure
-        for s in samples
-        if s.failure is not None and (s.score is None or s.score < 1.0 or COMPOSITE in s.details)
+        s.failure for s in samples if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
     )

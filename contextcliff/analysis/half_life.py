@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from contextcliff.analysis.dispersion import design_effect
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.records.fact import Fact
+from contextcliff.statistics.clusters import pooled_design_effect
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
@@ -143,7 +143,8 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
 
 def half_life_of(study: Study) -> HalfLife:
     """The half-life of a run, with the spread of samples that share a text allowed for."""
-    return half_life(study.results, study.confidence, dispersion=design_effect(study.results))
+    dispersion = pooled_design_effect(result.evidence.clusters for result in study.results)
+    return half_life(study.results, study.confidence, dispersion=dispersion)
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:

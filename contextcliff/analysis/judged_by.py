@@ -43,9 +43,14 @@ def score_rule(rule: Rule) -> Rule:
     return {key: value for key, value in rule.items() if key not in _DRAWN and not key.startswith(_RATED)}
 
 
+_TYPED = re.compile(r"\Atask\.(?=(judge|embedding)\b)")
+"""Reports name judge and embedder by the keys of an earlier version; they are groups of their own now."""
+
+
 def worded(rule: Rule, keys: Collection[str] | None = None) -> str:
     """The rule, or those keys of it, as one would type it: `analysis.threshold=0.9`."""
-    return ", ".join(f"{key}={_shown(value)}" for key, value in rule.items() if keys is None or key in keys)
+    chosen = {key: value for key, value in rule.items() if keys is None or key in keys}
+    return ", ".join(f"{_TYPED.sub('', key)}={_shown(value)}" for key, value in chosen.items())
 
 
 def suffix_of(rule: Rule, keys: Collection[str]) -> str:

@@ -53,11 +53,6 @@ def _no_such_key(match: re.Match[str], message: str, overrides: Sequence[Overrid
     missing = full.group(1) if full is not None else next(filter(None, match.groups()))
     typed = (override.key_or_group for override in overrides)
     key = next((name for name in typed if name == missing or name.startswith(f"{missing}.")), missing)
-    if "/" in key:  # a group inside an option, such as a judge
-        jobs = keys_of_jobs(key.replace("/", "."), overrides)
-        lacking = [job for job, known in jobs.items() if key.replace("/", ".") not in known]
-        if lacking and all(lacking):
-            return f"{key}: {' and '.join(lacking)} {'takes' if len(lacking) == 1 else 'take'} none; leave it out"
     jobs = keys_of_jobs(key, overrides)
     lacking = [job for job, known in jobs.items() if key not in known]
     verb = "has" if len(lacking) == 1 else "have"

@@ -7,7 +7,7 @@ Hydra's own `++` sets a key or adds it. In a sweep over options with different k
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from itertools import chain
@@ -37,15 +37,9 @@ def keys_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Sequen
 
 
 def options_with(key: str) -> list[str]:
-    """The shipped options of `key`'s group whose YAML has the key."""
+    """The shipped options of a key's group that have the key."""
     group = key.partition(".")[0]
-    files = ((option, OmegaConf.load(conf_dir() / group / f"{option}.yaml")) for option in options_of(group))
-    # Keys from a YAML in the option's own defaults list (a judge, an embedder) are not considered.
-    return [
-        option
-        for option, config in files
-        if key in dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
-    ]
+    return [option for option in options_of(group) if key in _keys_of_option(group, option)]
 
 
 def refuse_unknown_forced_keys(overrides: Sequence[Override]) -> None:
@@ -135,6 +129,13 @@ def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[
         return chosen_options(parse_overrides([f"{group}={swept[group]}"]), group)
     default = hydra["runtime"]["choices"].get(group)
     return (default,) if isinstance(default, str) else ()
+
+
+def _keys_of_option(group: str, option: str) -> Collection[str]:
+    config = OmegaConf.load(conf_dir() / group / f"{option}.yaml")
+    if "defaults" in config:  # a judge: its model and its engine are options too
+        return _composed_keys([f"{group}={option}"])
+    return dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
 
 
 def _composed_keys(overrides: Sequence[str]) -> list[str]:

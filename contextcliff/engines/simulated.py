@@ -111,7 +111,7 @@ class SimulatedSession:
         if not sample.answers:
             text = _prose(sample.seed, freshness=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
-            text = sample.reply or f"{'; '.join(sample.answers)}."
+            text = sample.reference.reply or f"{'; '.join(sample.answers)}."
         else:
             text = _wrong_answer(sample, rng)
         if on_token is not None:
@@ -182,9 +182,10 @@ def _wrong_answer(sample: Sample, rng: random.Random) -> str:
     """A wrong answer; where the task asks for a form, at times in that form and at times out of it."""
     answer = sample.answers[0]
     formless = rng.choice(_WRONG)(answer, rng)
-    if not sample.reply or answer not in sample.reply or rng.random() < _FORMLESS:
+    reply = sample.reference.reply
+    if not reply or answer not in reply or rng.random() < _FORMLESS:
         return formless
-    return sample.reply.replace(answer, _scrambled(answer, rng))
+    return reply.replace(answer, _scrambled(answer, rng))
 
 
 def _prose(seed: int, *, freshness: float, tokens: int, rng: random.Random) -> str:

@@ -26,11 +26,11 @@ def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple
 def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
     """A sample's outcome. An answer to a prompt that the server cut, or that a filter stopped, is not the model's."""
     if generation is not None and is_truncated(generation, built_tokens=item.sample.built_tokens):
-        told = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
-        return _outcome(item, generation, TRUNCATED, told)
+        detail = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
+        return _outcome(item, generation, TRUNCATED, detail)
     if generation is not None and is_filtered(generation.finish_reason):
-        told = f"the answer ended with finish_reason={generation.finish_reason}"
-        return _outcome(item, generation, CONTENT_FILTER, told)
+        detail = f"the answer ended with finish_reason={generation.finish_reason}"
+        return _outcome(item, generation, CONTENT_FILTER, detail)
     if generation is not None:
         return _outcome(item, generation, None, "")
     return _outcome(item, None, NOT_SENT, "") if fault is None else _outcome(item, None, fault.kind, fault.detail)

@@ -1,61 +1,101 @@
-"""From outcomes to scored samples: the task judges what there is, and what there is not stays unscored."""
+"""From outcomes to scored samples: the task scores what there is, and what there is not stays unscored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import Generation, Outcome, ScoredSample
-from contextcliff.tasks.task import Task
+from contextcliff.records.generation import Generation, Outcome, Score, ScoredSample
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import ScoringContext, Task
 
 _OUT_OF_THOUGHT = "thinking_budget"
+
+VectorsOf = Callable[[Sequence[str]], Mapping[str, Sequence[float]]]
+"""From texts to the embeddings of those that have one."""
+
+
+class Scorer:
+    """Scores the answers of one run, each of them once.
+
+    An answer that was scored before (to be shown live, or in a pilot) is not scored again: reading prose takes
+    seconds. `samples` are all of the run: each is scored against the others' answers, so that mix-ups show as such,
+    and against its document where there is one in `documents`. `vectors_of` gives the embeddings that are kept;
+    None: nothing was embedded.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        samples: Iterable[Sample],
+        documents: Mapping[str, Document] = MappingProxyType({}),
+        *,
+        vectors_of: VectorsOf | None = None,
+    ) -> None:
+        self._task = task
+        self._foreign_answers = frozenset(answer for sample in samples for answer in sample.answers)
+        self._documents = documents if task.reads_documents else {}
+        self._vectors_of = vectors_of
+        self._scored: dict[str, _Scored] = {}
+
+    def score(self, outcome: Outcome) -> ScoredSample:
+        """The outcome's score; None as its score where the sample has no answer of the model's to score."""
+        sample, generation = outcome.sample, outcome.generation
+        answered = generation is not None and outcome.unscored is None
+        score = self._score(sample, generation) if generation is not None and answered else None
+        return ScoredSample(
+            sample=sample,
+            prompt_sha256=outcome.prompt_sha256,
+            score=None if score is None else score.value,
+            failure=outcome.unscored if score is None else score.failure,
+            prediction="" if score is None else score.prediction,
+            generation=generation,
+            details={} if score is None else score.details,
+            graded=self._task.graded,
+            document=self._documents.get(sample.document_id),
+            retries=outcome.retries,
+        )
+
+    def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:
+        """Texts whose embeddings the score of this outcome uses; none where it has no score."""
+        if outcome.generation is None or outcome.unscored is not None:
+            return ()
+        return self._task.texts_to_embed(outcome.sample, outcome.generation, self._context(outcome.sample))
+
+    def _score(self, sample: Sample, generation: Generation) -> Score:
+        before = self._scored.get(sample.sample_id)
+        if before is not None and before.generation == generation:
+            return before.score
+        context = self._context(sample)
+        if self._vectors_of is not None:
+            texts = self._task.texts_to_embed(sample, generation, context)
+            context = replace(context, vectors=self._vectors_of(texts))
+        score = self._task.score(sample, generation, context)
+        if _ran_out_thinking(generation):
+            score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
+        self._scored[sample.sample_id] = _Scored(generation=generation, score=score)
+        return score
+
+    def _context(self, sample: Sample) -> ScoringContext:
+        return ScoringContext(document=self._documents.get(sample.document_id), foreign_answers=self._foreign_answers)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Scored:
+    generation: Generation
+    score: Score
 
 
 def score_outcomes(
     task: Task, outcomes: Sequence[Outcome], documents: Mapping[str, Document] = MappingProxyType({})
 ) -> tuple[ScoredSample, ...]:
-    """Score every generation.
-
-    Each sample is told the others' answers, so that mix-ups show as such, and its document where it was kept.
-    """
-    everyones = frozenset(_answers(outcomes))
-    return tuple(_score(task, outcome, everyones, documents) for outcome in outcomes)
-
-
-def _score(task: Task, outcome: Outcome, everyones: frozenset[str], documents: Mapping[str, Document]) -> ScoredSample:
-    sample = replace(outcome.sample, foreign_answers=everyones, document=documents.get(outcome.sample.document_id))
-    if outcome.generation is None or outcome.unscored is not None:
-        return ScoredSample(
-            sample=sample,
-            prompt_sha256=outcome.prompt_sha256,
-            score=None,
-            failure=outcome.unscored,
-            prediction="",
-            generation=outcome.generation,
-            retries=outcome.retries,
-        )
-    score = task.score(sample, outcome.generation)
-    if _ran_out_thinking(outcome.generation):
-        score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
-    return ScoredSample(
-        sample=sample,
-        prompt_sha256=outcome.prompt_sha256,
-        score=score.value,
-        failure=score.failure,
-        prediction=score.prediction,
-        generation=outcome.generation,
-        details=score.details,
-        retries=outcome.retries,
-    )
+    """Score all outcomes of a run."""
+    scorer = Scorer(task, (outcome.sample for outcome in outcomes), documents)
+    return tuple(scorer.score(outcome) for outcome in outcomes)
 
 
 def _ran_out_thinking(generation: Generation) -> bool:
     """Whether the model used up its tokens before it came to an answer."""
     return generation.finish_reason == "length" and bool(generation.reasoning) and not generation.text.strip()
-
-
-def _answers(outcomes: Iterable[Outcome]) -> Iterable[str]:
-    for outcome in outcomes:
-        yield from outcome.sample.answers

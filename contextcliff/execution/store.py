@@ -9,41 +9,45 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import cast
 
 from pydantic import TypeAdapter
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
 
-from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution.schema import VERSION, check, migrate
+from contextcliff.errors import ConfigError
+from contextcliff.execution.database import Database
 from contextcliff.execution.store_faults import explained
+from contextcliff.execution.stored_facts import (
+    embedder_strings,
+    facts_from_json,
+    facts_to_strings,
+    judge_strings,
+    server_strings,
+)
+from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
+from contextcliff.records.run import RunFacts
 from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"
-_BUSY_MS = 30_000
 _generation = TypeAdapter(Generation)
-_sample = TypeAdapter(Sample)
 _document = TypeAdapter(Document)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredRun:
-    """A run as the store knows it. `facts` are its strings for the report: tokenizer, dataset, …"""
+    """A run as the store knows it."""
 
     run_id: str
     fingerprint: str
     label: str
-    facts: Mapping[str, str]
+    facts: RunFacts
     wall_s: float = 0.0
 
 
@@ -72,31 +76,15 @@ class Rates:
     decode_tokens_per_s: float | None
 
 
-class Store:
-    """One `state.db`. Reading where there is none finds nothing; the first generation creates it.
-
-    What else is written before that waits in memory and goes in with it: a run that never got an
-    answer leaves nothing behind.
-    """
+class Store(Database):
+    """What is kept of the runs of one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = folder / STORE_NAME
-        self._open: sqlite3.Connection | None = None
-        self._waiting: list[tuple[str, Sequence[Sequence[object]]]] = []
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open = None
+        super().__init__(folder / STORE_NAME)
 
     def generation(self, key: str) -> Generation | None:
         """The generation under this key."""
-        row = self._first("SELECT generation FROM generations WHERE key = ?", key)
+        row = self.first("SELECT generation FROM generations WHERE key = ?", key)
         with explained(self.file):
             return None if row is None else _generation.validate_json(row[0])
 
@@ -106,13 +94,13 @@ class Store:
         for item in planned:
             first.setdefault(item.key, item)
         return [
-            item for key, item in first.items() if self._first("SELECT 1 FROM generations WHERE key = ?", key) is None
+            item for key, item in first.items() if self.first("SELECT 1 FROM generations WHERE key = ?", key) is None
         ]
 
     def keep(self, planned: PlannedSample, generation: Generation) -> None:
         """Make a generation durable. One that is there already, from another process, stays."""
         row = (planned.key, planned.sample.sample_id, planned.prompt_sha256, json.dumps(asdict(generation)))
-        self._write(
+        self.write(
             "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",
             [row],
             creates=True,
@@ -124,103 +112,108 @@ class Store:
         A run that is begun again keeps its wall time.
         """
         packed = {document.document_id: _pack(document) for document in documents}
-        self._write(
+        self.write(
             "INSERT OR IGNORE INTO documents (sha256, document) VALUES (?, ?)",
             [(hashlib.sha256(data).hexdigest(), zlib.compress(data)) for data in packed.values()],
         )
-        self._write(
+        self.write(
             "INSERT OR REPLACE INTO run_documents (run_id, document_id, sha256) VALUES (?, ?, ?)",
             [(run.run_id, name, hashlib.sha256(data).hexdigest()) for name, data in packed.items()],
         )
-        self._write(
+        self.write(
             "INSERT INTO runs (run_id, fingerprint, label, facts) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (run_id) DO UPDATE SET facts = excluded.facts",
-            [(run.run_id, run.fingerprint, run.label, json.dumps(dict(run.facts)))],
+            [(run.run_id, run.fingerprint, run.label, json.dumps(facts_to_strings(run.facts)))],
         )
-        self._write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
-        self._write(
+        self.write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
+        self.write(
             "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
             [
-                (run.run_id, position, item.key, item.prompt_sha256, _sample_json(item.sample))
+                (run.run_id, position, item.key, item.prompt_sha256, sample_to_json(item.sample))
                 for position, item in enumerate(planned)
             ],
         )
 
-    def record_facts(self, run_id: str, facts: Mapping[str, str]) -> None:
-        """Add to a run's facts, or replace those of the same name."""
-        self._write(
-            "UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(dict(facts)), run_id)]
-        )
+    def record_server(self, run_id: str, lines: Sequence[str]) -> None:
+        """Say what the server of a run said of itself, in the place of what was known before."""
+        self._change_facts(run_id, server_strings(lines))
+
+    def record_judge(self, run_id: str, name: str, *, served: str | None) -> None:
+        """Say which model judges a run, and what its server calls it."""
+        self._change_facts(run_id, judge_strings(name, served=served))
+
+    def record_embedder(self, run_id: str, name: str) -> None:
+        """Say what embedded the texts of a run."""
+        self._change_facts(run_id, embedder_strings(name))
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add an invocation's seconds to the run's."""
-        self._write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])
+        self.write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
         """The embeddings that are kept under these keys."""
-        rows = {key: self._first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
+        rows = {key: self.first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
         with explained(self.file):
             return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
 
     def without_vector(self, keys: Iterable[str]) -> list[str]:
         """Those of the keys under which no embedding is kept, in their order."""
-        return [key for key in keys if self._first("SELECT 1 FROM embeddings WHERE key = ?", key) is None]
+        return [key for key in keys if self.first("SELECT 1 FROM embeddings WHERE key = ?", key) is None]
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep embeddings, in single precision."""
-        self._write(
+        self.write(
             "INSERT OR IGNORE INTO embeddings (key, vector) VALUES (?, ?)",
             [(key, array("f", vector).tobytes()) for key, vector in vectors.items()],
         )
 
     def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
         """Count a failed attempt."""
-        self._write(
+        self.write(
             "INSERT INTO faults (run_id, sample_id, kind, detail) VALUES (?, ?, ?, ?)",
             [(run_id, sample_id, fault.kind, fault.detail)],
         )
 
     def run(self, run_id: str) -> StoredRun | None:
         """A run by its id."""
-        row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE run_id = ?", run_id)
+        row = self.first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE run_id = ?", run_id)
         with explained(self.file):
             return None if row is None else _stored_run(row)
 
     def same_run(self, fingerprint: str, *, label: str) -> StoredRun | None:
         """The latest run of a configuration, whatever its options were called then."""
-        row = self._first(
+        row = self.first(
             "SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE fingerprint = ? AND label = ? "
             "ORDER BY created_at DESC LIMIT 1",
             fingerprint,
             label,
         )
-        return None if row is None else _stored_run(row)
+        with explained(self.file):
+            return None if row is None else _stored_run(row)
 
     def labelled(self, label: str) -> StoredRun | None:
         """The run that holds a label."""
-        row = self._first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)
+        row = self.first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)
         with explained(self.file):
             return None if row is None else _stored_run(row)
 
     def models(self) -> tuple[str, ...]:
         """The models of all stored runs, each once."""
-        rows = self._all("SELECT DISTINCT json_extract(facts, '$.model') FROM runs ORDER BY 1")
+        rows = self.all("SELECT DISTINCT json_extract(facts, '$.model') FROM runs ORDER BY 1")
         return tuple(name for (name,) in rows if name)
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order."""
-        rows = self._all(
-            "SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id
-        )
+        rows = self.all("SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
         with explained(self.file):
             return tuple(
-                PlannedSample(sample=_sample.validate_json(sample), prompt_sha256=sha256, key=key)
+                PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
                 for sample, sha256, key in rows
             )
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
         """The documents that were kept with a run, by their id."""
-        rows = self._all(
+        rows = self.all(
             "SELECT document_id, document FROM run_documents JOIN documents USING (sha256) WHERE run_id = ?", run_id
         )
         with explained(self.file):
@@ -228,7 +221,7 @@ class Store:
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
-        rows = self._all(
+        rows = self.all(
             "SELECT DISTINCT generations.key, generation FROM runs JOIN run_samples USING (run_id) "
             "JOIN generations USING (key) "
             "WHERE json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?",
@@ -249,48 +242,19 @@ class Store:
 
     def last_faults(self, run_id: str) -> Mapping[str, Fault]:
         """The last fault of each sample that had one."""
-        rows = self._all("SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY rowid", run_id)
+        rows = self.all("SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY rowid", run_id)
         return {sample_id: Fault(kind=kind, detail=detail) for sample_id, kind, detail in rows}
 
     def count_faults(self, run_id: str) -> Mapping[str, int]:
         """Failed attempts by kind, retried ones included."""
-        return Counter(kind for (kind,) in self._all("SELECT kind FROM faults WHERE run_id = ?", run_id))
+        return Counter(kind for (kind,) in self.all("SELECT kind FROM faults WHERE run_id = ?", run_id))
 
     def failed_attempts(self, run_id: str) -> Mapping[str, int]:
         """Failed attempts of each sample that had one, of every invocation."""
-        return Counter(sample for (sample,) in self._all("SELECT sample_id FROM faults WHERE run_id = ?", run_id))
+        return Counter(sample for (sample,) in self.all("SELECT sample_id FROM faults WHERE run_id = ?", run_id))
 
-    def _first(self, query: str, *values: object) -> tuple[str, ...] | None:
-        return next(iter(self._all(query, *values)), None)
-
-    def _all(self, query: str, *values: object) -> list[tuple[str, ...]]:
-        if self._open is None and not self.file.exists():
-            return []
-        with explained(self.file):
-            return self._connection().execute(query, values).fetchall()
-
-    def _write(self, statement: str, rows: Sequence[Sequence[object]], *, creates: bool = False) -> None:
-        self._waiting.append((statement, rows))
-        if not creates and not self.file.exists():
-            return
-        with explained(self.file):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self._connection() as connection:  # commits, or rolls back
-                for waiting, values in self._waiting:
-                    connection.executemany(waiting, values)
-        self._waiting.clear()
-
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            # Changing a fresh file to WAL does not wait for another process that is doing the same.
-            opening = Retrying(
-                retry=retry_if_exception(_is_locked),
-                stop=stop_after_delay(_BUSY_MS / 1000),
-                wait=wait_random(min=0.005, max=0.05),
-                reraise=True,
-            )
-            self._open = opening(_opened, self.file)
-        return self._open
+    def _change_facts(self, run_id: str, changed: Mapping[str, str]) -> None:
+        self.write("UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(changed), run_id)])
 
 
 def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
@@ -303,33 +267,12 @@ def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
         )
 
 
-def _is_locked(error: BaseException) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
-
-
-def _opened(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000)
-    try:
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-        version = check(connection, file)  # before anything is written to it
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        if version < VERSION:
-            migrate(connection, file)
-    except (sqlite3.Error, RunError):
-        connection.close()
-        raise
-    return connection
-
-
 def _pack(document: Document) -> bytes:
     return _document.dump_json(document)
 
 
-def _sample_json(sample: Sample) -> str:
-    return _sample.dump_json(sample, exclude={"foreign_answers", "document"}).decode()
-
-
 def _stored_run(row: tuple[str, ...]) -> StoredRun:
     run_id, fingerprint, label, facts, wall_s = row
-    return StoredRun(run_id=run_id, fingerprint=fingerprint, label=label, facts=json.loads(facts), wall_s=float(wall_s))
+    return StoredRun(
+        run_id=run_id, fingerprint=fingerprint, label=label, facts=facts_from_json(facts), wall_s=float(wall_s)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
 
 
@@ -75,6 +76,10 @@ class ScoredSample:
     prediction: str
     generation: Generation | None
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
+    graded: bool = False
+    """Whether even a good answer scores below 1, as `Task.graded` says."""
+    document: Document | None = field(default=None, compare=False, repr=False)
+    """The whole document that it was scored against, where the task reads documents."""
     judge_rating: int | None = None
     """A judge's 1-10, where one was asked."""
     retries: int = 0

@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from contextcliff.records.corpus import Document, Span
+from contextcliff.records.corpus import Span
 from contextcliff.records.prompt import Recipe
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reference:
+    """What an answer is compared with beside the accepted answers, as far as the task has it."""
+
+    kind: str = "short"
+    """How the answer is compared, as `Question.kind` says."""
+    choices: tuple[str, ...] = ()
+    evidence: tuple[Span, ...] = ()
+    """Where in the document the evidence stands; of a continuation the author's own next words."""
+    distractors: tuple[str, ...] = ()
+    """Values of the same form that stand in the same context and are wrong."""
+    reply: str = ""
+    """A right answer in the form that is asked for; empty: any of `Sample.answers`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,10 +48,9 @@ class Sample:
     """Accepted answers; empty where nothing is right or wrong (continuation)."""
     recipe: Recipe
     seed: int
+    reference: Reference = Reference()
     cluster: str = ""
     """What it shares with other samples of its length (a haystack, a packed context); empty: nothing."""
-    distractors: tuple[str, ...] = ()
-    """Values of the same form that stand in the same context and are wrong."""
     metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
     """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
     item: str = ""
@@ -44,13 +58,6 @@ class Sample:
     repeat: int = 0
     bin: int | None = None
     """The length bin that it was drawn for, where documents have their natural length."""
-    kind: str = "short"
-    """How the answer is compared, as `Question.kind` says."""
-    choices: tuple[str, ...] = ()
-    evidence: tuple[Span, ...] = ()
-    """Where in the document the evidence stands."""
-    reply: str = ""
-    """A right answer in the form that is asked for; empty: any of `answers`."""
     answer_tokens: int | None = None
     """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
     control: str | None = None
@@ -59,10 +66,6 @@ class Sample:
     """`sample_id`s of the controls of this sample."""
     pilot: bool = False
     """Whether it only says which other samples are worth sending."""
-    document: Document | None = field(default=None, compare=False, repr=False)
-    """The whole document, where scoring reads it."""
-    foreign_answers: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """Answers of the run's other samples: one of these in an answer is another sample's needle."""
 
     @property
     def is_ordinary(self) -> bool:

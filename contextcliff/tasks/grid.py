@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import ContextBudget, Lever, Raised, configured
+from contextcliff.tasks.task import ContextBudget, Lever, Raised, Task
 
 NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
 """Keys that change no sample: what is kept of a run, and what is checked of a needle."""
@@ -61,11 +61,13 @@ class DepthGrid:
 
 
 @settings
-class DesignedLengths:
+class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure, `trials` samples at each place.
 
     `length_fractions` (of the window) win over `length_grid`, and that over `lengths`.
     """
+
+    not_asked = NOT_IN_A_SAMPLE
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Prompt lengths in tokens, chat template and question included."""
@@ -85,31 +87,6 @@ class DesignedLengths:
         refuse_twice("task.length_fractions", self.length_fractions)
 
     @property
-    def name(self) -> str:
-        """Name in reports."""
-        raise NotImplementedError
-
-    @property
-    def designed_lengths(self) -> bool:
-        """Lengths are chosen."""
-        return True
-
-    @property
-    def reads_documents(self) -> bool:
-        """An answer is right or wrong by itself."""
-        return False
-
-    @property
-    def relative_by_default(self) -> bool:
-        """An answer found or not has an absolute scale."""
-        return False
-
-    @property
-    def perfect_score(self) -> float:
-        """All right."""
-        return 1.0
-
-    @property
     def levers(self) -> tuple[Lever, ...]:
         """More trials."""
         return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
@@ -120,10 +97,6 @@ class DesignedLengths:
 
     def _with(self, **changes: Any) -> Any:  # what is no task yet is the base of one
         return replace(self, **changes)
-
-    def identity(self) -> Mapping[str, object]:
-        """Every key that determines a sample."""
-        return {"task": self.name, **configured(self, but=NOT_IN_A_SAMPLE)}
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""

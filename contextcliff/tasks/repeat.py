@@ -21,7 +21,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, TaskPlan
+from contextcliff.tasks.task import Materials, ScoringContext, TaskPlan
 from contextcliff.text.tokens import Tokenizer, tokenise
 
 _LINE = re.compile(r"^\W*(\d+)[.):]\s*(.*?)\W*$", re.MULTILINE)
@@ -44,21 +44,13 @@ class Pair:
 class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
+    name = "repeat"
+
     instruction: str
     """Stands before the list."""
     answer_format: str
     """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "repeat"
-
-    @property
-    def texts(self) -> int:
-        """One, which is not used."""
-        return 1
 
     def answer_tokens(self, context_tokens: int) -> int:
         """As many as the list takes, and a margin."""
@@ -76,7 +68,7 @@ class Repeat(Depths):
                     controls |= {control.sample_id: control for control in own}
         return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of lines copied in their place, where the odd one is among them and is named."""
         return score_copy(generation.text, expected=sample.answers[0], cut_off=generation.finish_reason == "length")
 

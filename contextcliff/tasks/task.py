@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
-from contextcliff.records.corpus import Corpus, LengthAudit
+from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.text.tokens import Tokenizer
-from contextcliff.writing.measures.familiar import WordList
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -52,6 +52,18 @@ class TaskPlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ScoringContext:
+    """What an answer is scored against, beside its sample."""
+
+    document: Document | None = None
+    """The whole document of the sample, where the task reads documents."""
+    foreign_answers: frozenset[str] = frozenset()
+    """The accepted answers of all samples of the run: one that is not this sample's is another sample's needle."""
+    vectors: Mapping[str, Sequence[float]] | None = None
+    """An embedding for each text of `Task.texts_to_embed` that has one; None: nothing was embedded."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Raised:
     """A task with more samples a length, and the override that makes it so: `task.trials=8`."""
 
@@ -67,104 +79,90 @@ class Lever:
     at: Callable[[int], Raised]
 
 
+class Task(ABC):
+    """One benchmark; a subclass is a settings dataclass, named in `_target_` of a YAML in `conf/task/`.
+
+    A task has a `name` and says how long its prompts get (`longest_context`), what it asks (`build`) and what an
+    answer is worth (`score`). Everything else has a default.
+    """
+
+    name: ClassVar[str]
+    """The kind of task, in `sample_id`s and reports."""
+    designed_lengths: ClassVar[bool] = True
+    """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
+    relative_by_default: ClassVar[bool] = False
+    """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
+    reads_documents: ClassVar[bool] = False
+    """Whether scoring reads the documents, which are then kept with the run."""
+    perfect_score: ClassVar[float] = 1.0
+    """What the best possible answers score on average."""
+    graded: ClassVar[bool] = False
+    """Whether even a good answer scores below 1: an answer then fails by its failure tag and not by its score."""
+    has_references: ClassVar[bool] = True
+    """Whether samples have accepted answers, which a judge can compare an answer with."""
+    embeds_texts: ClassVar[bool] = False
+    """Whether scores can use embeddings (`texts_to_embed`)."""
+    findings: ClassVar[tuple[str, ...]] = ()
+    """Keys of the report sections that this task has beside those of every task."""
+    not_asked: ClassVar[tuple[str, ...]] = ("save_contexts",)
+    """Keys that determine no sample: what is kept of a run, and how its answers are scored."""
+
+    @property
+    def texts(self) -> int:
+        """Different texts (or stretches of one) that the dataset has to give."""
+        return 1
+
+    @property
+    def save_contexts(self) -> bool:
+        """Whether the prompts are kept beside the report."""
+        return False
+
+    @property
+    def levers(self) -> tuple[Lever, ...]:
+        """What gives more evidence at each length, the cheapest first."""
+        return ()
+
+    def identity(self) -> Mapping[str, object]:
+        """What determines the samples, for the run's fingerprint: every key but those of `not_asked`."""
+        return {"task": self.name, **configured(cast("DataclassInstance", self), but=self.not_asked)}
+
+    def shortened(self, context_budget: ContextBudget) -> Self:  # noqa: ARG002 - for tasks that design lengths
+        """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
+        return self
+
+    @abstractmethod
+    def longest_context(self, context_budget: ContextBudget) -> int:
+        """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
+
+    def longest_answer(self, context_budget: ContextBudget) -> int:
+        """Most tokens that an answer may take."""
+        return context_budget.answer_tokens
+
+    @abstractmethod
+    def build(self, materials: Materials) -> TaskPlan:
+        """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
+
+    def texts_to_embed(
+        self,
+        sample: Sample,  # noqa: ARG002 - for tasks that embed
+        generation: Generation,  # noqa: ARG002
+        context: ScoringContext,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Texts whose embeddings the score of this answer uses; `context` has no vectors yet."""
+        return ()
+
+    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - `Score.details`
+        """What a run that is watched shows of an answer's score, a short text each."""
+        return ()
+
+    @abstractmethod
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
+        """Score one answer: pure, and without regard to any other."""
+
+
 def configured(task: DataclassInstance, *, but: Collection[str]) -> dict[str, object]:
     """All keys of a task but those of these names, in its sections too.
 
     What determines a prompt is told by what does not, so that a new key is part of it until it is named.
     """
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
-
-
-class Task(Protocol):
-    """One benchmark; a dataclass in `conf/task/`."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        ...
-
-    @property
-    def designed_lengths(self) -> bool:
-        """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
-        ...
-
-    @property
-    def relative_by_default(self) -> bool:
-        """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
-        ...
-
-    @property
-    def texts(self) -> int:
-        """Different texts (or stretches of one) that the dataset has to give."""
-        ...
-
-    @property
-    def reads_documents(self) -> bool:
-        """Whether scoring reads the documents, which are then kept with the run."""
-        ...
-
-    @property
-    def save_contexts(self) -> bool:
-        """Whether the prompts are kept beside the report."""
-        ...
-
-    @property
-    def perfect_score(self) -> float:
-        """What the best possible answers score on average."""
-        ...
-
-    @property
-    def levers(self) -> Sequence[Lever]:
-        """What gives more evidence at each length, the cheapest first."""
-        ...
-
-    def shortened(self, context_budget: ContextBudget) -> Task:
-        """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
-        ...
-
-    def identity(self) -> Mapping[str, object]:
-        """What determines the samples, for the run's fingerprint."""
-        ...
-
-    def longest_context(self, context_budget: ContextBudget) -> int:
-        """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
-        ...
-
-    def longest_answer(self, context_budget: ContextBudget) -> int:
-        """Most tokens that an answer may take."""
-        ...
-
-    def build(self, materials: Materials) -> TaskPlan:
-        """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
-        ...
-
-    def score(self, sample: Sample, generation: Generation) -> Score:
-        """Score one answer: pure, and without regard to any other."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Compared:
-    """A text that the model wrote, what the author wrote in its place, and windows of as much of the author's text."""
-
-    written: str
-    original: str
-    windows: tuple[str, ...]
-    language: str
-
-
-@runtime_checkable
-class ProseTask(Protocol):
-    """A task whose answers are prose, judged against an author's."""
-
-    def familiar(self) -> WordList:
-        """The words that count as familiar."""
-        ...
-
-    def compared(self, sample: Sample, generation: Generation) -> Compared:
-        """The texts that an answer is held against."""
-        ...
-
-    def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
-        """z-scores of the author's own windows, as long as these answers on average, by measure."""
-        ...

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from contextcliff.annotation.judge import Judge
 from contextcliff.engines.simulated import Simulated
-from contextcliff.execution.judge import Judge
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from tests.actions.test_run import kept
@@ -20,8 +20,8 @@ from tests.tasks.needles import build, niah, said
 
 FEW = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=12", "model.price.input=1", "model.price.output=4")
 PRICED = (
-    *("task/judge=llm", "engine@task.judge.engine=simulated", "model@task.judge.model=smollm2"),
-    *("task.judge.model.price.input=10", "task.judge.model.price.output=20", "task.judge.engine.ceiling=1.0"),
+    *("judge=llm", "engine@judge.engine=simulated", "model@judge.model=smollm2"),
+    *("judge.model.price.input=10", "judge.model.price.output=20", "judge.engine.ceiling=1.0"),
 )
 JUDGED = (*SIMULATED, *FEW, *PRICED)
 
@@ -82,8 +82,8 @@ def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run
 def test_a_plan_with_one_price_missing_says_whose(tmp_path: Path) -> None:
     told = {
         "model.price.input=null": "the cost is the judge's alone: give model.price.input and model.price.output",
-        "task.judge.model.price.input=null": "the cost leaves the judge out: give task.judge.model.price.input and "
-        "task.judge.model.price.output",
+        "judge.model.price.input=null": "the cost leaves the judge out: give judge.model.price.input and "
+        "judge.model.price.output",
     }
     for override, note in told.items():
         assert contextcliff(*JUDGED, override, "action=plan", cwd=tmp_path).returncode == 0
@@ -111,11 +111,11 @@ def test_what_is_rated_costs_nothing_again(tmp_path: Path) -> None:
 
 
 def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars(tmp_path: Path) -> None:
-    done = contextcliff(*JUDGED, "task.judge.model.price.input=null", "budget.usd=1", cwd=tmp_path)
+    done = contextcliff(*JUDGED, "judge.model.price.input=null", "budget.usd=1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         2,
-        "error: budget.usd=1: this model has no price; give task.judge.model.price.input and "
-        "task.judge.model.price.output, or take budget.tokens\n",
+        "error: budget.usd=1: this model has no price; give judge.model.price.input and "
+        "judge.model.price.output, or take budget.tokens\n",
     )
 
 
@@ -124,8 +124,8 @@ def test_a_judge_that_runs_out_of_budget_is_told_and_the_report_is_partial(tmp_p
     judge = Rating(models=[{"id": "m", "max_model_len": 4096}], overcounts=10)
     with serving(judge) as server:
         asked = (
-            *(*SIMULATED, *FEW, "task/judge=llm", "engine@task.judge.engine=vllm", "task.judge.engine.concurrency=1"),
-            *(f"task.judge.engine.base_url={server.address}", "task.judge.model.name=m"),
+            *(*SIMULATED, *FEW, "judge=llm", "engine@judge.engine=vllm", "judge.engine.concurrency=1"),
+            *(f"judge.engine.base_url={server.address}", "judge.model.name=m"),
         )
         done = contextcliff(*asked, "budget.tokens=12000", cwd=tmp_path)
         (report,) = reports(tmp_path)

@@ -14,9 +14,10 @@ from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.execution.store import StoredRun
+from contextcliff.records.run import DrawnBins, RunFacts
 
-JUDGE = ("task/judge=llm", "engine@task.judge.engine=simulated", "task.judge.model.name=j")
-VECTORS = ("task=continuation", "task/embedding=openai", "task.embedding.base_url=http://127.0.0.1:9/v1")
+JUDGE = ("judge=llm", "engine@judge.engine=simulated", "judge.model.name=j")
+VECTORS = ("task=continuation", "embedding=openai", "embedding.base_url=http://127.0.0.1:9/v1")
 RELATIVE = "analysis.relative_to_baseline=true"
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 
@@ -28,7 +29,8 @@ def built(*overrides: str) -> Invocation:
     return build_invocation(config, overrides)
 
 
-def rule(*overrides: str, **facts: str) -> dict[str, str]:
+def rule(*overrides: str, drawn: DrawnBins | None = None) -> dict[str, str]:
+    facts = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text", drawn=drawn)
     run = StoredRun(run_id="run", fingerprint="f", label="", facts=facts)
     return dict(rule_of_invocation(built(*overrides), run))
 
@@ -41,8 +43,8 @@ def rule(*overrides: str, **facts: str) -> dict[str, str]:
         ((), ("analysis.baseline_tokens=600",)),
         ((), ("task.save_contexts=true", "reporting.dpi=90", "budget.tokens=9", "engine.concurrency=9")),
         ((), ("tracking=none", "label=another", "task.trials=9", "kv_policy=q8_0", "model=qwen")),
-        (JUDGE, (*JUDGE, "task.judge.engine.concurrency=3")),
-        (VECTORS, (*VECTORS, "task.embedding.batch=3", "task.embedding.timeout_s=9")),
+        (JUDGE, (*JUDGE, "judge.engine.concurrency=3")),
+        (VECTORS, (*VECTORS, "embedding.batch=3", "embedding.timeout_s=9")),
     ],
 )
 def test_what_changes_no_judgement_is_the_same_rule(first: tuple[str, ...], second: tuple[str, ...]) -> None:
@@ -60,11 +62,11 @@ def test_what_changes_no_judgement_is_the_same_rule(first: tuple[str, ...], seco
         (("task=qa",), ("task=qa", "task.metric=em")),
         (("task=continuation",), ("task=continuation", "task.min_tokens_fraction=0.5")),
         ((), JUDGE),
-        (JUDGE, (*JUDGE, "task.judge.right_from=5")),
-        (JUDGE, (*JUDGE, "task.judge.rubric=briefly")),
-        (JUDGE, (*JUDGE, "task.judge.engine.ceiling=0.5")),
+        (JUDGE, (*JUDGE, "judge.right_from=5")),
+        (JUDGE, (*JUDGE, "judge.rubric=briefly")),
+        (JUDGE, (*JUDGE, "judge.engine.ceiling=0.5")),
         (("task=continuation",), VECTORS),
-        (VECTORS, (*VECTORS, "task.embedding.model=another")),
+        (VECTORS, (*VECTORS, "embedding.model=another")),
     ],
 )
 def test_what_changes_a_judgement_is_another_rule(first: tuple[str, ...], second: tuple[str, ...]) -> None:
@@ -87,8 +89,8 @@ def test_a_key_of_the_analysis_is_in_the_rule_by_itself() -> None:
 
 
 def test_drawn_bins_are_those_of_the_run_whatever_the_analysis_asks() -> None:
-    drawn = {"analysis.bins": "5", "analysis.binning": "fixed"}
-    assert rule("task=qa", "analysis.bins=10", **drawn)["analysis.bins"] == "5"
+    drawn = DrawnBins(bins=5, binning="fixed")
+    assert rule("task=qa", "analysis.bins=10", drawn=drawn)["analysis.bins"] == "5"
 
 
 def test_a_word_list_is_told_by_its_file(tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
-    judge = ("task/judge=llm", "engine@task.judge.engine=openai", "task.judge.model.name=j", "action=analyze")
+    judge = ("judge=llm", "engine@judge.engine=openai", "judge.model.name=j", "action=analyze")
     run(tmp_path, *NEEDLES)
-    run(tmp_path, *NEEDLES, *judge, "task.judge.engine.base_url=http://me:hunter2@127.0.0.1:9/v1")
+    run(tmp_path, *NEEDLES, *judge, "judge.engine.base_url=http://me:hunter2@127.0.0.1:9/v1")
     _, judged = folders(tmp_path)
     assert judged.endswith("-judge-j")
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"hunter2" in file.read_bytes()]

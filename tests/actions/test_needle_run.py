@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from contextcliff.execution.judge import rating_of
+from contextcliff.annotation.ratings import rating_of
 from tests.commands import SIMULATED, contextcliff, reports, samples
 
 SHORT = ("task.lengths=[400,800]", "task.trials=2", "task.depths=[0.1,0.5,0.9]")
 JUDGED = (
-    *(*SIMULATED, *SHORT, "task/judge=llm", "engine@task.judge.engine=simulated", "model@task.judge.model=smollm2"),
-    *("task.judge.engine.law=flat", "engine.law=flat", "engine.ceiling=0.5"),
+    *(*SIMULATED, *SHORT, "judge=llm", "engine@judge.engine=simulated", "model@judge.model=smollm2"),
+    *("judge.engine.law=flat", "engine.law=flat", "engine.ceiling=0.5"),
 )
 
 
@@ -64,7 +64,7 @@ def test_several_haystacks_are_told_as_clusters(tmp_path: Path) -> None:
 
 
 def test_a_faithful_judge_agrees_with_the_exact_score(tmp_path: Path) -> None:
-    report = run(tmp_path, *JUDGED, "task.judge.engine.ceiling=1.0")
+    report = run(tmp_path, *JUDGED, "judge.engine.ceiling=1.0")
     judgement = report["judgement"]
     assert (judgement["n_judged"], judgement["n_unjudged"], judgement["disagreements"]) == (12, 0, 0)
     assert {line["judge_rating"] for line in samples(tmp_path)} == {1, 10}
@@ -73,8 +73,8 @@ def test_a_faithful_judge_agrees_with_the_exact_score(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ratings_are_kept_and_analysed_again_without_the_judge(tmp_path: Path) -> None:
-    first = run(tmp_path, *JUDGED, "task.judge.engine.ceiling=0.7")
-    again = run(tmp_path, *JUDGED, "task.judge.engine.ceiling=0.7", "action=analyze")
+    first = run(tmp_path, *JUDGED, "judge.engine.ceiling=0.7")
+    again = run(tmp_path, *JUDGED, "judge.engine.ceiling=0.7", "action=analyze")
     assert first["judgement"] == again["judgement"]
     assert first["judgement"]["n_unjudged"] > 0  # what a wrong judge says holds no rating from 1 to 10
 

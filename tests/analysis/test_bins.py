@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.groups import group
-from contextcliff.writing.measures.measure import COMPOSITE
 from tests.analysis.analysis_samples import analysed, curve, scored_sample
 
 lengths = st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=80)
@@ -42,11 +41,9 @@ def test_figures_worked_by_hand() -> None:
     assert (result.ttft_ms_median, result.latency_ms_median) == (2.5, 5.0)
 
 
-def test_prose_fails_where_it_has_a_tag_and_not_where_it_scores_below_1() -> None:
+def test_a_graded_answer_fails_where_it_has_a_tag_and_not_where_it_scores_below_1() -> None:
     rounds = [(0.9, None), (0.7, None), (0.4, "repetition"), (0.0, "empty"), (1.0, "copied"), (None, "timeout")]
-    samples = [
-        dataclasses.replace(scored_sample(500, score), failure=tag, details={COMPOSITE: 30.0}) for score, tag in rounds
-    ]
+    samples = [dataclasses.replace(scored_sample(500, score), failure=tag, graded=True) for score, tag in rounds]
     (result,) = analysed(samples).bins
     assert result.failure_rate == 3 / 5
     assert result.failures == {"copied": 1, "empty": 1, "repetition": 1, "timeout": 1}

@@ -32,7 +32,7 @@ def test_a_report_of_an_earlier_version_is_judged_by_what_its_cap_tells() -> Non
 
 def test_a_rule_is_told_as_it_is_typed() -> None:
     told = worded(RULE, ["analysis.relative_to_baseline", "analysis.threshold", "task.judge"])
-    assert told == "analysis.threshold=0.8, analysis.relative_to_baseline=false, task.judge=null"
+    assert told == "analysis.threshold=0.8, analysis.relative_to_baseline=false, judge=null"
 
 
 def test_a_folder_is_called_by_what_differs() -> None:

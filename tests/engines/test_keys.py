@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.annotation.openai_embedding import OpenAIEmbedding
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
-from contextcliff.engines.openai.openai_embedding import OpenAIEmbedding
 from contextcliff.engines.openai.providers import PROVIDERS
 from contextcliff.engines.openai.server_address import Address, address_of
 from contextcliff.errors import ConfigError
@@ -83,7 +83,7 @@ def test_a_missing_key_is_one_line_before_anything_is_contacted(tmp_path: Path) 
 
 
 def test_a_judges_missing_key_is_found_before_the_run_is_paid_for(tmp_path: Path) -> None:
-    judge = ("task/judge=llm", "task.judge.model.name=gpt-5")
+    judge = ("judge=llm", "judge.model.name=gpt-5")
     done = contextcliff("engine=simulated", *judge, *QUIET, cwd=tmp_path, env={**NO_KEYS, "OPENAI_BASE_URL": OPENAI})
     assert done.returncode == 2
     assert done.stderr.startswith("error: engine.api_key_env: api.openai.com needs a key")
@@ -203,7 +203,7 @@ def test_a_judge_is_sent_the_login_of_its_address_and_keeps_none_of_it(tmp_path:
     with serving(FakeServer(login=LOGIN)) as server:
         url = server.address.replace("http://", f"http://{IN_ADDRESS}@")
         done = contextcliff(
-            "engine=simulated", "task/judge=llm", f"task.judge.engine.base_url='{url}'", "task.lengths=[300]",
+            "engine=simulated", "judge=llm", f"judge.engine.base_url='{url}'", "task.lengths=[300]",
             "task.trials=1", "reporting.progress=false", cwd=tmp_path, env=NO_KEYS,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution import store as store_module
+from contextcliff.execution import database
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.run import RunFacts
 from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))
 PLANNED = tuple(
     PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
 )
-RUN = StoredRun(run_id="run", fingerprint="f", label="", facts={"tokenizer": "words"})
+FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text")
+RUN = StoredRun(run_id="run", fingerprint="f", label="", facts=FACTS)
 
 
 def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> N
 
 
 def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "_BUSY_MS", 50)
+    monkeypatch.setattr(database, "_BUSY_MS", 50)
     with Store(tmp_path) as store:
         store.keep(PLANNED[0], said("9"))
         with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:

@@ -100,7 +100,7 @@ def test_steps_are_taken_once_and_all_or_none(tmp_path: Path, monkeypatch: pytes
     further = ("ALTER TABLE faults ADD COLUMN waited_s REAL", "UPDATE runs SET wall_s = wall_s + 1")
     monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, (*further, "no SQL")))
     monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setattr("contextcliff.execution.store.VERSION", 2)
+    monkeypatch.setattr("contextcliff.execution.database.VERSION", 2)
     with Store(tmp_path) as store, pytest.raises(RunError, match="syntax error"):
         store.generation("key-0")
     assert version(tmp_path / "state.db") == 1

@@ -9,7 +9,7 @@ from gguf import GGUFWriter
 
 from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Gguf
+from contextcliff.models.weights import Gguf
 
 
 def written(path: Path, *, kv_heads: int | list[int] | None = None, heads: int | None = 4, width: int = 64) -> Path:

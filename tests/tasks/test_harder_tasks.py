@@ -10,6 +10,7 @@ from contextcliff.records.prompt import Words
 from contextcliff.tasks.needles.aggregation import score_count
 from contextcliff.tasks.needles.niah_semantic import names, needle_set
 from contextcliff.tasks.repeat import score_copy
+from contextcliff.tasks.task import ScoringContext
 from tests.tasks.needles import TEXTS, built, prompt, said, shipped
 
 
@@ -24,7 +25,9 @@ def test_ten_needles_from_depth_0_40_stand_at_0_40_0_46_and_so_on_to_0_94() -> N
 def test_several_needles_score_the_share_found_and_say_which() -> None:
     task = shipped("niah_multi", lengths=[600], trials=1, count=4)
     sample = built(task).samples[0]
-    score = task.score(sample, said(f"They are {sample.answers[2]} and {sample.answers[0]}, and 1234567."))
+    score = task.score(
+        sample, said(f"They are {sample.answers[2]} and {sample.answers[0]}, and 1234567."), ScoringContext()
+    )
     assert (score.value, score.failure) == (0.5, "partial")
     assert score.prediction == f"{sample.answers[0]}; {sample.answers[2]}"
 
@@ -40,13 +43,13 @@ def test_a_packed_row_asks_for_every_needle_of_one_and_the_same_context() -> Non
         assert all(
             f"magic {sample.question.split()[5]} number is: {sample.answers[0]}" in min(contexts) for sample in row
         )
-        assert all(len(sample.distractors) == 12 for sample in row)
+        assert all(len(sample.reference.distractors) == 12 for sample in row)
     assert len({sample.cluster for sample in samples}) == 2
 
 
 def test_an_isolated_needle_has_no_distractors() -> None:
     for sample in built(shipped("niah_multikey", lengths=[900], trials=1, layout="isolated")).samples:
-        assert sample.distractors == ()
+        assert sample.reference.distractors == ()
         assert prompt(sample).user.count("number is:") == 1
 
 
@@ -57,8 +60,8 @@ def test_distractors_of_a_semantic_needle_are_of_its_topic_and_about_others() ->
         hidden = " ".join(piece.text for piece in sample.recipe.user[1:-1] if isinstance(piece, Words))
         frames = [item.needle.split("{name}") for item in topic]
         assert sum(all(part.strip() in hidden for part in frame) for frame in frames) == 4
-        assert sample.answers[0] not in sample.distractors
-        assert {*sample.answers, *sample.distractors} <= set(names())
+        assert sample.answers[0] not in sample.reference.distractors
+        assert {*sample.answers, *sample.reference.distractors} <= set(names())
 
 
 @settings(max_examples=30, deadline=None)
@@ -76,7 +79,7 @@ def test_following_a_chain_from_the_question_leads_to_the_answer(hops: int, chai
             break
         name, steps = told.split()[-1], steps + 1
     assert (told, steps) == (sample.answers[0], hops)
-    assert len(sample.distractors) == chains - 1
+    assert len(sample.reference.distractors) == chains - 1
     distance = sample.metadata["evidence_distance_tokens"]
     assert isinstance(distance, int)
     assert 90 <= distance <= 210  # a tenth of the text, at sentence starts

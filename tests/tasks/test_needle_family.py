@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.prompt import Passage, Words
-from contextcliff.tasks.task import ContextBudget
+from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, prompt, said, shipped
@@ -37,14 +37,14 @@ def test_the_oracle_scores_one_and_an_empty_answer_and_a_distractors_answer_noth
     task = small(option)
     samples = built(task).samples
     for sample, other in zip(samples, (*samples[1:], samples[0]), strict=True):
-        assert task.score(sample, said("; ".join(sample.answers))).value == 1.0
-        assert task.score(sample, said(f"{'; '.join(sample.answers)}.")).failure is None
-        assert task.score(sample, said(" \n")).value == 0.0
-        assert task.score(sample, said("")).failure == "empty"
-        for wrong in sample.distractors:
-            assert task.score(sample, said(wrong)).value == 0.0
+        assert task.score(sample, said("; ".join(sample.answers)), ScoringContext()).value == 1.0
+        assert task.score(sample, said(f"{'; '.join(sample.answers)}."), ScoringContext()).failure is None
+        assert task.score(sample, said(" \n"), ScoringContext()).value == 0.0
+        assert task.score(sample, said(""), ScoringContext()).failure == "empty"
+        for wrong in sample.reference.distractors:
+            assert task.score(sample, said(wrong), ScoringContext()).value == 0.0
         if set(other.answers).isdisjoint(sample.answers):
-            assert task.score(sample, said(other.answers[0])).value == 0.0
+            assert task.score(sample, said(other.answers[0]), ScoringContext()).value == 0.0
 
 
 @pytest.mark.parametrize("option", FAMILY)
@@ -154,5 +154,5 @@ def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
         before, _ = (piece for piece in sample.recipe.user if isinstance(piece, Passage))
         assert before.end == 0 or text[: before.end].rstrip().endswith("。")
         assert "隠している。 " not in prompt(sample, document).user
-        assert task.score(sample, said("銅の水差しの底に隠しています。")).value == 1.0
-        assert task.score(sample, said("水差しの中です。")).value == 0.0
+        assert task.score(sample, said("銅の水差しの底に隠しています。"), ScoringContext()).value == 1.0
+        assert task.score(sample, said("水差しの中です。"), ScoringContext()).value == 0.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.records.prompt import Words
 from contextcliff.tasks.needles.values import NUMBER, score_value
-from contextcliff.tasks.task import ContextBudget
+from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
@@ -131,5 +131,5 @@ def test_a_wrong_answer_gets_one_tag(answer: str, finish_reason: str, tag: str) 
 def test_the_oracle_scores_one_and_an_empty_answer_nothing() -> None:
     task = niah(lengths=[300], trials=1)
     for sample in build(task):
-        assert task.score(sample, said(sample.answers[0])).value == 1.0
-        assert task.score(sample, said("")).value == 0.0
+        assert task.score(sample, said(sample.answers[0]), ScoringContext()).value == 1.0
+        assert task.score(sample, said(""), ScoringContext()).value == 0.0

@@ -17,7 +17,7 @@ from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.prompt import Passage, Words, render
 from contextcliff.tasks.questions.length_bins import draw
 from contextcliff.tasks.questions.qa import Qa
-from contextcliff.tasks.task import ContextBudget, Materials, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import said
 
@@ -26,7 +26,7 @@ ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 
 def qa(**changes: Any) -> Qa:
     values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "qa.yaml"))
-    del values["_target_"], values["defaults"]
+    del values["_target_"]
     return TypeAdapter(Qa).validate_python({**values, "min_context_tokens": 0, "min_samples": 1, **changes})
 
 
@@ -148,18 +148,18 @@ def test_controls_ask_the_evidence_alone_and_the_question_without_its_document()
 def test_the_oracle_scores_one_and_silence_nothing(form: str) -> None:
     task, texts = qa(format=form), corpus(50, 400)
     for sample in built(task, texts).samples:
-        whole = sample.__class__(**{f: getattr(sample, f) for f in sample.__slots__} | {"document": texts.documents[0]})
-        assert task.score(whole, said(sample.reply)).value == 1.0
-        assert task.score(whole, said("")).value == 0.0
+        context = ScoringContext(document=texts.documents[0])
+        assert task.score(sample, said(sample.reference.reply), context).value == 1.0
+        assert task.score(sample, said(""), context).value == 0.0
 
 
 def test_a_choice_is_answered_by_its_letter() -> None:
     texts = corpus(80, kind="choice", choices=("a lamp", "the brass key", "a rope"))
     task = qa(format="plain")
     sample = built(task, texts).samples[0]
-    assert sample.reply == "B"
+    assert sample.reference.reply == "B"
     assert "A. a lamp\nB. the brass key\nC. a rope" in render(sample.recipe, {"d000": texts.documents[0]}).user
-    assert [task.score(sample, said(letter)).value for letter in "ABC"] == [0.0, 1.0, 0.0]
+    assert [task.score(sample, said(letter), ScoringContext()).value for letter in "ABC"] == [0.0, 1.0, 0.0]
 
 
 lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)

@@ -116,7 +116,6 @@ def make_round(
         seed=1000 + trial,
         item=item,
         answer_tokens=answer_tokens,
-        document=DOCUMENT,
     )
     generation = Generation(
         text=text,
@@ -136,6 +135,8 @@ def make_round(
         prediction=text if answered else "",
         generation=generation if answered else None,
         details=found if answered else {},
+        graded=True,
+        document=DOCUMENT,
     )
 
 

@@ -22,7 +22,7 @@ from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Score
 from contextcliff.records.prompt import Passage, Prompt, render
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.task import ContextBudget, Materials, ProseTask, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.word_tokens import WordTokenizer
 from contextcliff.writing.task.continuation import Continuation
@@ -35,12 +35,13 @@ STORY = Document(
     text=files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8"),
 )
 ROOM = ContextBudget(context_window=8192, answer_tokens=1024)
+AGAINST_THE_STORY = ScoringContext(document=STORY)
 TOKENIZER = WordTokenizer()
 
 
 def continuation(**changes: Any) -> Continuation:
     values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "continuation.yaml"))
-    del values["_target_"], values["defaults"]
+    del values["_target_"]
     return TypeAdapter(Continuation).validate_python({**values, "max_tokens": 256, "rounds": 2, **changes})
 
 
@@ -67,9 +68,8 @@ def of_length(found: tuple[Sample, ...], context_tokens: int) -> list[Sample]:
 
 
 def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = None) -> Score:
-    asked = replace(sample or samples()[0], document=STORY)
     answer = replace(said(text, "length"), completion_tokens=completion_tokens)
-    return continuation().score(asked, answer)
+    return continuation().score(sample or samples()[0], answer, AGAINST_THE_STORY)
 
 
 # ---------------------------------------------------------------- the prompt
@@ -96,9 +96,9 @@ def test_all_lengths_end_at_one_point_and_each_is_a_suffix_of_the_next(
     for sample in found:
         # The prompt ends with the text, and what the author wrote next begins where it ends.
         assert render(sample.recipe, {"story": STORY}).user.endswith(STORY.text[:point][-200:])
-        assert sample.evidence[0].start == point
+        assert sample.reference.evidence[0].start == point
         answer = min(max_tokens, ROOM.context_window // 4)
-        spanned = STORY.text[sample.evidence[0].start : sample.evidence[0].end]
+        spanned = STORY.text[sample.reference.evidence[0].start : sample.reference.evidence[0].end]
         assert answer - 12 <= len(TOKENIZER.starts(spanned)) <= answer + 1
 
 
@@ -263,8 +263,17 @@ def test_lengths_that_the_text_can_not_fill_are_left_out_and_named() -> None:
     )
 
 
-def test_a_continuation_task_is_a_prose_task() -> None:
-    assert isinstance(continuation(), ProseTask)
+def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
+    task, sample, answer = continuation(), samples()[0], replace(said(STORY.text[:1200]), completion_tokens=256)
+    texts = task.texts_to_embed(sample, answer, AGAINST_THE_STORY)
+    vectors = {text: (1.0, float(place % 7), float(len(text))) for place, text in enumerate(texts)}
+    plain = task.score(sample, answer, AGAINST_THE_STORY)
+    embedded = task.score(sample, answer, replace(AGAINST_THE_STORY, vectors=vectors))
+    assert embedded.details.keys() - plain.details.keys() >= {"adjacent_coherence", "z.global_coherence"}
+    assert embedded.value == 1.0 - embedded.details["composite"] / 100.0
+    assert embedded.failure == plain.failure
+    del vectors[texts[0]]
+    assert task.score(sample, answer, replace(AGAINST_THE_STORY, vectors=vectors)) == plain
 
 
 # ---------------------------------------------------------------- bad input
@@ -375,7 +384,7 @@ def test_the_original_is_measured_over_as_many_tokens_as_the_model_wrote() -> No
 def test_thinking_before_the_answer_is_no_part_of_it() -> None:
     text = STORY.text[:500]
     answer = replace(said(text), completion_tokens=400, reasoning="x" * 500)
-    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
     assert found.details["original.word_count"] < 200  # of 200 tokens, not of 400
 
 
@@ -384,21 +393,23 @@ def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Pat
     file.write_text("tide\nharbour\n", encoding="utf-8")
     ours = continuation(word_list=str(file))
     assert ours.identity() == continuation().identity()
-    sample, answer = replace(samples()[0], document=STORY), replace(said(STORY.text[:1000]), completion_tokens=256)
-    unfamiliar = [task.score(sample, answer).details["pct_unfamiliar_words"] for task in (ours, continuation())]
+    sample, answer = samples()[0], replace(said(STORY.text[:1000]), completion_tokens=256)
+    unfamiliar = [
+        task.score(sample, answer, AGAINST_THE_STORY).details["pct_unfamiliar_words"] for task in (ours, continuation())
+    ]
     assert unfamiliar[0] > 0.9 > unfamiliar[1]
 
 
 def test_reasoning_that_the_server_counts_and_hides_is_no_part_of_the_answer() -> None:
     answer = replace(said(STORY.text[:500]), completion_tokens=400, reasoning_tokens=290)
-    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
     assert found.failure == "too_short"
     assert found.details["original.word_count"] < 110
 
 
 def test_where_a_server_counts_nothing_the_text_tells_how_much_was_written() -> None:
     answer = replace(said(STORY.text[:1100]), completion_tokens=1, server_counted=False)
-    found = continuation().score(replace(samples()[0], document=STORY), answer)
+    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
     assert found.failure != "too_short"
 
 
@@ -407,10 +418,10 @@ def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
     document = Document(document_id="story", title="潮", text=text, language="ja")
     sample = built(continuation(start_context=1024, max_context=2048), document).samples[0]
     answer = replace(said(text[:300]), completion_tokens=256)
-    found = continuation().score(replace(sample, document=document), answer)
+    found = continuation().score(sample, answer, ScoringContext(document=document))
     assert "cloze_score" not in found.details
     assert {"char_entropy", "compression_ratio", "composite"} <= set(found.details)
-    half = continuation().score(replace(sample, document=document), replace(answer, completion_tokens=128))
+    half = continuation().score(sample, replace(answer, completion_tokens=128), ScoringContext(document=document))
     share = half.details["original.continuation_length"] / found.details["original.continuation_length"]
     assert share == pytest.approx(0.5, abs=0.03)
 

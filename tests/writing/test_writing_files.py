@@ -221,17 +221,17 @@ def test_all_that_was_written_can_be_read_the_original_first(cliff: Report, tmp_
 
 def test_the_original_keeps_its_paragraphs(cliff: Report, tmp_path: Path) -> None:
     item = make_round(text="one two three")
-    document = item.sample.document
+    document = item.document
     assert document is not None
     verse = replace(document, text=f"{document.text[:43]}“He came,\n\nbeing  late.” More")
-    scored = [replace(item, sample=replace(item.sample, document=verse))]
+    scored = [replace(item, document=verse)]
     written(with_writing(cliff, scored), tmp_path, scored=scored)
     text = (tmp_path / "generations.txt").read_text(encoding="utf-8")
     assert "\n\n“He came,\n\nbeing\n\n===" in text
 
 
 def test_without_the_document_the_original_is_said_to_be_missing(cliff: Report, tmp_path: Path) -> None:
-    scored = [replace(item, sample=replace(item.sample, document=None)) for item in make_rounds()]
+    scored = [replace(item, document=None) for item in make_rounds()]
     written(with_writing(cliff, scored), tmp_path, scored=scored)
     assert "the document is not kept with this run" in (tmp_path / "generations.txt").read_text(encoding="utf-8")
 

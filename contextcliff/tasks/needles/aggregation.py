@@ -21,8 +21,10 @@ from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, require_fields
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import WORD, tag_without_value
+from contextcliff.tasks.task import ScoringContext
 
 _NUMERALS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
@@ -35,6 +37,8 @@ _MARGIN = 2
 @settings
 class Aggregation(PlantingTask):
     """A row of lengths. Each of `words` coded words occurs `min_count` to `max_count` times."""
+
+    name = "aggregation"
 
     mode: Literal["count", "most_frequent"]
     words: Annotated[int, Field(ge=2, le=20)]
@@ -55,11 +59,6 @@ class Aggregation(PlantingTask):
                 f"task.max_count={self.max_count}: must be at least task.min_count + {_MARGIN} and at most "
                 f"{len(_NUMERALS) - 1}"
             )
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "aggregation"
 
     def plant(self, site: SampleSite) -> Planted:
         """Every occurrence of every word, shuffled, evenly over the text."""
@@ -86,12 +85,12 @@ class Aggregation(PlantingTask):
             metadata={"occurrences": counts[0]},
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 for the right count (in digits or letters), or for the right word alone."""
         if self.mode == "count":
             cut_off = generation.finish_reason == "length"
             return score_count(generation.text, expected=sample.answers[0], cut_off=cut_off)
-        return score_planted(sample, generation, WORD)
+        return score_planted(sample, generation, context, WORD)
 
     def _counts(self, rng: random.Random) -> list[int]:
         """How often each word occurs; the first is the one that is asked for, or the most frequent."""

@@ -17,9 +17,11 @@ from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import FORMS, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.task import ScoringContext
 
 
 @settings
@@ -75,19 +77,16 @@ class Needle:
 class Niah(Depths, PlantingTask):
     """A grid of lengths and depths with `trials` samples a cell."""
 
-    needle: Needle
+    name = "niah"
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah"
+    needle: Needle
 
     def check_text(self, text: str) -> None:
         """Refuse a text that answers a static needle's question by itself."""
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
-            told = " and ".join(repr(words) for words in self.needle.accepted)
+            answer = " and ".join(repr(words) for words in self.needle.accepted)
             raise ConfigError(
-                f"task.needle: the text holds {told} already, so finding it would show nothing; "
+                f"task.needle: the text holds {answer} already, so finding it would show nothing; "
                 "take another needle, or another dataset"
             )
 
@@ -95,11 +94,11 @@ class Niah(Depths, PlantingTask):
         """One sentence at the depth."""
         return _PLANT[self.needle.kind](self.needle, site)
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where what was hidden stands in the answer."""
         if self.needle.kind == "static":
             return score_static(generation.text, self.needle, cut_off=generation.finish_reason == "length")
-        return score_planted(sample, generation, FORMS[self.needle.value])
+        return score_planted(sample, generation, context, FORMS[self.needle.value])
 
 
 def draw_city_value(site: SampleSite, form: str) -> tuple[str, str, int]:

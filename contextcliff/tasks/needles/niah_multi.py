@@ -16,9 +16,11 @@ from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, require_fields
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask
 from contextcliff.tasks.needles.values import NUMBER, tag_without_value
 from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.task import ScoringContext
 
 _TOKENS_AN_ANSWER = 24
 
@@ -39,6 +41,8 @@ class StaticNeedle:
 class NiahMulti(Depths, PlantingTask):
     """`needles` are hidden as they stand; where there are none, `count` sentences of `template` are drawn."""
 
+    name = "niah_multi"
+
     needles: tuple[StaticNeedle, ...] = ()
     count: PositiveInt
     template: str
@@ -56,11 +60,6 @@ class NiahMulti(Depths, PlantingTask):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.count > len(CITIES) // 2:
             raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah_multi"
 
     @property
     def how_many(self) -> int:
@@ -97,15 +96,15 @@ class NiahMulti(Depths, PlantingTask):
             redrawn=redrawn,
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
         text = generation.text.strip()
-        found = [wanted for wanted in sample.answers if _found(wanted, text)]
-        value = len(found) / len(sample.answers)
+        named = [wanted for wanted in sample.answers if _found(wanted, text)]
+        value = len(named) / len(sample.answers)
         if value == 1.0:
-            return Score(value=1.0, prediction="; ".join(found), failure=None)
-        failure = "partial" if found else tag_without_value(text, cut_off=generation.finish_reason == "length")
-        return Score(value=value, prediction="; ".join(found) or text, failure=failure)
+            return Score(value=1.0, prediction="; ".join(named), failure=None)
+        failure = "partial" if named else tag_without_value(text, cut_off=generation.finish_reason == "length")
+        return Score(value=value, prediction="; ".join(named) or text, failure=failure)
 
     def _drawn(self, site: SampleSite) -> tuple[tuple[StaticNeedle, ...], int]:
         if self.needles:

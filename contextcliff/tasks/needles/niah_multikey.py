@@ -17,13 +17,17 @@ from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import draw_city_value, filled, require_fields
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import NUMBER
+from contextcliff.tasks.task import ScoringContext
 
 
 @settings
 class NiahMultikey(Depths, PlantingTask):
     """A grid of lengths and depths; `distractors` more needles, evenly spread, that nobody asks for."""
+
+    name = "niah_multikey"
 
     layout: Literal["packed", "isolated"]
     distractors: NonNegativeInt = 0
@@ -49,11 +53,6 @@ class NiahMultikey(Depths, PlantingTask):
                 "can be drawn"
             )
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah_multikey"
-
     def asked(self) -> dict[str, object]:
         """With `packed`, the depths too: every one of them is in every prompt."""
         asked = dict(super().asked())
@@ -67,9 +66,9 @@ class NiahMultikey(Depths, PlantingTask):
         """Every needle of the row, or one alone."""
         return _LAYOUTS[self.layout](self, site)
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the right number stands in the answer, and none of the other needles'."""
-        return score_planted(sample, generation, NUMBER)
+        return score_planted(sample, generation, context, NUMBER)
 
 
 def _isolated(task: NiahMultikey, site: SampleSite) -> Planted:

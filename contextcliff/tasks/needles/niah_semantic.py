@@ -19,8 +19,10 @@ from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.haystack import Fact
 from contextcliff.tasks.needles.niah import filled
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import WORD
+from contextcliff.tasks.task import ScoringContext
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +40,8 @@ class SemanticNeedle:
 class NiahSemantic(Depths, PlantingTask):
     """A grid of lengths and depths; `distractors` needles of the same topic about other people, evenly spread."""
 
+    name = "niah_semantic"
+
     distractors: NonNegativeInt = 0
     topics: tuple[str, ...] = ()
     """Topics to draw from; none: all."""
@@ -54,11 +58,6 @@ class NiahSemantic(Depths, PlantingTask):
                 f"task.distractors={self.distractors}: a topic has {smallest} needles; at most {smallest - 1} "
                 "can stand beside the one that is asked for"
             )
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "niah_semantic"
 
     def plant(self, site: SampleSite) -> Planted:
         """A needle of the set with a name of its own, and its distractors."""
@@ -88,9 +87,9 @@ class NiahSemantic(Depths, PlantingTask):
             metadata={"topic": chosen.topic, "needle": chosen.id},
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the right name stands in the answer, and no distractor's."""
-        return score_planted(sample, generation, WORD)
+        return score_planted(sample, generation, context, WORD)
 
 
 @cache

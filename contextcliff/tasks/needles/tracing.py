@@ -19,8 +19,10 @@ from contextcliff.settings import Fraction, PositiveInt, settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, require_fields
-from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, score_planted
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import NUMBER, WORD
+from contextcliff.tasks.task import ScoringContext
 
 
 @settings
@@ -30,6 +32,8 @@ class Tracing(Depths, PlantingTask):
     `distances` are shares of the text between neighbouring links; the trials of a cell go through them in turn. A
     chain that would run over the end starts as much earlier.
     """
+
+    name = "tracing"
 
     hops: Annotated[int, Field(ge=1, le=8)]
     chains: PositiveInt
@@ -55,11 +59,6 @@ class Tracing(Depths, PlantingTask):
                 f"task.distances: {longest:g} of the text between neighbours, {self.hops} times over (task.hops), is "
                 f"more than the whole text; {1.0 / self.hops:.3g} is the most"
             )
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "tracing"
 
     def plant(self, site: SampleSite) -> Planted:
         """The chain that is asked for from the depth on, the others anywhere."""
@@ -96,9 +95,9 @@ class Tracing(Depths, PlantingTask):
             metadata={"hops": self.hops},
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the chain's number stands in the answer, and no other chain's."""
-        return score_planted(sample, generation, NUMBER)
+        return score_planted(sample, generation, context, NUMBER)
 
     def _sentences(self, names: list[str], value: str) -> list[str]:
         first = filled(self.assignment, name=names[0], number=value)

@@ -73,17 +73,17 @@ def score_value(
     `incomplete` (cut off by the token limit) · `refusal` · `missing` (none of these: no such value in the answer).
     """
     text = answer.strip()
-    found = form.found(text)
+    values = form.found(text)
     wanted = expected.casefold()
-    wrong = [value for value in found if value != wanted and value in {other.casefold() for other in distractors}]
-    if wanted in found and not wrong:
+    wrong = [value for value in values if value != wanted and value in {other.casefold() for other in distractors}]
+    if wanted in values and not wrong:
         return Score(value=1.0, prediction=expected, failure=None)
-    alike = [value for value in found if value != wanted and form.telling and len(value) == len(wanted)]
-    mixed_up = wrong or [value for value in found if value in {other.casefold() for other in foreign} - {wanted}]
+    alike = [value for value in values if value != wanted and form.telling and len(value) == len(wanted)]
+    mixed_up = wrong or [value for value in values if value in {other.casefold() for other in foreign} - {wanted}]
     prediction = next(iter([*mixed_up, *alike]), text)
     if not text:
         failure = "empty"
-    elif wanted in found:
+    elif wanted in values:
         failure = "hedged"
     elif mixed_up:
         failure = "wrong_needle"

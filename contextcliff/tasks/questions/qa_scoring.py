@@ -93,8 +93,8 @@ def score_answer(
         return _scored(raw, parsed.answer, value=0.0, em=0.0, f1=0.0, failure=failure_of(parsed, question))
     em, f1 = (best(measure, parsed.answer, references) for measure in (exact_match, token_f1))
     if question_kind == "summary":
-        found = failure_of(parsed, question)
-        failure = None if found.tag in ("partial", "wrong") else found
+        summary_failure = failure_of(parsed, question)
+        failure = None if summary_failure.tag in ("partial", "wrong") else summary_failure
         value = best(rouge_l, parsed.answer, references)
     else:
         failure = None if em == 1 else failure_of(parsed, question)

@@ -71,22 +71,22 @@ class Failure:
 @lru_cache(maxsize=32)
 def context_words_of(text: str) -> ContextWords:
     """The content words of a document: a second for 5 MB, hence kept for the questions that follow on the same."""
-    found = content_words(text)
+    words = content_words(text)
     # An answer of one character (犬) has no pair to be looked for by.
-    single = {character for word in found if _UNSPACED.match(word) for character in word}
-    return ContextWords(words=found | single)
+    single = {character for word in words if _UNSPACED.match(word) for character in word}
+    return ContextWords(words=words | single)
 
 
 def content_words(text: str) -> frozenset[str]:
     """The words of a text that say something; numbers without the marks between thousands."""
-    found: set[str] = set()
+    words: set[str] = set()
     for run in set(runs(_THOUSANDS.sub("", text))):
         for piece in _PIECE.findall(run):
             if _UNSPACED.match(piece):
-                found.update(piece[place : place + 2] for place in range(max(1, len(piece) - 1)))
+                words.update(piece[place : place + 2] for place in range(max(1, len(piece) - 1)))
             elif (len(piece) > 2 and piece not in _FUNCTION_WORDS) or any(map(str.isdigit, piece)):
-                found.add(piece)
-    return frozenset(found)
+                words.add(piece)
+    return frozenset(words)
 
 
 def classify(

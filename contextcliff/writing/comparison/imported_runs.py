@@ -9,12 +9,12 @@ from pathlib import Path
 from contextcliff.reporting.comparison.compared_run import ComparedRun
 from contextcliff.reporting.comparison.comparison_part import ReadingRequest
 from contextcliff.reporting.run_names import RunFacts
-from contextcliff.tasks.task import ProseTask
 from contextcliff.writing.comparison.written_run import UNSET, WORD_LIST
 from contextcliff.writing.context_tester.imported_run import ImportedRun
 from contextcliff.writing.context_tester.imported_writing import imported_writing, remeasured
 from contextcliff.writing.context_tester.results import kept_texts, read_context_tester
 from contextcliff.writing.measures.familiar import WordList, dale_chall
+from contextcliff.writing.task.continuation import Continuation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +57,7 @@ def imported_run(path: Path, request: ReadingRequest, *, key: str) -> ComparedRu
 
 
 def _familiar_words(request: ReadingRequest) -> _FamiliarWords:
-    if isinstance(request.task, ProseTask):
+    if isinstance(request.task, Continuation):
         return _FamiliarWords(words=request.task.familiar(), setting=request.parameters.get(WORD_LIST, UNSET))
     return _FamiliarWords(words=dale_chall(), setting=UNSET)
 

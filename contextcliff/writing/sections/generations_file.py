@@ -32,7 +32,7 @@ def _header(text: str) -> str:
 
 def _original(writing: Writing, *, scored: Sequence[ScoredSample]) -> Iterator[str]:
     """The author's own next words, as many as the longest round wrote."""
-    document = next((item.sample.document for item in scored if item.sample.document is not None), None)
+    document = next((item.document for item in scored if item.document is not None), None)
     title = f"THE ORIGINAL FROM CHARACTER {writing.continuation_point:,} ON"
     if document is None:
         yield _header(f"{title}: the document is not kept with this run")

@@ -67,14 +67,15 @@ class WritingSection(Section[Writing]):
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
         if not isinstance(task, Continuation) or not study.bins:
             return None
-        written = [(item.sample, item.generation) for item in scored if item.generation is not None and item.details]
+        texts = [item.generation.text for item in scored if item.generation is not None and item.details]
+        document = scored[0].document
         embeds = any(measure.name in item.details for measure in MEASURES if measure.embeds for item in scored)
         return writing_of(
             scored,
             confidence=cap.confidence,
             document_id=scored[0].sample.document_id,
-            continuation_point=scored[0].sample.evidence[0].start,
-            author=task.author(written) if written else {},
+            continuation_point=scored[0].sample.reference.evidence[0].start,
+            author=task.author(texts, document) if texts and document is not None else {},
             share=cap.threshold if cap.relative_to_baseline else None,
             cleared=cap.tokens is not None and cap.tokens >= study.bins[-1].max_tokens,
             embeddings=study.facts.embedder if embeds else None,

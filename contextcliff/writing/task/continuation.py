@@ -24,7 +24,7 @@ from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveI
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import Compared, ContextBudget, Lever, Materials, Raised, TaskPlan, configured
+from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.familiar import WordList, dale_chall, word_list_of
@@ -32,7 +32,7 @@ from contextcliff.writing.task.context_tiers import context_tiers
 from contextcliff.writing.task.continuation_point import Origin, points_for
 from contextcliff.writing.task.continuation_reach import reach_notes, reaches
 from contextcliff.writing.task.continuation_samples import ContinuationMaker
-from contextcliff.writing.task.continuation_scoring import author_scores, compared, score_continuation
+from contextcliff.writing.task.continuation_scoring import author_scores, compared_sentences, score_continuation
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
@@ -43,8 +43,18 @@ _WINDOW_SHARE = 4
 
 
 @settings
-class Continuation:
+class Continuation(Task):
     """`rounds` continuations at every context length from `start_context` to `max_context`."""
+
+    name = "continuation"
+    relative_by_default = True  # how well a model writes is the model's; length shows against its shortest context
+    reads_documents = True  # prose is measured against the author's own
+    perfect_score = _AUTHORS_SCORE
+    graded = True
+    has_references = False
+    embeds_texts = True
+    findings = ("writing",)
+    not_asked = ("save_contexts", "min_tokens_fraction", "word_list")
 
     lengths: tuple[PositiveInt, ...] = ()
     """Context lengths given outright, text, template, instruction and answer together; none: the tiers below."""
@@ -72,36 +82,6 @@ class Continuation:
         self.familiar()
 
     @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "continuation"
-
-    @property
-    def designed_lengths(self) -> bool:
-        """Each tier is a bin."""
-        return True
-
-    @property
-    def relative_by_default(self) -> bool:
-        """How well a model writes at all is the model's; what length costs is seen against its shortest context."""
-        return True
-
-    @property
-    def texts(self) -> int:
-        """One text: all lengths go on from one point of it."""
-        return 1
-
-    @property
-    def reads_documents(self) -> bool:
-        """Prose is measured against the author's own."""
-        return True
-
-    @property
-    def perfect_score(self) -> float:
-        """That of an author's own windows, on average: no prose scores 1."""
-        return _AUTHORS_SCORE
-
-    @property
     def levers(self) -> tuple[Lever, ...]:
         """More rounds."""
         return (Lever(now=self.rounds, at=self._with_rounds),)
@@ -113,11 +93,6 @@ class Continuation:
         """At the two shortest contexts."""
         return replace(self, lengths=self.tiers(context_budget)[:2])
 
-    def identity(self) -> Mapping[str, object]:
-        """What determines a sample; how a continuation is judged is no part of it."""
-        judging = ("save_contexts", "min_tokens_fraction", "word_list")
-        return {"task": self.name, **configured(self, but=judging)}
-
     def familiar(self) -> WordList:
         """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""
         if self.word_list is None:
@@ -126,8 +101,8 @@ class Continuation:
         try:
             return _word_list(file, file.stat().st_mtime_ns)
         except (OSError, UnicodeDecodeError) as error:
-            told = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
-            raise ConfigError(f"task.word_list={self.word_list}: {told}; give a file with one word a line") from error
+            reason = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
+            raise ConfigError(f"task.word_list={self.word_list}: {reason}; give a file with one word a line") from error
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
         """What the window leaves it."""
@@ -195,7 +170,7 @@ class Continuation:
             frame_tokens=frame,
             reference=span,
         )
-        found = reaches(origin, fitting, taken=taken)
+        tiers_reached = reaches(origin, fitting, taken=taken)
         left_out = [
             f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
             f"tokens before a point to go on from, and the last such point of {document.title} has {held:,}"
@@ -203,23 +178,23 @@ class Continuation:
             if tier not in fitting
         ]
         return TaskPlan(
-            samples=tuple(sample for reach in found for sample in maker.rounds(reach)),
-            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(found), *left_out),
+            samples=tuple(sample for reach in tiers_reached for sample in maker.rounds(reach)),
+            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(tiers_reached), *left_out),
         )
 
-    def score(self, sample: Sample, generation: Generation) -> Score:
+    def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
+        """Sentences of the continuation, of the author's own next words, and of windows of the author's text."""
+        return tuple(compared_sentences(sample, generation, context).all())
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 − composite / 100, every measure in the details."""
         return score_continuation(
-            sample, generation, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
+            sample, generation, context, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
         )
 
-    def compared(self, sample: Sample, generation: Generation) -> Compared:
-        """The continuation, the author's own, and windows of the author's text as long."""
-        return compared(sample, generation)
-
-    def author(self, answered: Sequence[tuple[Sample, Generation]]) -> Mapping[str, Sequence[float]]:
-        """z-scores of the author's own windows, as long as these continuations are on average."""
-        return author_scores(answered, word_list=self.familiar())
+    def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
+        """z-scores of the author's own windows, by measure, as long as these continuations are on average."""
+        return author_scores(texts, document, word_list=self.familiar())
 
     def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
         """What a run that is watched shows of an answer's score."""
@@ -238,10 +213,10 @@ class Continuation:
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
         """Raise `ConfigError` where the text is too short to tell what its author does."""
-        found = author_windows(document.text, language=document.language, characters=characters)
-        if len(found) < FEWEST_WINDOWS:
+        windows = author_windows(document.text, language=document.language, characters=characters)
+        if len(windows) < FEWEST_WINDOWS:
             raise ConfigError(
-                f"dataset: {document.title} has {len(document.text):,} characters, and {len(found)} windows of "
+                f"dataset: {document.title} has {len(document.text):,} characters, and {len(windows)} windows of "
                 f"{characters:,} from sentence to sentence, too few: its author is known by {FEWEST_WINDOWS}; give a "
                 "longer text (dataset.path), or lower task.max_tokens"
             )

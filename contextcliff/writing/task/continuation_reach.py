@@ -33,7 +33,7 @@ def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach,
 
     Raises `ConfigError` for a length with no room for a word, and for two that would make the same prompt.
     """
-    found: list[Reach] = []
+    reached: list[Reach] = []
     for context_tokens in tiers:
         tokens = context_tokens - taken
         earliest = origin.source.text.start_for(origin.point, tokens)
@@ -44,26 +44,26 @@ def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach,
                 "longer contexts"
             )
         start = _start(origin, tokens, earliest=earliest, spare=_spare(context_tokens))
-        if found and start >= found[-1].start:
+        if reached and start >= reached[-1].start:
             start = earliest
-        if found and start >= found[-1].start:
+        if reached and start >= reached[-1].start:
             raise ConfigError(
-                f"task.lengths: {found[-1].context_tokens:,} and {context_tokens:,} tokens make the same prompt; ask "
+                f"task.lengths: {reached[-1].context_tokens:,} and {context_tokens:,} tokens make the same prompt; ask "
                 "for lengths that are further apart, or lower task.divisions"
             )
         is_inside = start not in origin.source.boundaries
-        found.append(Reach(context_tokens=context_tokens, start=start, inside=is_inside))
-    return tuple(found)
+        reached.append(Reach(context_tokens=context_tokens, start=start, inside=is_inside))
+    return tuple(reached)
 
 
-def reach_notes(found: Sequence[Reach]) -> Iterator[str]:
+def reach_notes(reached: Sequence[Reach]) -> Iterator[str]:
     """What a reader has to know of contexts that begin inside a sentence."""
-    inside = [f"{one.context_tokens:,}" for one in found if one.inside]
+    inside = [f"{one.context_tokens:,}" for one in reached if one.inside]
     if inside:
         yield (
-            f"{len(inside)} of {len(found)} contexts begin inside a sentence, at a word: those of {', '.join(inside)} "
-            f"tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and {_LONG_SENTENCE_TOKENS} tokens "
-            "short, or the same as another"
+            f"{len(inside)} of {len(reached)} contexts begin inside a sentence, at a word: those of "
+            f"{', '.join(inside)} tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and "
+            f"{_LONG_SENTENCE_TOKENS} tokens short, or the same as another"
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contextcliff.records.corpus import Span
 from contextcliff.records.prompt import Passage, Recipe, Words
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.needles.haystack import Haystack
 from contextcliff.tasks.task import Materials
@@ -62,7 +62,7 @@ class ContinuationMaker:
                 recipe=recipe,
                 seed=seed_of(*context, trial),
                 metadata={POINT: point},
-                evidence=(self.reference,),
+                reference=Reference(evidence=(self.reference,)),
                 answer_tokens=self.answer_tokens,
             )
             for trial in range(self.n_rounds)

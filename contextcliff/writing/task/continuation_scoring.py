@@ -9,12 +9,13 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.prompt import Passage
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.task import Compared
+from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
 from contextcliff.writing.author_norms import author_windows, author_z
 from contextcliff.writing.measures.familiar import WordList
 from contextcliff.writing.measures.measure import COMPOSITE
 from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.task.compared_sentences import Sentences, sentences_of, with_sentence_vectors
 
 _REPEATED = 0.5
 _COPIED = 0.5
@@ -24,14 +25,16 @@ _EMBEDDED_WINDOWS = 24
 """Windows of the author's text whose coherence is the norm: embedding is the costly part."""
 
 
-def score_continuation(sample: Sample, generation: Generation, *, word_list: WordList, least_tokens: float) -> Score:
-    """1 − composite / 100, every measure in the details.
+def score_continuation(
+    sample: Sample, generation: Generation, context: ScoringContext, *, word_list: WordList, least_tokens: float
+) -> Score:
+    """1 − composite / 100, every measure in the details; with coherence where all sentences have vectors.
 
     `least_tokens` is what a continuation must not fall short of.
     """
-    document, text = _document(sample), generation.text.strip()
+    document, text = _document(sample, context), generation.text.strip()
     written = _written_tokens(sample, generation)
-    details = judge_prose(
+    details: Mapping[str, float] = judge_prose(
         text,
         prompt=prompt_text(sample, document),
         reference=_as_long(sample, document, tokens=written),
@@ -40,33 +43,38 @@ def score_continuation(sample: Sample, generation: Generation, *, word_list: Wor
         word_list=word_list,
         shortfall=max(0.0, 1.0 - written / least_tokens) if least_tokens else 0.0,
     )
+    failure = _failure(text, details) if COMPOSITE in details else "unmeasured"
+    if context.vectors is not None and COMPOSITE in details:
+        details = with_sentence_vectors(details, compared_sentences(sample, generation, context), context.vectors)
     composite = details.get(COMPOSITE)
     return Score(
         value=0.0 if composite is None else 1.0 - composite / 100.0,
         prediction=text[:_SHOWN_CHARACTERS],
-        failure="unmeasured" if composite is None else _failure(text, details),
+        failure=failure,
         details=details,
     )
 
 
-def compared(sample: Sample, generation: Generation) -> Compared:
-    """The continuation, the author's own, and windows of the author's text as long."""
-    document, text = _document(sample), generation.text.strip()
-    return Compared(
-        written=text,
-        original=_as_long(sample, document, tokens=_written_tokens(sample, generation)),
+def compared_sentences(sample: Sample, generation: Generation, context: ScoringContext) -> Sentences:
+    """The sentences of the continuation, of the author's own, and of windows of the author's text as long."""
+    document, text = _document(sample, context), generation.text.strip()
+    return sentences_of(
+        text,
+        original=original_of(sample, generation, document),
         windows=author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS),
         language=document.language,
     )
 
 
-def author_scores(
-    answered: Sequence[tuple[Sample, Generation]], *, word_list: WordList
-) -> Mapping[str, Sequence[float]]:
-    """z-scores of the author's own windows, as long as these continuations are on average."""
-    lengths = [len(generation.text.strip()) for _, generation in answered]
-    document = _document(answered[0][0])
-    return author_z(document.text, document.language, word_list, round(statistics.fmean(lengths)))
+def original_of(sample: Sample, generation: Generation, document: Document) -> str:
+    """The author's own next words, as many tokens as the answer has."""
+    return _as_long(sample, document, tokens=_written_tokens(sample, generation))
+
+
+def author_scores(texts: Sequence[str], document: Document, *, word_list: WordList) -> Mapping[str, Sequence[float]]:
+    """z-scores of the author's own windows, by measure; each as long as these continuations are on average."""
+    characters = round(statistics.fmean(len(text.strip()) for text in texts))
+    return author_z(document.text, document.language, word_list, characters)
 
 
 def prompt_text(sample: Sample, document: Document) -> str:
@@ -87,15 +95,15 @@ def _failure(text: str, details: Mapping[str, float]) -> str | None:
     return "copied" if details.get("copied_share", 0.0) > _COPIED else None
 
 
-def _document(sample: Sample) -> Document:
-    if sample.document is None:
+def _document(sample: Sample, context: ScoringContext) -> Document:
+    if context.document is None:
         raise ValueError(f"{sample.sample_id}: a continuation is measured against its document")
-    return sample.document
+    return context.document
 
 
 def _as_long(sample: Sample, document: Document, *, tokens: float) -> str:
     """The author's next words, over so many tokens, by the passage's own rate; whole words."""
-    span = sample.evidence[0]
+    span = sample.reference.evidence[0]
     share = min(1.0, tokens / (sample.answer_tokens or 1))
     end = span.start + round(share * (span.end - span.start))
     while span.start < end < span.end and not is_between_words(document.text, end):
@@ -111,7 +119,7 @@ def _written_tokens(sample: Sample, generation: Generation) -> float:
     """
     said, thought = len(generation.text), len(generation.reasoning)
     if not generation.server_counted:
-        span = sample.evidence[0]
+        span = sample.reference.evidence[0]
         return said * (sample.answer_tokens or 1) / max(1, span.end - span.start)
     if generation.reasoning_tokens is not None:
         return max(0, generation.completion_tokens - generation.reasoning_tokens)

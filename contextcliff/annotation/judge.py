@@ -1,36 +1,28 @@
 """A judge beside the exact score: another model rates each answer from 1 to 10 by a rubric.
 
 As LLMTest_NeedleInAHaystack has it, but next to the exact score and never in its place: what is reported is how often
-the two disagree. A rating that can't be had or read leaves its answer unjudged.
+the two disagree.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
-from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.execution.store import PlannedSample
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.prompt import Prompt, Recipe, Words
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 
-JUDGE_FACT = "judge"
-"""The fact of a run that holds the name of its judge's model."""
-JUDGE_SERVED_FACT = f"{JUDGE_FACT}_served"
-"""The fact that holds what the judge's server called it; empty where none told."""
-
-_RATING = re.compile(r"(?<![\d.])(10|[1-9])(?![\d]|\.\d)")
 _MOST_CHARACTERS = 4_000
 """Of an answer; a judge need not read a runaway text to its end."""
 _CHARACTERS_A_TOKEN = 6
@@ -39,18 +31,6 @@ _FRAME_TOKENS = 64
 """The judge's chat template, which is not known before it is open."""
 _CONTEXT_TOKENS = 4_096
 _PLAIN_CACHE = KVPolicy(name="none")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ratings:
-    """A judge's ratings of a run."""
-
-    by_sample: Mapping[str, int | None]
-    """None where there is none, or none that can be read."""
-    replies: tuple[Generation, ...]
-    """What the judge said, each reply once: equal answers to a question are one request."""
-    not_asked: int
-    """Answers that were never put to it: the run stopped before."""
 
 
 @settings
@@ -100,11 +80,6 @@ class Judge:
         )
 
 
-def judge_run_id(run_id: str) -> str:
-    """Under which the faults of a run's judge are kept."""
-    return f"{run_id}/{JUDGE_FACT}"
-
-
 def _longest_answer(sample: Sample, sampling: Sampling) -> str:
     tokens = sampling.for_answer(sample.answer_tokens).max_tokens
     asked = f"{sample.question}{''.join(sample.answers)}"
@@ -142,32 +117,6 @@ def _request(
     )
     return PlannedSample(
         sample=sample, prompt_sha256=prompt.sha256, key=respondent.key(sample, prompt.sha256, served=served)
-    )
-
-
-def rating_of(reply: str) -> int | None:
-    """The first whole number from 1 to 10 in a judge's reply: `8`, `Rating: 8/10`, `[[8]]`; None without one."""
-    found = _RATING.search(reply)
-    return None if found is None else int(found[1])
-
-
-def recall_ratings(
-    judge: Judge, scored: Sequence[ScoredSample], store: Store, *, run_id: str, served: str | None
-) -> Ratings:
-    """What the judge of a run said of its answers, as far as it was asked."""
-    requests = judge.requests(scored, served=served)
-    replies = {request.key: store.generation(request.key) for request in requests.values()}
-    failed = store.last_faults(judge_run_id(run_id))
-    return Ratings(
-        by_sample={
-            sample_id: None if reply is None else rating_of(reply.text)
-            for sample_id, request in requests.items()
-            for reply in [replies[request.key]]
-        },
-        replies=tuple(reply for reply in replies.values() if reply is not None),
-        not_asked=sum(
-            replies[request.key] is None and request.sample.sample_id not in failed for request in requests.values()
-        ),
     )
 
 

@@ -1,14 +1,12 @@
-"""What running and planning share: texts, tokenizer, samples in their order, keys."""
+"""The first stage of a run, and of a plan: texts, tokenizer, samples in their order, keys."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.judging_rule import BINNING, BINS
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
@@ -16,6 +14,7 @@ from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.prompt import render
+from contextcliff.records.run import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import Materials, TaskPlan
 from contextcliff.text.tokenizer_choice import TokenizerSources
@@ -99,21 +98,21 @@ def prepare(
         run_id=identity.run_id,
         fingerprint=identity.fingerprint,
         label=invocation.label,
-        facts={
-            "model": invocation.model.name or served.model or invocation.model_name,
-            "engine": invocation.engine.name,
-            "window": str(context_budget.context_window),
-            "tokenizer": tokenizer.name,
-            "dataset": _named(invocation.dataset_name, corpus, built.samples),
-            "texts": _texts(corpus, built.samples),
-            "task_option": invocation.task_name,
-            "dataset_option": invocation.dataset_name,
-            **_draw(invocation, built),
-            "notes": "\n".join((*missed, *corpus.notes, *built.notes)),
-            "audit": "" if built.audit is None else json.dumps(asdict(built.audit)),
-            "server": "\n".join(served.lines),
-            "api": ("completions" if served.plain else "chat") if served.lines else "",
-        },
+        facts=RunFacts(
+            model=invocation.model.name or served.model or invocation.model_name,
+            engine=invocation.engine.name,
+            context_window=context_budget.context_window,
+            tokenizer=tokenizer.name,
+            dataset=_named(invocation.dataset_name, corpus, built.samples),
+            texts=_texts(corpus, built.samples),
+            task_option=invocation.task_name,
+            dataset_option=invocation.dataset_name,
+            drawn=_drawn(invocation, built),
+            notes=(*missed, *corpus.notes, *built.notes),
+            audit=built.audit,
+            server=served.lines,
+            api=("completions" if served.plain else "chat") if served.lines else "",
+        ),
     )
     return Prepared(
         run=run,
@@ -168,11 +167,11 @@ def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
     return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
 
 
-def _draw(invocation: Invocation, built: TaskPlan) -> Mapping[str, str]:
+def _drawn(invocation: Invocation, built: TaskPlan) -> DrawnBins | None:
     """The bins that documents were drawn for, where they were: another analysis draws none again."""
     if all(sample.bin is None for sample in built.samples):
-        return {}
-    return {BINS: str(invocation.analysis.bins), BINNING: invocation.analysis.binning}
+        return None
+    return DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
 
 
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:

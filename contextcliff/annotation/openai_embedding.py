@@ -1,12 +1,13 @@
-"""Sentences as vectors: what an embedder is, and any OpenAI-compatible `/embeddings` endpoint."""
+"""Texts as vectors by any OpenAI-compatible `/embeddings` endpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from contextcliff.annotation.embedder import Vector
 from contextcliff.engines.openai.api_keys import ApiKey, api_key
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.server_address import Address, address_of
@@ -16,38 +17,7 @@ from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, se
 if TYPE_CHECKING:
     from openai import OpenAI
 
-Vector = tuple[float, ...]
 _NO_KEY = "none"
-
-
-class EmbeddingSession(Protocol):
-    """An embedder that is ready."""
-
-    def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """A vector for each text, all of one length. Raises `RunError`."""
-        ...
-
-
-class Embedder(Protocol):
-    """A way to embed sentences; a dataclass in `conf/task/embedding/`."""
-
-    @property
-    def name(self) -> str:
-        """What embeds, for the report."""
-        ...
-
-    @property
-    def batch(self) -> int:
-        """Sentences that are sent at once."""
-        ...
-
-    def identity(self) -> Mapping[str, object]:
-        """What determines the vectors. Raises `ConfigError` for weights that are absent."""
-        ...
-
-    def open(self) -> AbstractContextManager[EmbeddingSession]:
-        """Load the model, or connect to where it is served."""
-        ...
 
 
 @settings
@@ -70,7 +40,7 @@ class OpenAIEmbedding:
     @property
     def address(self) -> Address:
         """`base_url` without what must not be shown. Raises `ConfigError`."""
-        return address_of(self.base_url, key="task.embedding.base_url")
+        return address_of(self.base_url, key="embedding.base_url")
 
     def identity(self) -> Mapping[str, object]:
         """Address and model."""
@@ -81,7 +51,7 @@ class OpenAIEmbedding:
         """Connect; nothing is sent before the first sentence."""
         import openai
 
-        key = api_key(self.api_key_env, self.address, key="task.embedding.api_key_env")
+        key = api_key(self.api_key_env, self.address, key="embedding.api_key_env")
         with (
             client(timeout_s=self.timeout_s) as http,
             openai.OpenAI(
@@ -116,8 +86,8 @@ class EndpointSession:
             said = self.key.hide_in(" ".join(str(error).split()))[:300]
             raise RunError(f"{where} failed ({said})") from error
         # A page of HTML, or an answer without data, comes without an error.
-        found = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
-        vectors = tuple(tuple(map(float, item.embedding)) for item in found)
+        items = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
+        vectors = tuple(tuple(map(float, item.embedding)) for item in items)
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
             raise RunError(f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length")
         return vectors

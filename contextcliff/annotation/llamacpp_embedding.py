@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.http import client
-from contextcliff.engines.openai.openai_embedding import EndpointSession
 from contextcliff.errors import RunError
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import PositiveFloat, PositiveInt, settings

@@ -1,0 +1,130 @@
+"""The third stage of a run: its answers with their embeddings, their scores and a judge's ratings, in this order.
+
+`ask_annotators` sends what is missing; `annotate` takes what is kept, as `action=analyze` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.run_endings import Stop, signalled
+from contextcliff.annotation.asking_judge import ask_judge
+from contextcliff.annotation.embedding_texts import embed_texts
+from contextcliff.annotation.ratings import Ratings, recall_ratings
+from contextcliff.annotation.text_vectors import KeptVectors
+from contextcliff.errors import RunError
+from contextcliff.execution.budget import Budget
+from contextcliff.execution.outcomes import recall
+from contextcliff.execution.scoring import Scorer
+from contextcliff.execution.store import PlannedSample, Store, StoredRun
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Outcome, ScoredSample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """How asking the annotators ended; `unrated` says how many answers a judge that was stopped did not get."""
+
+    scorer: Scorer
+    stop: Stop | None = None
+    unrated: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Annotated:
+    """The answers of a run, each scored once."""
+
+    run: StoredRun
+    planned: tuple[PlannedSample, ...]
+    outcomes: tuple[Outcome, ...]
+    """One a planned sample."""
+    documents: Mapping[str, Document]
+    """Those that are kept with the run."""
+    scored: tuple[ScoredSample, ...]
+    """The samples that count, with the judge's rating of each."""
+    controls: tuple[ScoredSample, ...]
+    ratings: Ratings | None
+    """None where no judge was asked."""
+
+
+def ask_annotators(
+    invocation: Invocation, identity: Identity, store: Store, *, scorer: Scorer | None, budget: Budget
+) -> Asked:
+    """Have the texts of the answers embedded and the answers judged, where that is asked for.
+
+    `scorer` is that of the stage before; `budget` is what is left of it. Raises `RunError` where the judge can't be
+    reached.
+    """
+    run_id, progress = identity.run_id, invocation.reporting.progress
+    outcomes = recall(store, run_id, store.schedule(run_id))
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
+    if invocation.embedder is not None and invocation.task.embeds_texts:
+        texts = (text for outcome in outcomes for text in scorer.texts_to_embed(outcome))
+        embedding = embed_texts(invocation.embedder, texts, store, run_id=run_id, progress=progress)
+        scorer = _scorer(invocation, store, run_id, outcomes)
+        if embedding == "interrupted":
+            return Asked(scorer=scorer, stop=signalled())
+    if invocation.judge is None:
+        return Asked(scorer=scorer)
+    scored = [scorer.score(outcome) for outcome in outcomes if outcome.sample.is_ordinary]
+    asking = ask_judge(invocation.judge, scored, store, run_id=run_id, budget=budget, progress=progress)
+    try:
+        judged = asyncio.run(asking)
+    except KeyboardInterrupt:  # before there was a request to cancel
+        return Asked(scorer=scorer, stop=signalled())
+    stop: Stop | None = signalled() if judged.cut_short else "out of budget" if judged.ran_out else None
+    unrated = f"the judge was not asked about {judged.unrated:,} of {judged.answers:,} answers; "
+    return Asked(scorer=scorer, stop=stop, unrated="" if stop is None else unrated)
+
+
+def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Scorer | None = None) -> Annotated:
+    """Score what the store holds of a run, with the embeddings and ratings that are kept.
+
+    `scorer` has the scores that were taken already. Raises `RunError` where nothing of the run is stored.
+    """
+    run, planned = store.run(run_id), store.schedule(run_id)
+    if run is None:
+        raise RunError(f"no answer to {run_id} is stored, so there is nothing to report")
+    outcomes = recall(store, run_id, planned)
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
+    # A pilot's answers chose the bins, and count in nothing else.
+    scored = [scorer.score(outcome) for outcome in outcomes if not outcome.sample.pilot]
+    ordinary = tuple(item for item in scored if item.sample.is_ordinary)
+    ratings = _ratings(ordinary, invocation, run, store)
+    return Annotated(
+        run=run,
+        planned=planned,
+        outcomes=outcomes,
+        documents=store.documents(run_id),
+        scored=_rated(ordinary, ratings),
+        controls=tuple(item for item in scored if item.sample.control is not None),
+        ratings=ratings,
+    )
+
+
+def _scorer(invocation: Invocation, store: Store, run_id: str, outcomes: Sequence[Outcome]) -> Scorer:
+    """A scorer with the documents that are kept, and with the vectors where something embedded texts of the run."""
+    run, embedder = store.run(run_id), invocation.embedder
+    embedded = embedder is not None and run is not None and run.facts.embedder is not None
+    return Scorer(
+        invocation.task,
+        [outcome.sample for outcome in outcomes],
+        store.documents(run_id),
+        vectors_of=KeptVectors(embedder, store).of if embedder is not None and embedded else None,
+    )
+
+
+def _ratings(scored: Sequence[ScoredSample], invocation: Invocation, run: StoredRun, store: Store) -> Ratings | None:
+    """A judge's ratings; None where none was asked."""
+    if invocation.judge is None or run.facts.judge is None:
+        return None
+    return recall_ratings(invocation.judge, scored, store, run_id=run.run_id, served=run.facts.judge_served)
+
+
+def _rated(scored: tuple[ScoredSample, ...], ratings: Ratings | None) -> tuple[ScoredSample, ...]:
+    if ratings is None:
+        return scored
+    return tuple(replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)

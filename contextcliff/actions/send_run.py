@@ -1,0 +1,134 @@
+"""The second stage of a run: what is prepared and not stored yet is sent, and every answer kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.impossible_cap import impossible_cap
+from contextcliff.actions.live_run import watched
+from contextcliff.actions.pilot_stage import after_pilot, first_stage, has_pilot
+from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
+from contextcliff.actions.run_endings import Stop, signalled
+from contextcliff.annotation.asking_judge import judge_meter, requests_ahead
+from contextcliff.annotation.embedding_texts import check_embedder
+from contextcliff.engines.engine import Deployment
+from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
+from contextcliff.execution.outcomes import outcome_of
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.scoring import Scorer
+from contextcliff.execution.sending import send_all
+from contextcliff.execution.store import Fault, Store
+from contextcliff.models.price import dollars
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Outcome
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """How sending ended. `reused` counts the samples that a stored generation answered before."""
+
+    reused: int
+    stop: Stop | None
+    left: Budget
+    """Of the invocation's budget."""
+    documents: Mapping[str, Document]
+    """Those that the prompts were cut from."""
+    outcomes: tuple[Outcome, ...] = ()
+    """Of this invocation, where nothing of it is stored."""
+    scorer: Scorer | None = None
+    """With the scores of the answers that were shown live; None where a pilot chose the samples."""
+
+
+async def send(invocation: Invocation, identity: Identity, deployment: Deployment, store: Store) -> Sent:
+    """Prepare the samples with the open engine, and send what the store has no answer to.
+
+    Raises `OverBudgetError` before anything is sent.
+    """
+    meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
+    async with invocation.engine.open(deployment) as session:
+        prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        missing = store.missing(prepared.planned)
+        judging = _worst_of_judge(invocation, prepared, store)
+        meter.refuse_beyond(missing, beside=judging)
+        if missing and invocation.reporting.progress:
+            _warn(impossible_cap(invocation, identity, prepared))
+        if not _agreed(invocation, meter.worst(missing) + judging):
+            return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
+        if missing and invocation.embedder is not None:
+            check_embedder(invocation.embedder)
+        asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
+        kept = tuple(document for name, document in prepared.documents.items() if name in asked)
+        scorer = _scorer(invocation, prepared)
+        live = watched(invocation, prepared, scorer)
+        runner = Runner(
+            session=session,
+            sampling=invocation.sampling,
+            documents=prepared.documents,
+            store=store,
+            run_id=identity.run_id,
+            concurrency=invocation.engine.concurrency,
+            max_retries=invocation.engine.max_retries,
+            listener=None if live is None else live.writing,
+        )
+        title = f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
+        shown, ended = invocation.reporting.progress and live is None, None if live is None else live.ended
+        cut_short, faults, before, asking = False, dict[str, Fault](), store.run(identity.run_id), False
+        if has_pilot(prepared):
+            first = first_stage(prepared)
+            store.begin(first.run, first.planned, kept)
+            pilots = store.missing(first.planned)
+            asking = bool(pilots)
+            sent = await send_all(runner, pilots, meter, title=title, shown=shown, ended=ended)
+            cut_short = sent.cut_short
+            faults |= sent.faults
+            if not cut_short and not meter.ran_out:
+                prepared = after_pilot(invocation, identity, store, prepared, scorer)
+                missing = store.missing(prepared.planned)
+        if not cut_short and not meter.ran_out:
+            store.begin(prepared.run, prepared.planned, kept)
+            asking = asking or bool(missing)
+            sent = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
+            cut_short = sent.cut_short
+            faults |= sent.faults
+        # What the server would not take is known only now, and only where it was asked.
+        store.record_server(identity.run_id, session.served.lines if before is None or asking else before.facts.server)
+    stop: Stop | None = signalled() if cut_short else "out of budget" if meter.ran_out else None
+    return Sent(
+        reused=stored_before(prepared.planned, missing),
+        stop=stop,
+        left=meter.remaining(),
+        documents=prepared.documents,
+        outcomes=tuple(outcome_of(item, None, faults.get(item.key)) for item in prepared.planned),
+        scorer=None if has_pilot(prepared) else scorer,
+    )
+
+
+def _scorer(invocation: Invocation, prepared: Prepared) -> Scorer:
+    return Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
+
+
+def _worst_of_judge(invocation: Invocation, prepared: Prepared, store: Store) -> Cost:
+    """Most that the judge of a run can take yet; nothing where there is none."""
+    judge = invocation.judge
+    if judge is None:
+        return NOTHING
+    ahead = requests_ahead(judge, prepared.planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
+    return judge_meter(judge, invocation.budget).worst(ahead)
+
+
+def _warn(impossible: str | None) -> None:
+    """Say beforehand, beside the progress, that no cap will come; the plan says it too."""
+    if impossible is not None:
+        sys.stderr.write(f"warning: {impossible}\n")
+
+
+def _agreed(invocation: Invocation, worst: Cost) -> bool:
+    """Ask before a paid run at a terminal; where a budget is set, or nobody is there, that is the answer."""
+    if not worst.usd or invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    sys.stderr.write(f"This run can cost {dollars(worst.usd, at_most=True)} ({worst.tokens:,} tokens). Go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,101 @@
+"""The round of a run that has a judge: every answer is rated, and every rating kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from contextcliff.annotation.judge import Judge
+from contextcliff.annotation.ratings import judge_run_id
+from contextcliff.engines.engine import ServerEngine
+from contextcliff.execution.budget import Budget, Meter
+from contextcliff.execution.outcomes import recall
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.sending import send_all
+from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Outcome, ScoredSample
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judged:
+    """How judging ended: whether a signal or the budget did it, and about how many answers it was not asked."""
+
+    cut_short: bool
+    ran_out: bool
+    unrated: int
+    answers: int
+
+
+def check_judge(judge: Judge, budget: Budget) -> None:
+    """Refuse, before anything is paid for, a judge without weights or a key, or without a price under a budget of
+    dollars."""
+    judge.respondent()
+    if isinstance(judge.engine, ServerEngine):
+        judge.engine.check()
+    judge_meter(judge, budget)
+
+
+def judge_meter(judge: Judge, budget: Budget) -> Meter:
+    """Counts what a judge takes. Raises `ConfigError` where a budget of dollars meets a judge without a price."""
+    return Meter(budget, judge.model.price, sampling=judge.sampling, key="judge.model")
+
+
+def requests_ahead(
+    judge: Judge, planned: Iterable[PlannedSample], store: Store, *, run_id: str, sampling: Sampling
+) -> tuple[PlannedSample, ...]:
+    """What the judge is yet to be asked: of answers that are stored as they are, of the others at their longest.
+
+    `planned` are the samples of the run, `sampling` says how long their answers can be.
+    """
+    ordinary = {item.key: item for item in planned if item.sample.is_ordinary}
+    coming = {item.key: item for item in store.missing(ordinary.values())}
+    run = store.run(run_id)
+    served = None if run is None else run.facts.judge_served
+    stored = recall(store, run_id, [item for key, item in ordinary.items() if key not in coming])
+    of_stored = judge.requests([_as_scored(outcome) for outcome in stored], served=served).values()
+    longest = judge.longest_requests((item.sample for item in coming.values()), sampling)
+    return (*store.missing(of_stored), *longest)
+
+
+def _as_scored(outcome: Outcome) -> ScoredSample:
+    """What an answer scores does not enter the judge's request, and prose takes long to score."""
+    return ScoredSample(
+        sample=outcome.sample,
+        prompt_sha256=outcome.prompt_sha256,
+        score=0.0 if outcome.unscored is None else None,
+        failure=None,
+        prediction="",
+        generation=outcome.generation,
+    )
+
+
+async def ask_judge(
+    judge: Judge, scored: Sequence[ScoredSample], store: Store, *, run_id: str, budget: Budget, progress: bool
+) -> Judged:
+    """Have every answer rated that has no rating yet, within what is left of the budget.
+
+    Raises `RunError` where the judge can't be reached; the answers are stored by then, and the same command goes on.
+    """
+    meter = judge_meter(judge, budget)
+    async with judge.engine.open(judge.deployment) as session:
+        name = session.served.model or judge.model.name or judge.engine.name
+        store.record_judge(run_id, name, served=session.served.model)
+        requests = judge.requests(scored, served=session.served.model)
+        missing = store.missing({item.key: item for item in requests.values()}.values())
+        runner = Runner(
+            session=session,
+            sampling=judge.sampling,
+            documents={},
+            store=store,
+            run_id=judge_run_id(run_id),
+            concurrency=judge.engine.concurrency,
+            max_retries=judge.engine.max_retries,
+        )
+        ended = await send_all(runner, missing, meter, title=f"judge · {name}", shown=progress)
+    return Judged(
+        cut_short=ended.cut_short,
+        ran_out=meter.ran_out,
+        unrated=sum(store.generation(item.key) is None for item in requests.values()),
+        answers=len(requests),
+    )

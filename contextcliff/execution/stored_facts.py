@@ -1,0 +1,87 @@
+"""The facts of a run as they stand in the store, and in `manifest.json`: a JSON object of strings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from pydantic import TypeAdapter
+
+from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.run import DrawnBins, RunFacts
+
+_audit = TypeAdapter(LengthAudit)
+_texts = TypeAdapter(dict[str, str])
+_BINS, _BINNING = "analysis.bins", "analysis.binning"
+
+
+def facts_to_strings(facts: RunFacts) -> dict[str, str]:
+    """Numbers as digits, lines joined, the audit as JSON; without what nobody was asked for."""
+    drawn = facts.drawn
+    return {
+        "model": facts.model,
+        "engine": facts.engine,
+        "window": str(facts.context_window),
+        "tokenizer": facts.tokenizer,
+        "dataset": facts.dataset,
+        "texts": facts.texts,
+        **({} if facts.task_option is None else {"task_option": facts.task_option}),
+        **({} if facts.dataset_option is None else {"dataset_option": facts.dataset_option}),
+        **({} if drawn is None else {_BINS: str(drawn.bins), _BINNING: drawn.binning}),
+        "notes": _joined(facts.notes),
+        "audit": "" if facts.audit is None else json.dumps(asdict(facts.audit)),
+        **server_strings(facts.server),
+        "api": facts.api,
+        **({} if facts.judge is None else judge_strings(facts.judge, served=facts.judge_served)),
+        **({} if facts.embedder is None else embedder_strings(facts.embedder)),
+    }
+
+
+def server_strings(lines: Sequence[str]) -> dict[str, str]:
+    """The part of them that says what a server said."""
+    return {"server": _joined(lines)}
+
+
+def judge_strings(name: str, *, served: str | None) -> dict[str, str]:
+    """The part that names the judge."""
+    return {"judge": name, "judge_served": served or ""}
+
+
+def embedder_strings(name: str) -> dict[str, str]:
+    """The part that names the embedder."""
+    return {"embedder": name}
+
+
+def facts_from_json(text: str) -> RunFacts:
+    """Read them back; those of early versions lack some. Raises `ValueError` where a fact can't be read."""
+    strings = _texts.validate_json(text)
+    audit = strings.get("audit")
+    return RunFacts(
+        model=_required(strings, "model"),
+        engine=_required(strings, "engine"),
+        context_window=int(_required(strings, "window")),
+        tokenizer=_required(strings, "tokenizer"),
+        dataset=strings.get("dataset", ""),
+        texts=strings.get("texts", ""),
+        task_option=strings.get("task_option"),
+        dataset_option=strings.get("dataset_option"),
+        drawn=DrawnBins(bins=int(strings[_BINS]), binning=strings[_BINNING]) if _BINNING in strings else None,
+        notes=tuple(strings.get("notes", "").splitlines()),
+        audit=_audit.validate_json(audit) if audit else None,
+        server=tuple(strings.get("server", "").splitlines()),
+        api=strings.get("api", ""),
+        judge=strings.get("judge"),
+        judge_served=strings.get("judge_served") or None,
+        embedder=strings.get("embedder"),
+    )
+
+
+def _required(strings: Mapping[str, str], name: str) -> str:
+    if name not in strings:
+        raise ValueError(f"a run without its {name}")
+    return strings[name]
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "\n".join(lines)

@@ -1,0 +1,163 @@
+"""From what a needle task hides to its samples and their controls, over the haystacks of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from contextcliff.records.prompt import Recipe, Words, render
+from contextcliff.records.sample import Reference, Sample
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.tasks.needles.haystack import Haystack, Hidden
+from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.task import Materials
+
+if TYPE_CHECKING:
+    from contextcliff.tasks.needles.planting import PlantingTask
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Made:
+    """A sample with its controls; `off` is how far its needle stands from its depth, as a share of the text."""
+
+    sample: Sample
+    controls: tuple[Sample, ...]
+    redrawn: int
+    off: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planter:
+    """Makes the samples of one task over its haystacks."""
+
+    task: PlantingTask
+    materials: Materials
+    haystacks: Sequence[Haystack]
+    asked: str
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
+        """The sample of one length, depth and trial."""
+        task = self.task
+        context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
+        coordinates = (*context, depth, trial)
+        place = task.haystack_of(depth, trial)
+        haystack = self.haystacks[place]
+        site = SampleSite(
+            seed=seed_of(*coordinates),
+            context_seed=seed_of(*context, trial),
+            context_tokens=context_tokens,
+            depth=depth,
+            trial=trial,
+            text=haystack.text,
+            end=haystack.end_for(context_tokens),
+        )
+        planted = task.plant(site)
+        after = self._after(planted.question)
+        hidden = haystack.hide(
+            planted.facts,
+            context_tokens=context_tokens,
+            before=f"{task.instruction}\n\n",
+            after=after,
+            cut_for=self._after(max(planted.context_questions, key=self._tokens))
+            if planted.context_questions
+            else None,
+        )
+        digest = digest_of(*coordinates)[:8]
+        at = "" if depth is None else f"-d{depth:.3f}"
+        sample = Sample(
+            sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest}",
+            task=task.name,
+            context_tokens=context_tokens,
+            built_tokens=hidden.built_tokens,
+            depth=depth,
+            trial=trial,
+            document_id=haystack.document.document_id,
+            question=planted.question,
+            answers=planted.answers,
+            reference=Reference(distractors=planted.distractors),
+            recipe=hidden.recipe,
+            seed=site.seed,
+            cluster=self._cluster(haystack, planted),
+            metadata={**planted.metadata, **_distances(planted, hidden)},
+            answer_tokens=task.answer_tokens(context_tokens),
+        )
+        controls = self._controls(sample, planted, haystack, after) if task.controls else ()
+        named = _naming(sample, controls)
+        return Made(sample=named, controls=controls, redrawn=planted.redrawn, off=hidden.off)
+
+    def _after(self, question: str) -> str:
+        return f"\n\n{question} {self.task.answer_format}".rstrip()
+
+    def _tokens(self, text: str) -> int:
+        return len(self.materials.tokenizer.starts(text))
+
+    def _cluster(self, haystack: Haystack, planted: Planted) -> str:
+        """The haystack where there are several (it holds the contexts cut from it); else the packed context."""
+        return haystack.document.document_id if len(self.haystacks) > 1 else planted.context
+
+    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, after: str) -> tuple[Sample, ...]:
+        before = Words(text=f"{self.task.instruction}\n\n")
+        evidence = " ".join(planted.facts[position].text for position in planted.evidence)
+        shortest = min(self.task.lengths_in(self.materials.context_budget))
+        bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after)
+        recipes = {
+            "ceiling": Recipe(user=(before, Words(text=evidence), Words(text=after))),
+            "floor": bare.recipe,
+        }
+        return tuple(self._control(sample, kind, recipe, bare) for kind, recipe in recipes.items())
+
+    def _control(self, sample: Sample, kind: str, recipe: Recipe, bare: Hidden) -> Sample:
+        built = bare.built_tokens if kind == "floor" else self._count(recipe)
+        pieces = [
+            piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
+            for piece in recipe.user
+        ]
+        identity = digest_of(self.task.name, kind, self.materials.text_identity, pieces)
+        return Sample(
+            sample_id=f"{self.task.name}-{kind}-{identity[:16]}",
+            task=sample.task,
+            context_tokens=built,
+            built_tokens=built,
+            depth=None,
+            trial=0,
+            document_id=sample.document_id,
+            question=sample.question,
+            answers=sample.answers,
+            reference=sample.reference,
+            recipe=recipe,
+            seed=seed_of(identity),
+            answer_tokens=sample.answer_tokens,
+            control=kind,
+        )
+
+    def _count(self, recipe: Recipe) -> int:
+        return self.materials.tokenizer.count_prompt(render(recipe, {}))
+
+
+def _naming(sample: Sample, controls: Sequence[Sample]) -> Sample:
+    return replace(sample, controls=tuple(control.sample_id for control in controls)) if controls else sample
+
+
+def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
+    """How far apart in the text neighbouring pieces of evidence stand on average, in tokens."""
+    places = sorted(hidden.token_places[position] for position in planted.evidence)
+    if len(places) < 2:
+        return {}
+    return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
+
+
+def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]:
+    """What a reader has to know: needles drawn again, and needles farther than `misplaced` from their depth."""
+    notes: list[str] = []
+    redrawn = sum(item.redrawn for item in made)
+    if redrawn:
+        notes.append(f"{redrawn:,} needles were drawn again, since the text held their words already")
+    off = [item.off for item in made if item.off > misplaced]
+    if off:
+        notes.append(
+            f"{len(off):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
+            f"(the farthest {max(off):.2f}), since needles go in where a sentence begins and few begin there; take "
+            "another text, or longer contexts"
+        )
+    return tuple(notes)

@@ -1,0 +1,104 @@
+"""From outcomes to scores: each answer once, against what the run knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from contextcliff.execution.scoring import Scorer, score_outcomes
+from contextcliff.records.corpus import Document
+from contextcliff.records.generation import Generation, Outcome, Score
+from contextcliff.records.sample import Sample
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from tests.tasks.needles import TEXT, build, niah, said
+
+SAMPLES = build(niah(lengths=[300], depths=[0.0, 1.0], trials=2))
+DOCUMENTS = {TEXT.document_id: TEXT}
+
+
+@dataclass
+class Watching(Task):
+    """Keeps what it was given to score."""
+
+    name = "watching"
+    graded = True
+    seen: list[tuple[str, ScoringContext]] = field(default_factory=list)
+
+    def longest_context(self, context_budget: ContextBudget) -> int:
+        return 300
+
+    def build(self, materials: Materials) -> TaskPlan:
+        raise NotImplementedError
+
+    def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
+        return (generation.text,)
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
+        self.seen.append((sample.sample_id, context))
+        return Score(value=0.5, prediction=generation.text, failure=None)
+
+
+class Reading(Watching):
+    reads_documents = True
+
+
+def outcomes(*answers: str | None) -> list[Outcome]:
+    return [
+        Outcome(
+            sample=sample,
+            prompt_sha256=sample.sample_id,
+            generation=None if answer is None else said(answer),
+            unscored="timeout" if answer is None else None,
+        )
+        for sample, answer in zip(SAMPLES, answers, strict=False)
+    ]
+
+
+def test_an_answer_that_was_scored_is_not_scored_again() -> None:
+    task = Watching()
+    scorer, answered = Scorer(task, SAMPLES), outcomes("one", "two")
+    first = [scorer.score(outcome) for outcome in answered]
+    assert [scorer.score(outcome) for outcome in answered] == first
+    assert len(task.seen) == 2
+
+
+def test_another_answer_to_the_same_sample_is_scored() -> None:
+    scorer = Scorer(Watching(), SAMPLES)
+    assert [scorer.score(*outcomes(text)).prediction for text in ("one", "another")] == ["one", "another"]
+
+
+def test_what_has_no_answer_is_unscored_and_never_shown_to_the_task() -> None:
+    task = Watching()
+    (scored,) = score_outcomes(task, outcomes(None))
+    assert (scored.score, scored.failure, task.seen) == (None, "timeout", [])
+    assert Scorer(task, SAMPLES).texts_to_embed(*outcomes(None)) == ()
+
+
+def test_each_is_scored_against_the_answers_of_all_samples() -> None:
+    task = Watching()
+    Scorer(task, SAMPLES).score(*outcomes("one"))
+    assert task.seen[0][1].foreign_answers == {answer for sample in SAMPLES for answer in sample.answers}
+
+
+def test_documents_go_to_tasks_that_read_them() -> None:
+    reading, other = Reading(), Watching()
+    (read,), (not_read,) = (score_outcomes(task, outcomes("one"), DOCUMENTS) for task in (reading, other))
+    assert (reading.seen[0][1].document, other.seen[0][1].document) == (TEXT, None)
+    assert (read.document, not_read.document) == (TEXT, None)
+    assert read.graded
+
+
+def test_vectors_are_those_of_the_texts_that_the_task_names() -> None:
+    def vectors_of(texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        return {text: (float(len(text)),) for text in texts}
+
+    task = Watching()
+    Scorer(task, SAMPLES, vectors_of=vectors_of).score(*outcomes("three"))
+    Scorer(task, SAMPLES).score(*outcomes("three"))
+    assert [context.vectors for _, context in task.seen] == [{"three": (5.0,)}, None]
+
+
+def test_a_document_of_another_name_is_none() -> None:
+    other = Document(document_id="other", title="Other", text="Nothing.")
+    (scored,) = score_outcomes(Reading(), outcomes("one"), {"other": other})
+    assert scored.document is None

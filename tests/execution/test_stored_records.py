@@ -1,0 +1,95 @@
+"""Samples and facts as the store has them: read back as they were, those of earlier versions too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from contextcliff.execution.stored_facts import facts_from_json, facts_to_strings
+from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
+from contextcliff.records.corpus import AuditBin, LengthAudit, Span
+from contextcliff.records.run import DrawnBins, RunFacts
+from contextcliff.records.sample import Reference
+from tests.tasks.needles import build, niah
+
+SAMPLE = build(niah(lengths=[300], depths=[0.5], trials=1))[0]
+REFERENCE = Reference(
+    kind="choice",
+    choices=("a lamp", "a key"),
+    evidence=(Span(start=3, end=9),),
+    distractors=("1234567",),
+    reply="B",
+)
+AUDIT = LengthAudit(
+    lengths=(400, 900),
+    too_short=1,
+    too_long=0,
+    bins=(AuditBin(min_tokens=400, max_tokens=900, documents=2, questions=6, drawn_documents=2, drawn_questions=4),),
+)
+FACTS = RunFacts(
+    model="qwen",
+    engine="openai",
+    context_window=32768,
+    tokenizer="words",
+    dataset="stories: 2 documents, 6 questions",
+    texts="2 documents, 6 questions",
+    task_option="qa",
+    dataset_option="stories",
+    drawn=DrawnBins(bins=5, binning="fixed"),
+    notes=("one document is left out", "the cap is tested on fresh samples"),
+    audit=AUDIT,
+    server=("vllm 0.9", "prefix cache on"),
+    api="chat",
+    judge="gpt-5",
+    judge_served="gpt-5-2026",
+    embedder="nomic",
+)
+
+
+@pytest.mark.parametrize("reference", [Reference(), REFERENCE])
+def test_a_sample_comes_back_as_it_was(reference: Reference) -> None:
+    sample = replace(SAMPLE, reference=reference)
+    assert sample_from_json(sample_to_json(sample)) == sample
+
+
+def test_the_reference_stands_beside_the_other_fields_as_in_every_version() -> None:
+    values = json.loads(sample_to_json(replace(SAMPLE, reference=REFERENCE)))
+    assert (values["kind"], values["choices"], values["distractors"]) == ("choice", ["a lamp", "a key"], ["1234567"])
+
+
+def test_a_sample_without_the_fields_of_later_versions_has_their_defaults() -> None:
+    values = json.loads(sample_to_json(SAMPLE))
+    for name in ("kind", "choices", "evidence", "reply", "pilot", "bin", "repeat", "item"):
+        del values[name]
+    assert sample_from_json(json.dumps(values)) == SAMPLE
+
+
+@pytest.mark.parametrize("text", ["5", "[]", "{}", "not json"])
+def test_what_is_no_sample_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        sample_from_json(text)
+
+
+@pytest.mark.parametrize("facts", [FACTS, replace(FACTS, drawn=None, audit=None, judge=None, embedder=None)])
+def test_facts_come_back_as_they_were(facts: RunFacts) -> None:
+    facts = facts if facts.judge else replace(facts, judge_served=None)
+    assert facts_from_json(json.dumps(facts_to_strings(facts))) == facts
+
+
+def test_facts_are_kept_under_the_names_of_every_version() -> None:
+    strings = facts_to_strings(FACTS)
+    assert (strings["window"], strings["analysis.bins"], strings["task_option"]) == ("32768", "5", "qa")
+    assert strings["notes"] == "one document is left out\nthe cap is tested on fresh samples"
+
+
+def test_facts_of_an_early_version_are_read() -> None:
+    early = {"model": "m", "engine": "e", "window": "8192", "tokenizer": "words", "dataset": "text", "notes": ""}
+    facts = facts_from_json(json.dumps(early))
+    assert (facts.context_window, facts.task_option, facts.notes, facts.judge) == (8192, None, (), None)
+
+
+def test_facts_without_a_window_are_refused() -> None:
+    with pytest.raises(ValueError, match="window"):
+        facts_from_json(json.dumps({"model": "m", "engine": "e", "tokenizer": "words"}))
