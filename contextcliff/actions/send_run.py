@@ -161,7 +161,7 @@ def _warn(impossible: str | None) -> None:
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:
-    """Ask before a paid run at a terminal; where a budget is set, or nobody is there, that is the answer."""
+    """Ask for consent to a paid run at a terminal. A budget is consent, and so is a run without a terminal."""
     if not worst.usd or invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     sys.stderr.write(f"This run can cost {dollars(worst.usd, at_most=True)} ({worst.tokens:,} tokens). Go on? [y/N] ")
