@@ -81,7 +81,7 @@ class Compare:
             raise ConfigError(f"{asked}; a comparison takes two, give action.runs=[RUN_ID,FOLDER,FILE]")
         folder = self._folder([one.run for one in found], comparisons=experiment / "comparisons")
         comparison = self._comparison(found, invocation, name=folder.name, left_out=left_out)
-        write_comparison(comparison, folder=folder, dpi=invocation.reporting.dpi)
+        write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
         if invocation.reporting.console:
             from rich.console import Console
 

@@ -125,7 +125,7 @@ def finish_run(
         controls=controls,
         manifest=manifest_of(invocation, run, planned, kept),
         folder=folder,
-        dpi=invocation.reporting.dpi,
+        dpi=invocation.reporting.figure_dpi,
         parameters=invocation.parameters,
         beside=beside.found,
     )
@@ -133,7 +133,7 @@ def finish_run(
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
     suffix = folder.name.removeprefix(report.run_id)
-    draw_curves(report, folder=experiment, dpi=invocation.reporting.dpi, beside=beside.found, suffix=suffix)
+    draw_curves(report, folder=experiment, dpi=invocation.reporting.figure_dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
     _tell_passed_over(beside, folder)

@@ -45,10 +45,11 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
     return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
 
 
-def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
+def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -> tuple[Path, ...]:
     """Write all that there is to say into `folder`; return the paths.
 
-    A picture or page that an earlier comparison of the same name left and that has no data any more is removed.
+    Pictures have `dpi` dots an inch; None: there are none. A picture or page that an earlier comparison of the same
+    name left and that has no data any more is removed.
     """
     drawn = _figures(comparison, folder=folder, dpi=dpi)
     page = _page(comparison, folder=folder)
@@ -61,16 +62,16 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple
     )
 
 
-def _figures(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
+def _figures(comparison: Comparison, *, folder: Path, dpi: int | None) -> tuple[Path, ...]:
     curves = [
         Curve(name=run.name, report=run.report)
         for run in comparison.runs
         if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.bins)
     ]
     writing, drawn = comparison.writing_runs, []
-    if curves:
+    if curves and dpi is not None:
         drawn.append(write_figure(curves_figure(curves), path=folder / CURVES, dpi=dpi))
-    if comparison.contests:
+    if comparison.contests and dpi is not None:
         drawn.append(write_figure(core_figure(writing), path=folder / CORE, dpi=dpi))
         drawn.append(write_figure(measures_figure(comparison), path=folder / MEASURED, dpi=dpi))
     for name in (CURVES, CORE, MEASURED):
