@@ -62,6 +62,7 @@ def _warm_up() -> None:
     parsed(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         build_invocation(compose("config", overrides=overrides), overrides)
+        assert compose("config", return_hydra_config=True).hydra.mode is None
     GlobalHydra.instance().clear()
     figure = Figure()
     figure.subplots().set_title("warm")
@@ -125,6 +126,7 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
         warnings.simplefilter("ignore", ignored)
     os.environ.update({"TOKENIZERS_PARALLELISM": "false", **env})
     _leave_the_disk_its_time()
+    _ask_for_the_mode_where_one_is_set()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
     try:
@@ -152,6 +154,21 @@ def _leave_the_disk_its_time() -> None:
     mock.patch("os.fsync").start()
     mock.patch("sqlite3.connect", partial(sqlite3.connect, factory=Store)).start()
     mock.patch("sqlite3.dbapi2.connect", partial(sqlite3.dbapi2.connect, factory=Tracking)).start()  # SQLAlchemy's
+
+
+def _ask_for_the_mode_where_one_is_set() -> None:
+    """Let Hydra compose once: to learn whether a job sweeps it composes everything once before, and only experiments
+    say so in a file (`_warm_up` makes sure of it).
+    """
+    from hydra._internal.hydra import Hydra
+
+    asked = Hydra.get_mode
+
+    def get_mode(hydra: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+        says = any(override.lstrip("+~").startswith(("experiment", "hydra")) for override in overrides)
+        return asked(hydra, config_name, overrides) if says else None
+
+    mock.patch.object(Hydra, "get_mode", get_mode).start()
 
 
 def _waited_for(child: int, *, timeout_s: float) -> int:
