@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -16,6 +17,12 @@ os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the modules and the tests out of every later search for garbage: statsmodels asks for one a correction."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
