@@ -43,7 +43,7 @@ def shared_parameters(runs: Sequence[Configured]) -> dict[str, str]:
         return {}
     first, *others = runs
     return {
-        key: found for key, found in first.parameters.items() if all(run.parameters.get(key) == found for run in others)
+        key: value for key, value in first.parameters.items() if all(run.parameters.get(key) == value for run in others)
     }
 
 

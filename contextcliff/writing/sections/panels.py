@@ -28,21 +28,27 @@ _LEFT, _BETWEEN = 0.75, 0.95
 _OVER, _UNDER = 0.35, 0.8
 """Room for a panel's title, and for its x axis with labels that stand at 45 degrees."""
 _LEGEND = 0.3
-_NOT_EMBEDDED = "adjacent_coherence"
-_INSTEAD = "mtld"
 
 
 def core_measures(writing: Writing) -> tuple[str, ...]:
-    """Context-Tester's four core measures; where no sentence was embedded, MTLD in the place of coherence."""
-    embedded = any(level_of(tier, _NOT_EMBEDDED).mean is not None for tier in writing.tiers)
-    return CORE if embedded else tuple(_INSTEAD if name == _NOT_EMBEDDED else name for name in CORE)
+    """Context-Tester's four core measures; one that no length has gives its place to its stand-in."""
+    return tuple(_stand_in(writing, name) or name for name in CORE)
 
 
 def stand_in(writing: Writing) -> str:
-    """Says that a core measure is another one, where it is."""
-    if _NOT_EMBEDDED in core_measures(writing):
-        return ""
-    return f". {title(_NOT_EMBEDDED)} was not measured (no embeddings): {title(_INSTEAD)} stands in its place"
+    """Says which core measures are others, and why."""
+    instead = [(name, _stand_in(writing, name)) for name in CORE]
+    return "".join(
+        f". {title(name)} was not measured (no embeddings): {title(other)} stands in its place"
+        for name, other in instead
+        if other is not None
+    )
+
+
+def _stand_in(writing: Writing, measure: str) -> str | None:
+    if any(level_of(tier, measure).mean is not None for tier in writing.tiers):
+        return None
+    return BY_NAME[measure].stand_in
 
 
 def grid(
