@@ -31,8 +31,8 @@ def refuse_mixed_rules(runs: Sequence[ComparedRun]) -> None:
             rules = "; ".join(f"{', '.join(folders)} by {rule}" for rule, folders in alike.items())
             values = " ".join(f"{key}=VALUE" for key in keys)
             raise ConfigError(
-                f"action.runs: judged by different rules: {rules}; judge each by the same with action=analyze {values}, "
-                "and name the folders that it prints"
+                f"action.runs: judged by different rules: {rules}; judge each by the same with action=analyze {values},"
+                " and name the folders that it prints"
             )
 
 
