@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -239,8 +238,3 @@ def _controls(law: Law) -> Iterator[ScoredSample]:
                 is_right = kind == "ceiling" and (length != law.lengths[0] or i < 3)
                 item = _sample(replace(law, with_findings=False), length, i, score=float(is_right))
                 yield replace(item, sample=replace(item.sample, sample_id=f"{kind}-{length}-{i}", control=kind))
-
-
-def half_life_curve(initial: float, half_life: int, tokens: float) -> float:
-    """R0 · exp(−λL) with λ = ln 2 / half-life."""
-    return initial * math.exp(-math.log(2) * tokens / half_life)

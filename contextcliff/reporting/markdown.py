@@ -54,5 +54,5 @@ def markdown_of(block: Block, images: Mapping[str, str]) -> str:
 
 
 def _labelled(label: str, text: Shown) -> str:
-    said = text_of(text, english)
-    return f"{label}: {said}" if label else said
+    sentence = text_of(text, english)
+    return f"{label}: {sentence}" if label else sentence

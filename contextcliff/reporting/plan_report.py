@@ -38,9 +38,9 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     table = Table(box=SIMPLE, show_edge=False)
     for heading in ("length", "samples to send", "KV cache"):
         table.add_column(heading, justify="right")
-    for found in plan.bins:
-        cache = "-" if found.kv_gib is None else f"{found.kv_gib:,.3f} GiB"
-        table.add_row(f"{found.context_tokens:,}", f"{found.samples:,}", cache)
+    for each in plan.bins:
+        cache = "-" if each.kv_gib is None else f"{each.kv_gib:,.3f} GiB"
+        table.add_row(f"{each.context_tokens:,}", f"{each.samples:,}", cache)
     console.print(table)
     if audit is not None:
         render_audit(audit, console)

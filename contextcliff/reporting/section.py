@@ -96,6 +96,8 @@ class Section(Generic[T]):
     record: type[T] | None = None
     inline: ClassVar[bool] = False
     figures: ClassVar[tuple[FigureOf, ...]] = ()
+    cap_rules: ClassVar[Mapping[str, str]] = {}
+    """The cap rules that `caps` adds, and what each is."""
 
     def compute(self, study: Study) -> T | None:  # noqa: ARG002
         """The finding, from the scored samples; None where there is none. Pure."""

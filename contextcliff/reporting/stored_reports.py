@@ -50,24 +50,24 @@ class StoredReports:
 def read_report(file: Path) -> Report:
     """A run's `report.json`. Raises `UnreadableReport`."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        _check_schema(found)
-        return unflatten(found)
+        content = json.loads(file.read_text(encoding="utf-8"))
+        _check_schema(content)
+        return unflatten(content)
     except (OSError, ValueError, RecursionError) as error:
         raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
 
 
 def stored_reports(experiment: Path) -> StoredReports:
     """Every report of an experiment's folder."""
-    found: list[StoredReport] = []
+    readable: list[StoredReport] = []
     passed_over: list[PassedOver] = []
     for file in sorted(experiment.glob(f"*/{REPORT_NAME}")):
         try:
-            found.append(StoredReport(folder=file.parent, report=read_report(file)))
+            readable.append(StoredReport(folder=file.parent, report=read_report(file)))
         except UnreadableReport as error:
             passed_over.append(PassedOver(file=file, reason=str(error)))
-    found.sort(key=lambda stored: (stored.report.run.created_at, stored.report.run.run_id))
-    return StoredReports(found=tuple(found), passed_over=tuple(passed_over))
+    readable.sort(key=lambda stored: (stored.report.run.created_at, stored.report.run.run_id))
+    return StoredReports(found=tuple(readable), passed_over=tuple(passed_over))
 
 
 def told_passed_over(passed_over: Sequence[PassedOver]) -> str:
@@ -106,8 +106,8 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
     raise AssertionError("numbers have no end")
 
 
-def _check_schema(found: object) -> None:
-    version = found.get("schema_version") if isinstance(found, Mapping) else None
+def _check_schema(content: object) -> None:
+    version = content.get("schema_version") if isinstance(content, Mapping) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise NewerReport(
             f"is of schema {version}, this ContextCliff reads {SCHEMA_VERSION}: upgrade, or make it anew with "

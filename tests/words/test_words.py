@@ -9,7 +9,10 @@ import pytest
 from contextcliff.records.fact import Fact, Said
 from contextcliff.reporting.words import english, japanese
 from contextcliff.writing.words import english_writing
-from tests.words.made_facts import SENTENCES
+from tests.words.made_facts import SENTENCES as FACTS
+from tests.words.made_report_facts import REPORT_SENTENCES
+
+SENTENCES = (*FACTS, *REPORT_SENTENCES)
 
 WRITING = "contextcliff.writing"
 

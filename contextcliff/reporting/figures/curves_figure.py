@@ -37,14 +37,14 @@ def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredRepo
     differ in them. `beside` is what the folder holds; None: it is read, without what can't be.
     """
     rule = score_rule(rule_of(report))
-    found: dict[str, Report] = {}
+    by_run_id: dict[str, Report] = {}
     for stored in stored_reports(folder).found if beside is None else beside:
         other = stored.report
         asked_alike = (other.run.task, other.run.dataset) == (report.run.task, report.run.dataset)
         if asked_alike and other.analysis.bins and not differing(rule, rule_of(other)):
-            found[other.run.run_id] = other
-    found[report.run.run_id] = report
-    runs = sorted(found.values(), key=lambda run: run.run.created_at)[-_MOST_RUNS:]
+            by_run_id[other.run.run_id] = other
+    by_run_id[report.run.run_id] = report
+    runs = sorted(by_run_id.values(), key=lambda run: run.run.created_at)[-_MOST_RUNS:]
     # Of runs alike in all of these the latest.
     named = dict(zip(telling_names([facts_of(run) for run in runs]), runs, strict=True))
     return tuple(Curve(name=name, report=run) for name, run in named.items())
@@ -67,7 +67,7 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
         tokens = [max(1, b.median_tokens) for b in bins]
         colour = palette(position % palette.N)
         cap = curve.report.analysis.safe_cap.tokens
-        told = "no cap" if cap is None else f"cap {cap:,}"
+        words = "no cap" if cap is None else f"cap {cap:,}"
         axes.plot(
             tokens,
             [or_nan(b.mean) for b in bins],
@@ -75,7 +75,7 @@ def curves_figure(curves: Sequence[Curve]) -> Figure:
             color=colour,
             markersize=5,
             linewidth=1.6,
-            label=f"{curve.name} ({told})",
+            label=f"{curve.name} ({words})",
         )
         lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
         axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)

@@ -82,11 +82,11 @@ def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidenc
     silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
-def _fit(axes: Axes, found: HalfLife, *, axis: LengthAxis, longest: int) -> None:
+def _fit(axes: Axes, half_life: HalfLife, *, axis: LengthAxis, longest: int) -> None:
     """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
-    if not found.tokens or found.initial is None:
+    if not half_life.tokens or half_life.initial is None:
         return
-    initial, rate = found.initial, math.log(2) / found.tokens
+    initial, rate = half_life.initial, math.log(2) / half_life.tokens
 
     def curve(low: float, high: float) -> tuple[list[float], list[float]]:
         at = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
@@ -97,21 +97,21 @@ def _fit(axes: Axes, found: HalfLife, *, axis: LengthAxis, longest: int) -> None
     axes.plot(*curve(longest, axis.high), color=_FITTED, linewidth=1.6, linestyle="--", zorder=3)
 
 
-def _half_life(axes: Axes, found: HalfLife, *, axis: LengthAxis) -> float:
+def _half_life(axes: Axes, half_life: HalfLife, *, axis: LengthAxis) -> float:
     """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
-    if found.tokens is None:
+    if half_life.tokens is None:
         return 4.0
-    low = axis.low if found.ci_low is None else max(axis.low, found.ci_low)
-    high = axis.high if found.ci_high is None else min(axis.high, found.ci_high)
-    if (found.ci_low, found.ci_high) != (None, None) and low < high:
+    low = axis.low if half_life.ci_low is None else max(axis.low, half_life.ci_low)
+    high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
+    if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
         axes.axvspan(low, high, color=PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
-    inside = axis.low <= found.tokens <= axis.high
-    text = f"half-life {found.tokens:,}"
+    inside = axis.low <= half_life.tokens <= axis.high
+    text = f"half-life {half_life.tokens:,}"
     if inside:
-        axes.axvline(found.tokens, color=PURPLE, linewidth=1.8, zorder=2)
-        at: float = found.tokens
+        axes.axvline(half_life.tokens, color=PURPLE, linewidth=1.8, zorder=2)
+        at: float = half_life.tokens
     else:
-        text, at = f"{text} (beyond this axis)", axis.low if found.tokens < axis.low else axis.high
+        text, at = f"{text} (beyond this axis)", axis.low if half_life.tokens < axis.low else axis.high
     align = side_of(axis.inches_at(at) / axis.inches)
     write_above(axes, text, x=at, above=4.0, align=align, colour=PURPLE, bold=True)
     return 4.0 + LINE

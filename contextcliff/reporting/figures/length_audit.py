@@ -35,16 +35,16 @@ def length_classes(lengths: Sequence[int]) -> tuple[LengthClass, ...]:
     low, high = max(1, min(lengths)), max(1, *lengths)
     count = min(_CLASSES, high - low + 1)
     edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
-    found: list[LengthClass] = []
+    classes: list[LengthClass] = []
     start = low
     for position in range(count):
         end = high if position == count - 1 else math.floor(edges[position + 1])
         if end < start:
             continue
         inside = sum(start <= max(1, length) <= end for length in lengths)
-        found.append(LengthClass(low=start, high=end, documents=inside))
+        classes.append(LengthClass(low=start, high=end, documents=inside))
         start = end + 1
-    return tuple(found)
+    return tuple(classes)
 
 
 def render_audit(audit: LengthAudit, console: Console) -> None:
@@ -53,12 +53,12 @@ def render_audit(audit: LengthAudit, console: Console) -> None:
     from rich.text import Text
 
     classes = length_classes(audit.lengths)
-    most = max((found.documents for found in classes), default=1) or 1
+    most = max((each.documents for each in classes), default=1) or 1
     console.print(Text(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
-    wide = max((len(f"{found.low:,} - {found.high:,}") for found in classes), default=0)
-    for found in classes:
-        bar = "#" * math.ceil(_BAR * found.documents / most)
-        console.print(Text(f"  {f'{found.low:,} - {found.high:,}':>{wide}}  {found.documents:>5,}  {bar}".rstrip()))
+    wide = max((len(f"{each.low:,} - {each.high:,}") for each in classes), default=0)
+    for each in classes:
+        bar = "#" * math.ceil(_BAR * each.documents / most)
+        console.print(Text(f"  {f'{each.low:,} - {each.high:,}':>{wide}}  {each.documents:>5,}  {bar}".rstrip()))
     if audit.too_short or audit.too_long:
         console.print(Text(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
@@ -80,10 +80,10 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
     """Draw the histogram with the bins' edges."""
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     classes = length_classes(audit.lengths)
-    lefts = [found.low for found in classes]
-    widths = [found.high + 1 - found.low for found in classes]
+    lefts = [each.low for each in classes]
+    widths = [each.high + 1 - each.low for each in classes]
     axes.bar(
-        lefts, [found.documents for found in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white"
+        lefts, [each.documents for each in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white"
     )
     axes.set_xscale("log")
     for part in audit.bins:
@@ -112,5 +112,5 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
 
 
 def _ticks(classes: Sequence[LengthClass]) -> list[int]:
-    edges = [found.low for found in classes]
+    edges = [each.low for each in classes]
     return [*edges[:: max(1, len(edges) // 6)], *([classes[-1].high] if classes else [])]

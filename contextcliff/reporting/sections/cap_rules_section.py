@@ -8,15 +8,16 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Table, Text
 from contextcliff.reporting.section import Measurement, Section
+from contextcliff.reporting.section_list import sections_of
 
 _RULES = {
+    # Also the rules of findings that a run need not have: every report lists them.
     "walk_up": "longest prompt of the last length, from the shortest up, that was shown to clear the threshold",
     "blueprint": "shortest prompt of the first length where the spread doubles, the mean falls by over 30% or"
     " failures spike",
     "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
     "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
     ' "effective length" of other benchmarks; no test',
-    "half_life": "length over which the score halves, by a fitted exponential decay",
     "writing": "where the text that the model itself writes degrades",
     "memory": "what the KV cache leaves room for",
     "latency": "what a limit on latency admits",
@@ -31,11 +32,12 @@ class CapRulesSection(Section[None]):
 
     def full(self, report: Report) -> tuple[Block, ...]:
         caps = report.analysis.caps
+        words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         columns = (
             Column(title="rule", cells=tuple(caps), words=True),
             Column(title="cap in tokens", cells=tuple(phrases.whole(tokens) for tokens in caps.values())),
-            Column(title="what it is", cells=tuple(_RULES.get(rule, "") for rule in caps), words=True),
+            Column(title="what it is", cells=tuple(words.get(rule, "") for rule in caps), words=True),
         )
         return (Text(text=chosen), *((Table(columns=columns),) if caps else ()))
 

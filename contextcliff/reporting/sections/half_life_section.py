@@ -33,6 +33,7 @@ class HalfLifeSection(Section[HalfLifeFits]):
     title = "Half-life"
     record = HalfLifeFits
     inline = True
+    cap_rules = {"half_life": "length over which the score halves, by a fitted exponential decay"}  # noqa: RUF012
     figures = (
         FigureOf(
             name="decay_curve",

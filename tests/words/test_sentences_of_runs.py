@@ -8,19 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from contextcliff.analysis.amounts import amount, portion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
-from tests.analysis.clustered_samples import texts
+from contextcliff.reporting.words import japanese
+from contextcliff.reporting.words.english import say
+from contextcliff.reporting.words.english_amounts import amount, portion
+from tests.analysis.analysis_samples import analysed, scored_sample
 from tests.analysis.repeated_samples import repeated
 
 Scores = Sequence[float | None]
 SHAPES = ("texts of their own", "one text", "contexts", "one context", "shared texts", "repeats", "one draw")
 BAD_COUNTS = re.compile(r"\b0 of \d|\b([\d,]+) of \1\b|\b1 (scored )?(samples|questions|lengths|texts|contexts)\b")
+ENGLISH = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,} [A-Za-z]{2,}")
 ALLOWED_FOR, INDEPENDENT = "the intervals and the cap allow for it", "are treated as independent"
 
 mixed = st.lists(st.sampled_from([1.0, 1.0, 1.0, 0.0, 0.6, None]), min_size=1, max_size=12)
@@ -51,8 +53,8 @@ def _names(shape: str, i: int, length: int) -> dict[str, Any]:
     return named[shape]
 
 
-def told(analysis: Analysis) -> list[str]:
-    return [analysis.safe_cap.reason, *analysis.notes]
+def sentences(analysis: Analysis) -> list[str]:
+    return [say(analysis.safe_cap.reason), *map(say, analysis.notes)]
 
 
 @settings(max_examples=250, deadline=None)
@@ -67,48 +69,20 @@ def test_no_sentence_counts_none_or_all_or_one_of_many_and_no_two_contradict(
     shape: str, lengths: list[Scores], relative: bool, threshold: float, baseline_tokens: int | None
 ) -> None:
     samples = [s for i, scores in enumerate(lengths) for s in shaped(shape, 500 * 2**i, scores)]
-    found = told(analysed(samples, threshold=threshold, relative=relative, baseline_tokens=baseline_tokens, finders=()))
+    analysis = analysed(samples, threshold=threshold, relative=relative, baseline_tokens=baseline_tokens, finders=())
+    found = sentences(analysis)
     assert not [sentence for sentence in found if BAD_COUNTS.search(sentence)]
     assert not (any(ALLOWED_FOR in note for note in found) and any(INDEPENDENT in note for note in found))
     one_text = any("cut from one text" in note for note in found)
     assert not (one_text and any("share texts (" in note for note in found))
     needed = re.search(r"but (\d+) .* cannot show .*; at least ([\d,]+) ", found[0])
     assert needed is None or int(needed[1]) < int(needed[2].replace(",", ""))
-
-
-def test_texts_of_uneven_samples_are_not_told_that_none_are_unscored() -> None:
-    """Even texts of as many samples would just do; these don't, and nothing is unscored."""
-    reason = analysed(texts(500, *[(n, n) for n in (1, 1, 2, 2, 3, 3, 4, 4)])).safe_cap.reason
-    assert reason.endswith(
-        "but 20 samples in 8 texts cannot show 0.80 even if all are right; at least 22 samples a length in 9 texts are "
-        "needed"
-    )
-
-
-def test_a_baseline_of_few_samples_that_are_all_scored_is_not_told_to_be_scored() -> None:
-    assert analysed(curve({500: (3, 3), 1_000: (3, 3)}), relative=True).safe_cap.reason == (
-        "at the shortest length, 500 tokens, there are only 3 samples: a baseline needs at least 5"
-    )
-    assert analysed(curve({500: (3, 3, 4), 1_000: (3, 3)}), relative=True).safe_cap.reason == (
-        "at the shortest length, 500 tokens, only 3 of 7 samples are scored: a baseline needs at least 5"
-    )
-
-
-def test_unscored_samples_of_the_baseline_that_decide_are_named_there() -> None:
-    reason = analysed(curve({500: (30, 40, 10), 1_000: (38, 50)}), relative=True).safe_cap.reason
-    assert reason.endswith(
-        "but 10 of 50 samples are unscored at the baseline, and were those right it would not clear 0.80 of the "
-        "baseline (0.75 at 500 tokens)"
-    )
-
-
-def test_many_unscored_samples_are_what_stops_it_and_not_the_number_that_was_planned() -> None:
-    reason = analysed(right_of(500, 10, 10, unscored=10)).safe_cap.reason
-    assert reason.endswith("but 10 of 20 samples are unscored, and were those wrong it would not clear 0.80")
+    for fact in (analysis.safe_cap.reason, *analysis.notes):
+        assert not ENGLISH.search(japanese.say(fact))
 
 
 def test_contexts_of_one_text_are_not_called_texts() -> None:
-    notes = analysed(shaped("contexts", 500, [1.0] * 40)).notes
+    notes = [say(note) for note in analysed(shaped("contexts", 500, [1.0] * 40)).notes]
     assert [note.split(":")[0] for note in notes[:3]] == [
         "all samples are cut from one text, “story”",
         "samples of one length share contexts (4 a length)",
@@ -118,7 +92,7 @@ def test_contexts_of_one_text_are_not_called_texts() -> None:
 
 
 def test_one_packed_context_needs_more_contexts_and_not_a_few_more_samples() -> None:
-    reason = analysed(shaped("one context", 500, [1.0] * 10)).safe_cap.reason
+    reason = say(analysed(shaped("one context", 500, [1.0] * 10)).safe_cap.reason)
     assert reason.endswith(
         "but 10 samples in 1 context cannot show 0.80 even if all are right; at least 60 samples a length in 6 "
         "contexts are needed"

@@ -1,0 +1,73 @@
+"""Findings: computed once from the study of a run, each under its key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from contextcliff.analysis.study import Study
+from tests.analysis.analysis_samples import analysed, curve
+
+
+@dataclass(frozen=True)
+class Counted:
+    lengths: int
+
+
+@dataclass
+class Counter:
+    """A finder that keeps how often it was asked."""
+
+    key: str
+    nothing: bool = False
+    asked: list[Study] = field(default_factory=list)
+
+    def compute(self, study: Study) -> Counted | None:
+        self.asked.append(study)
+        return None if self.nothing else Counted(lengths=len(study.results))
+
+    def caps(self, finding: Counted, study: Study) -> Mapping[str, int | None]:
+        return {"counted": finding.lengths, "half_life": study.safe_cap.tokens}
+
+
+SAMPLES = curve({500: (20, 20), 1_000: (20, 20)})
+
+
+def test_a_finding_is_computed_once_and_stands_under_its_key() -> None:
+    finder = Counter(key="counted")
+    found = analysed(SAMPLES, finders=(finder,))
+    assert found.findings == {"counted": Counted(lengths=2)}
+    assert found.finding(Counted) == Counted(lengths=2)
+    assert len(finder.asked) == 1
+
+
+def test_what_finds_nothing_is_not_there_and_adds_no_cap() -> None:
+    found = analysed(SAMPLES, finders=(Counter(key="counted", nothing=True),))
+    assert found.findings == {}
+    assert found.finding(Counted) is None
+    assert "counted" not in found.caps
+
+
+def test_findings_complete_the_cap_rules() -> None:
+    without, with_it = analysed(SAMPLES, finders=()), analysed(SAMPLES, finders=(Counter(key="counted"),))
+    assert without.caps["half_life"] is None
+    assert with_it.caps == {**without.caps, "half_life": 1_000, "counted": 2}
+
+
+def test_a_study_has_the_samples_by_length_and_what_they_were_tested_against() -> None:
+    finder = Counter(key="counted")
+    analysed(SAMPLES, finders=(finder,), relative_by_default=True)
+    (study,) = finder.asked
+    assert [group.asked_tokens for group in study.groups] == [b.asked_tokens for b in study.bins] == [500, 1_000]
+    assert study.relative
+    assert study.binary
+    assert study.threshold is not None
+    assert study.threshold.score == study.settings.threshold
+
+
+def test_a_run_without_samples_is_a_study_too() -> None:
+    finder = Counter(key="counted")
+    found = analysed([], finders=(finder,))
+    (study,) = finder.asked
+    assert (study.sequence, study.threshold, study.results, study.safe_cap.tokens) == (None, None, (), None)
+    assert found.findings == {"counted": Counted(lengths=0)}
