@@ -31,12 +31,12 @@ _LEGEND = 0.3
 
 
 def core_measures(writing: Writing) -> tuple[str, ...]:
-    """Context-Tester's four core measures; one that no length has gives its place to its stand-in."""
+    """Context-Tester's four core measures; a measure that no length has is replaced by its stand-in."""
     return tuple(_stand_in(writing, name) or name for name in CORE)
 
 
 def stand_in(writing: Writing) -> str:
-    """Says which core measures are others, and why."""
+    """A sentence for each core measure that is replaced; empty: none is."""
     instead = [(name, _stand_in(writing, name)) for name in CORE]
     return "".join(
         f". {title(name)} was not measured (no embeddings): {title(other)} stands in its place"
@@ -97,7 +97,7 @@ def panel_title(axes: Axes, text: str) -> None:
 
 
 def measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
-    """A panel's axes and title, the original's line and the author's band; what was measured is the caller's."""
+    """A panel's axes and title, the original's line and the author's band; the caller draws what was measured."""
     axis = context_axis(axes, writing)
     worse = way(measure)
     panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
@@ -169,7 +169,7 @@ def nothing_here(axes: Axes, text: str = "not measured") -> None:
 
 
 def settle(axes: Axes) -> None:
-    """Keep the ticks of y that lie on the axis: those beyond its ends are not drawn, but take room."""
+    """Keep the ticks of y that lie on the axis: ticks beyond its ends are not drawn, but take space."""
     low, high = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
 

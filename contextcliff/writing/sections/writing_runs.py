@@ -1,4 +1,4 @@
-"""The runs that stand together on `writing.html`: this one, and those beside it that wrote too."""
+"""The runs that `writing.html` shows: this one, and the other continuation runs of the experiment."""
 
 from __future__ import annotations
 

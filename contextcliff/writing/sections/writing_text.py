@@ -23,7 +23,7 @@ from contextcliff.writing.sections.writing_phrases import change, shift, title, 
 from contextcliff.writing.words.english_writing import say
 
 _NAMED = 4
-"""So many measures are named in a line; the rest are counted."""
+"""The most measures that a line names; further ones are counted."""
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 
 
@@ -104,7 +104,7 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
-    """What was made of all rounds, as pairs of a name and a sentence."""
+    """Verdict, outcomes and warnings, as pairs of a name and a sentence."""
     rows = [("Verdict", say(writing.verdict))]
     if writing.settling_rounds is not None:
         rows.append(("To settle it", f"{writing.settling_rounds:,} rounds a length"))
@@ -180,7 +180,7 @@ def _by(test: WritingTest) -> str:
 
 
 def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:
-    """A line for each length and what it is worse than, with the measures that a test found, the surest first."""
+    """A line for each length and baseline, with the measures that a test found worse, by p-value."""
     places: defaultdict[tuple[str, int], list[WritingTest]] = defaultdict(list)
     for test in sorted((test for test in tests if test.degraded), key=lambda test: (test.p_holm, -test.effect)):
         places[test.against, test.context_tokens].append(test)
