@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.records.fact import Said
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.words.contest_words import contest_sentence
+from contextcliff.writing.words.english_writing import say
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
@@ -36,8 +39,8 @@ def side(
         word_list=word_list,
         least_length=least_length,
         writing=Writing(
-            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict="", settling_rounds=None,
-            warnings=(), embeddings=embeddings, unmeasured=(),
+            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict=Said(text=""),
+            settling_rounds=None, warnings=(), embeddings=embeddings, unmeasured=(),
             tiers=tuple(_tier(tokens, measures, z or {}) for tokens in lengths),
         ),
     )  # fmt: skip
@@ -72,6 +75,12 @@ A = {1024: (10.0, 1.0, 4), 2048: (12.0, 1.0, 4)}
 B = {1024: (13.0, 1.0, 4), 2048: (15.0, 1.0, 4)}
 
 
+def why(found: WritingContest) -> str:
+    """Why there is no winner."""
+    assert found.reason is not None
+    return say(found.reason)
+
+
 def test_the_better_run_wins_by_welchs_interval_over_the_common_lengths() -> None:
     # Four means of variance 1/4 each, halved: variance 0.25, standard error 0.5. Equal parts of 3 degrees of freedom
     # each make 12, of which t at 97.5% is 2.1788: 3 ± 1.0894.
@@ -80,7 +89,7 @@ def test_the_better_run_wins_by_welchs_interval_over_the_common_lengths() -> Non
     assert found.difference == pytest.approx(3.0)
     assert found.ci_low == pytest.approx(1.9106, abs=1e-4)
     assert found.ci_high == pytest.approx(4.0894, abs=1e-4)
-    assert found.sentence == (
+    assert contest_sentence(found) == (
         "Cloze score (lower is better): A 10.0-99.0, B 13.0-15.0; A wins by 3.0 (95% CI 1.9 to 4.1) over 2 lengths."
     )
 
@@ -92,8 +101,8 @@ def test_higher_is_better_where_down_is_worse() -> None:
         measure="vocabulary_diversity",
     )
     assert found.winner == "B"
-    assert "higher is better" in found.sentence
-    assert "over 1 length." in found.sentence
+    assert "higher is better" in contest_sentence(found)
+    assert "over 1 length." in contest_sentence(found)
 
 
 def test_a_range_says_where_its_ends_lie() -> None:
@@ -109,33 +118,33 @@ def test_nobody_wins_where_the_interval_holds_zero() -> None:
     assert found.winner is None
     assert found.ci_low is not None
     assert found.ci_low < 0
-    assert "no winner: A leads by 3.0 (95% CI -" in found.sentence
+    assert "no winner: A leads by 3.0 (95% CI -" in contest_sentence(found)
 
 
 def test_nobody_wins_without_rounds_to_tell_by() -> None:
     once = {tokens: (mean, None, 1) for tokens, (mean, _, _) in B.items()}
     found = contest(side("A", cloze_score=A), side("B", cloze_score=once))
     assert (found.winner, found.best, found.ci_low) == (None, "A", None)
-    assert found.sentence.endswith("no winner: there are too few rounds to tell.")
+    assert contest_sentence(found).endswith("no winner: there are too few rounds to tell.")
 
 
 def test_nobody_wins_where_rounds_do_not_vary() -> None:
     still = [{tokens: (mean, 0.0, 4) for tokens, (mean, _, _) in figures.items()} for figures in (A, B)]
     found = contest(side("A", cloze_score=still[0]), side("B", cloze_score=still[1]))
     assert found.winner is None
-    assert "the rounds do not vary" in found.sentence
+    assert "the rounds do not vary" in contest_sentence(found)
 
 
 def test_nobody_wins_without_a_common_length() -> None:
     found = contest(side("A", cloze_score={1024: (10.0, 1.0, 4)}), side("B", cloze_score={2048: (13.0, 1.0, 4)}))
     assert (found.winner, found.common_tokens) == (None, ())
-    assert found.sentence.endswith("no winner: no length in common.")
+    assert contest_sentence(found).endswith("no winner: no length in common.")
 
 
 def test_nobody_wins_between_different_rules() -> None:
     found = contest(side("A", cloze_score=A), side("B", cloze_score=B, rules="theirs"))
     assert found.winner is None
-    assert "measured by different rules (ours; theirs)" in found.sentence
+    assert "measured by different rules (ours; theirs)" in contest_sentence(found)
 
 
 def test_coherence_by_different_embedders_does_not_compare_and_enters_the_composites() -> None:
@@ -143,7 +152,7 @@ def test_coherence_by_different_embedders_does_not_compare_and_enters_the_compos
     one = side("A", embeddings="x", adjacent_coherence=figures, composite=figures, cloze_score=A)
     other = side("B", embeddings="y", adjacent_coherence={1024: (0.3, 0.01, 9)}, composite=figures, cloze_score=B)
     for measure in ("adjacent_coherence", "composite"):
-        assert "different rules" in contest(one, other, measure=measure).reason
+        assert "different rules" in why(contest(one, other, measure=measure))
     assert contest(one, other).winner == "A"
 
 
@@ -157,7 +166,7 @@ def test_a_model_that_stops_early_does_not_win_by_the_diversity_of_a_short_text(
     assert (found.winner, found.scale) == ("B", "z")
     assert found.difference == pytest.approx(1.5)
     assert found.ci_low == pytest.approx(1.0003, abs=1e-4)
-    assert found.sentence == (
+    assert contest_sentence(found) == (
         "Vocabulary diversity (higher is better): A 0.600, B 0.540; B wins by 1.50 (95% CI 1.00 to 2.00) in the "
         "author's sd, at equal length, over 1 length."
     )
@@ -168,15 +177,15 @@ def test_a_lead_that_is_none_tells_its_scale_too() -> None:
     figures = {1024: (10.0, 1.0, 4)}
     found = contest(side("A", cloze_score=figures, z=scores[0]), side("B", cloze_score=figures, z=scores[1]))
     assert found.winner is None
-    assert "A leads by 0.30 (95% CI -" in found.sentence
-    assert "in the author's sd, at equal length, over 1 length, and rounds like these" in found.sentence
+    assert "A leads by 0.30 (95% CI -" in contest_sentence(found)
+    assert "in the author's sd, at equal length, over 1 length, and rounds like these" in contest_sentence(found)
 
 
 def test_without_z_scores_on_one_side_the_figures_themselves_are_compared() -> None:
     with_z = side("A", cloze_score=A, z={"cloze_score": dict.fromkeys(A, (5.0, 0.1, 4))})
     found = contest(with_z, side("B", cloze_score=B))
     assert (found.winner, found.scale) == ("A", "raw")
-    assert "author's sd" not in found.sentence
+    assert "author's sd" not in contest_sentence(found)
 
 
 def test_missing_text_has_no_standard_deviation_of_the_authors() -> None:
@@ -197,8 +206,8 @@ def test_raw_figures_that_depend_on_length_have_no_winner_between_answers_of_dif
 
     found = contest(told("A", 0.60, 1200.0), told("B", 0.54, 2000.0), measure=measure)
     assert found.winner is None
-    assert found.reason == "the answers are not as long (A 1,200, B 2,000 characters on average), on which it depends"
-    assert found.reason in found.sentence
+    assert why(found) == "the answers are not as long (A 1,200, B 2,000 characters on average), on which it depends"
+    assert why(found) in contest_sentence(found)
     alike = contest(told("A", 0.60, 1900.0), told("B", 0.54, 2000.0), measure=measure)
     assert alike.winner is not None
     # What a text says of itself however long it is.
@@ -213,8 +222,8 @@ def test_different_word_lists_have_no_winner(measure: str) -> None:
     ]
     found = contest(*sides, measure=measure)
     assert found.winner is None
-    assert found.reason == "measured by different rules (familiar words by A.txt; familiar words by B.txt)"
-    assert f"no winner: {found.reason}" in found.sentence
+    assert why(found) == "measured by different rules (familiar words by A.txt; familiar words by B.txt)"
+    assert f"no winner: {why(found)}" in contest_sentence(found)
     assert contest(*sides, measure="mtld").winner == "B"
 
 
@@ -229,7 +238,7 @@ def test_different_least_lengths_have_no_winner_in_missing_text_and_in_the_compo
     for measure in ("shortfall", "composite"):
         found = contest(*sides, measure=measure)
         assert found.winner is None
-        assert "text missing under 0.5 of an answer; text missing under 0.8 of an answer" in found.reason
+        assert "text missing under 0.5 of an answer; text missing under 0.8 of an answer" in why(found)
     assert contest(*sides, measure="composite_classic").winner == "A"
 
 
@@ -241,7 +250,7 @@ def test_composites_of_different_parts_have_no_winner() -> None:
         for name, parts in (("A", ["mtld"]), ("B", ["mtld", "language_drift"]))
     ]
     found = contest(*sides, measure="composite")
-    assert (found.winner, found.reason) == (*(None, "measured by different rules (without language; with every part)"),)
+    assert (found.winner, why(found)) == (*(None, "measured by different rules (without language; with every part)"),)
     alike = [side(name, z=both, composite=figures[name], mtld=A, language_drift=A) for name in figures]
     assert contest(*alike, measure="composite").winner == "A"
 
@@ -269,7 +278,7 @@ def test_a_measure_without_a_worse_direction_has_ranges_alone() -> None:
         measure="sentence_length_skewness",
     )
     assert (found.winner, found.best) == (None, None)
-    assert found.sentence == "Sentence length skewness (neither way is better): A -0.50 to 0.20, B 9.00."
+    assert contest_sentence(found) == "Sentence length skewness (neither way is better): A -0.50 to 0.20, B 9.00."
 
 
 def test_of_three_runs_the_best_is_compared_with_the_next_best() -> None:
@@ -277,18 +286,18 @@ def test_of_three_runs_the_best_is_compared_with_the_next_best() -> None:
     found = contest(side("C", cloze_score=c), side("B", cloze_score=B), side("A", cloze_score=A))
     assert (found.winner, found.next_best) == ("A", "B")
     assert found.difference == pytest.approx(3.0)
-    assert "A wins over B by 3.0" in found.sentence
+    assert "A wins over B by 3.0" in contest_sentence(found)
 
 
 def test_runs_without_the_measure_are_named_and_spare_the_others_no_length() -> None:
     found = contest(side("A", cloze_score=A), side("B", cloze_score=B), side("C", mtld=A))
     assert (found.winner, found.missing) == ("A", ("C",))
-    assert "not measured: C" in found.sentence
-    assert contest(side("A", cloze_score=A), side("C", mtld=A)).reason == "only one run has it"
+    assert "not measured: C" in contest_sentence(found)
+    assert why(contest(side("A", cloze_score=A), side("C", mtld=A))) == "only one run has it"
 
 
 def test_a_difference_that_is_none_is_no_lead() -> None:
-    assert contest(side("A", cloze_score=A), side("B", cloze_score=A)).reason == "the best two have the same mean"
+    assert why(contest(side("A", cloze_score=A), side("B", cloze_score=A))) == "the best two have the same mean"
 
 
 levels = st.tuples(st.floats(-50, 50), st.floats(0.01, 20), st.integers(2, 12))

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
@@ -127,7 +128,7 @@ def test_a_page_shows_file_names_and_not_on_whose_disk_they_lie() -> None:
 
 def test_no_name_gets_out_of_its_place() -> None:
     made = run(HOSTILE, parameters={HOSTILE: HOSTILE, "model": HOSTILE})
-    made = replace(made, writing=replace(made.writing, document_id=HOSTILE, verdict=HOSTILE))
+    made = replace(made, writing=replace(made.writing, document_id=HOSTILE, verdict=Said(text=HOSTILE)))
     bare, hostile = Tags(page_of([run()])), Tags(page_of([made]))
     # The same tags as on a harmless page, but for the row of the one more parameter.
     assert [tag for tag in hostile.tags if tag[0] not in ("tr", "th", "td")] == [

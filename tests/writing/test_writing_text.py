@@ -12,12 +12,14 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.prose_findings import Scale, WritingTrend
 from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
+from contextcliff.writing.words.english_writing import say
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing, writing_in
 
@@ -106,8 +108,8 @@ def test_what_was_found_is_told_on_console_and_page(cliff: Report) -> None:
     shown = " ".join(section(printed(report, width=100)).split())
     page = render_markdown(report, figures=[])
     for text in (shown, page):
-        assert writing_in(report).verdict in text
-        assert writing_in(report).warnings[0] in text
+        assert say(writing_in(report).verdict) in text
+        assert say(writing_in(report).warnings[0]) in text
         assert "at 16,384 complete x2, repetition x1" in text
         assert "at 16,384: Cloze score rose 4.180" in text
         assert "at 2,048, round 3: Cloze score, MTLD" in text
@@ -192,7 +194,8 @@ def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(clif
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:
     report = with_writing(cliff)
-    hostile = replace(writing_in(report), verdict=HOSTILE, warnings=(HOSTILE,), document_id=HOSTILE, embeddings=HOSTILE)
+    fact = Said(text=HOSTILE)
+    hostile = replace(writing_in(report), verdict=fact, warnings=(fact,), document_id=HOSTILE, embeddings=HOSTILE)
     html = MarkdownIt("commonmark").enable("table").render(render_markdown(edited(report, writing=hostile), figures=[]))
     assert not re.search(r"<(script|a |img|em)", html)
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):

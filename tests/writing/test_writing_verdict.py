@@ -7,13 +7,18 @@ import pytest
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.sample_size import rounds_to_settle
-from contextcliff.writing.analysis.verdict import title_of
 from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.words.english_writing import say, title_of
 from tests.writing.written_rounds import rounds_of, writing, written
 
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
+
+
+def warnings(found: Writing) -> tuple[str, ...]:
+    return tuple(map(say, found.warnings))
 
 
 def steady(lengths: list[int], rounds: int, *, score: float = 0.7, spread: float = 0.03) -> list[ScoredSample]:
@@ -42,7 +47,7 @@ def collapsed(length: int, rounds: int = 10) -> list[ScoredSample]:
 def test_a_degradation_is_named_with_its_measures_and_lengths() -> None:
     found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096), *collapsed(8_192)])
     # One of the 184,756 choices of ten in twenty, in nine tests.
-    assert found.verdict == (
+    assert say(found.verdict) == (
         "degraded at 4,096 tokens: cloze score (p = 4.9e-05 after Holm, effect 1.00), vocabulary diversity "
         "(p = 4.9e-05 after Holm, effect 1.00), MTLD (p = 4.9e-05 after Holm, effect 1.00); also at 8,192 tokens"
     )
@@ -50,14 +55,14 @@ def test_a_degradation_is_named_with_its_measures_and_lengths() -> None:
 
 def test_a_degradation_within_the_margin_is_both() -> None:
     found = writing([*steady([1_024], 10), *collapsed(4_096)], cleared=True)
-    assert found.verdict.startswith("degraded at 4,096 tokens: ")
-    assert found.verdict.endswith("within the margin (0.80 of its score) all the same")
+    assert say(found.verdict).startswith("degraded at 4,096 tokens: ")
+    assert say(found.verdict).endswith("within the margin (0.80 of its score) all the same")
     assert found.settling_rounds is None
 
 
 def test_a_cap_that_reaches_the_longest_length_settles_it() -> None:
     found = writing(steady([1_024, 2_048], 10), cleared=True)
-    assert found.verdict == (
+    assert say(found.verdict) == (
         "no degradation detected; the longest length is shown to be no worse than the shortest within the margin "
         "(0.80 of its score)"
     )
@@ -72,14 +77,14 @@ def test_where_rounds_would_settle_it_the_verdict_says_how_many() -> None:
     ]
     assert found.settling_rounds == rounds_to_settle(by_length[1:], by_length[0], 0.8, 0.95, least=5)
     assert found.settling_rounds is not None
-    assert found.verdict == f"no degradation detected; {found.settling_rounds} rounds a length would settle it"
+    assert say(found.verdict) == f"no degradation detected; {found.settling_rounds} rounds a length would settle it"
 
 
 def test_where_no_number_of_rounds_would_the_verdict_says_so() -> None:
     scored = [*steady([1_024], 6, score=0.9), *steady([2_048], 6, score=0.5)]
     found = writing(scored)
     assert found.settling_rounds is None
-    assert found.verdict == "no degradation detected, and no number of rounds up to 200 is likely to settle it"
+    assert say(found.verdict) == "no degradation detected, and no number of rounds up to 200 is likely to settle it"
 
 
 def test_fewer_rounds_than_a_baseline_takes_are_never_advised() -> None:
@@ -99,19 +104,19 @@ def unwritten(length: int, rounds: int) -> list[ScoredSample]:
 
 def test_rounds_without_text_are_no_health() -> None:
     found = writing([*steady([1_024], 5), *unwritten(2_048, 5)])
-    assert found.verdict == (
+    assert say(found.verdict) == (
         "no degradation detected in what can be measured, but at 2,048 tokens 5 of 5 rounds gave no text to measure"
     )
     assert (
         "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests of the prose leave them "
         "out, the score does not"
-    ) in found.warnings
+    ) in warnings(found)
 
 
 def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
     whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
     found = writing([*whole, *unwritten(2_048, 5)])
-    assert found.verdict == (
+    assert say(found.verdict) == (
         "degraded at 2,048 tokens: missing text (p = 0.004 after Holm, effect 1.00); at 2,048 tokens 5 of 5 rounds "
         "gave no text to measure"
     )
@@ -181,8 +186,8 @@ def test_a_model_that_loops_at_every_length_is_worse_than_the_author(
     lengths: list[int], measures: int, cleared: bool, said: str
 ) -> None:
     scored = looping(lengths, measures=measures)
-    assert writing(scored, author=windows_of_author(), cleared=cleared).verdict == said
-    assert "author" not in writing(scored, cleared=cleared).verdict
+    assert say(writing(scored, author=windows_of_author(), cleared=cleared).verdict) == said
+    assert "author" not in say(writing(scored, cleared=cleared).verdict)
 
 
 def test_a_degradation_with_length_and_one_against_the_author_are_both_told() -> None:
@@ -190,9 +195,9 @@ def test_a_degradation_with_length_and_one_against_the_author_are_both_told() ->
         dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
         for s in looping([4_096], measures=2)
     ]
-    found = writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict
-    assert found.startswith("degraded at 4,096 tokens: cloze score")
-    assert found.endswith(
+    found = writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author())
+    assert say(found.verdict).startswith("degraded at 4,096 tokens: cloze score")
+    assert say(found.verdict).endswith(
         "; at 2,048 and 4,096 tokens the writing is worse than the author's elsewhere (cloze score and MTLD)"
     )
 
@@ -201,14 +206,14 @@ def test_a_degradation_with_length_and_one_against_the_author_are_both_told() ->
 def test_where_the_threshold_is_a_score_there_is_no_margin_to_speak_of() -> None:
     scored = steady([1_024, 2_048], 6)
     found = writing(scored, share=None)
-    assert (found.verdict, found.settling_rounds) == ("no degradation detected", None)
+    assert (say(found.verdict), found.settling_rounds) == ("no degradation detected", None)
     assert writing(scored, share=0.8).settling_rounds is not None
     cleared = writing(scored, share=None, cleared=True)
-    assert cleared.verdict == "no degradation detected; the safe cap reaches the longest length"
+    assert say(cleared.verdict) == "no degradation detected; the safe cap reaches the longest length"
     both = writing([*steady([1_024], 10), *collapsed(4_096)], share=None, cleared=True)
-    assert both.verdict.endswith("; the safe cap reaches the longest length all the same")
+    assert say(both.verdict).endswith("; the safe cap reaches the longest length all the same")
     single = writing(steady([1_024, 2_048], 1), share=None)
-    assert single.verdict == "no degradation detected; it takes more than one round a length to tell"
+    assert say(single.verdict) == "no degradation detected; it takes more than one round a length to tell"
 
 
 def test_the_confidence_stands_in_the_record() -> None:
@@ -216,19 +221,19 @@ def test_the_confidence_stands_in_the_record() -> None:
 
 
 def test_one_length_and_no_round_are_said_as_such() -> None:
-    assert writing(steady([1_024], 3)).verdict == (
+    assert say(writing(steady([1_024], 3)).verdict) == (
         "only one length was tested: there is nothing to compare its writing with"
     )
     unanswered = [written(length, {}, score=None) for length in (1_024, 2_048)]
-    assert writing(unanswered).verdict == "no round was answered: nothing can be said of the writing"
-    assert writing([]).verdict == "no round was answered: nothing can be said of the writing"
+    assert say(writing(unanswered).verdict) == "no round was answered: nothing can be said of the writing"
+    assert say(writing([]).verdict) == "no round was answered: nothing can be said of the writing"
 
 
 def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
     found = writing([*steady([1_024, 2_048], 3), *collapsed(4_096, 3)])
     assert not any(test.degraded for test in found.tests)
     # 20 choices, 6 tests; five against five have 252 choices, four against four 70: 6/70 is above 5%.
-    assert found.warnings == (
+    assert warnings(found) == (
         "3 rounds against 3 can reach p = 0.05 at best, and 0.3 after Holm over 6 tests: no degradation can be shown; "
         "from 5 rounds on it can",
     )
@@ -237,7 +242,7 @@ def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
 def test_the_corrected_p_value_is_never_shown_above_one() -> None:
     measures = {name: [0.1, 0.2, 0.3] for name in (*MEASURED, "word_entropy", "avg_word_length", "long_word_ratio")}
     scored = [found for length in (512, 1_024, 2_048, 4_096, 8_192) for found in rounds_of(length, **measures)]
-    (warning,) = writing(scored).warnings
+    (warning,) = warnings(writing(scored))
     assert "p = 0.05 at best, and 1 after Holm over 24 tests" in warning
 
 
@@ -245,19 +250,19 @@ def test_the_corrected_p_value_is_never_shown_above_one() -> None:
 def test_the_number_of_rounds_that_is_named_is_the_first_that_can_show_it(rounds: int) -> None:
     found = writing([*steady([1_024, 2_048], rounds), *collapsed(4_096, rounds)])
     assert any(test.degraded for test in found.tests) is (rounds == 5)
-    assert bool(found.warnings) is (rounds == 4)
+    assert bool(warnings(found)) is (rounds == 4)
 
 
 def test_only_the_lengths_with_too_few_rounds_are_named() -> None:
     found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096, 1)])
-    (warning,) = found.warnings
+    (warning,) = warnings(found)
     assert warning.startswith("at 4,096 tokens 1 round against 10 can reach p = 0.091 at best")
 
 
 def test_few_windows_of_the_author_are_said_as_such() -> None:
     details = {"cloze_score": 60.0, "z.cloze_score": 5.0, "author_mean.cloze_score": 30.0}
     found = writing([written(1_024, details)], author={"cloze_score": [0.0] * 8})
-    assert found.warnings == (
+    assert warnings(found) == (
         "1 round against 8 of the author's windows can reach p = 0.11 at best, and 0.11 after Holm over 1 test: no "
         "degradation can be shown; from 2 rounds on it can",
     )
@@ -270,14 +275,14 @@ def test_at_temperature_zero_or_a_fixed_seed_all_rounds_are_one_and_it_is_said()
         for trial in range(3)
     ]
     found = writing(scored)
-    same, reach = found.warnings
+    same, reach = warnings(found)
     assert same == (
         "all rounds of a length are the same draw (temperature 0, or sampling.seed is set): they count as one round, "
         "and more of them show nothing more; a temperature above 0 without sampling.seed makes them rounds of their own"
     )
     assert reach.startswith("1 round against 1 can reach p = 0.5 at best, and 0.5 after Holm over 1 test")
     assert found.settling_rounds is None
-    assert found.verdict == "no degradation detected; it takes more than one round a length to tell"
+    assert say(found.verdict) == "no degradation detected; it takes more than one round a length to tell"
 
 
 def test_titles_keep_their_abbreviations() -> None:
