@@ -20,12 +20,11 @@ run: $(RUN) ## set up, then find the safe cap of the embedded model (OVERRIDES="
 install: $(DEV) ## set up the environment with what developers need
 
 test: $(DEV) ## set up, then run the tests, the embedded model's included
-	$(BIN)/pytest -n auto -m "not llm and not slow and not browser"
-	$(BIN)/pytest -m "llm and not slow and not browser"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not browser"
 
 test-all: $(ALL) ## set up more, then run every test: long simulations, a browser
-	$(BIN)/pytest -n auto -m "not llm and not browser"
-	$(BIN)/pytest -m "llm or browser"
+	$(BIN)/pytest -n auto --dist worksteal -m "not browser"
+	$(BIN)/pytest -m browser
 
 check: $(DEV) ## ruff, mypy (strict), import-linter
 	$(BIN)/ruff check .

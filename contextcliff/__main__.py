@@ -62,41 +62,48 @@ def _run(arguments: list[str]) -> ExitCode:
 
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
+    from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
+
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir,
+            tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as jobs_dir,
+        ):
+            os.environ.setdefault(_SWEEP_DIR, sweep_dir)
+            os.environ[JOBS_FOLDER] = jobs_dir
+            handle_signals(sweeps=True)
+            exit_codes.clear()
+            return _run_hydra(overrides)
+    except KeyboardInterrupt:  # also one that comes while the folders are removed
+        return report_stop()
+
+
+def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     import hydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
     from contextcliff.command_line.hydra_errors import explain
     from contextcliff.composing import conf_dir
-    from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals, stop_code
+    from contextcliff.execution.stopping import stop_code
 
-    with (
-        tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir,
-        tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as jobs_dir,
-    ):
-        os.environ.setdefault(_SWEEP_DIR, sweep_dir)
-        os.environ[JOBS_FOLDER] = jobs_dir
-        handle_signals(sweeps=True)
-        exit_codes.clear()
-        try:
-            hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
-        except (HydraException, OmegaConfBaseException) as error:
-            if wants_traceback():
-                raise
-            print_error(ConfigError(explain(error, overrides)))
-            return ExitCode.BAD_CONFIGURATION
-        except JobFailed as error:
-            if error.unseen_message:
-                print_error(error.unseen_message)
-            return error.code
-        except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
-            return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
-        except KeyboardInterrupt:
-            return report_stop()
-        except Exception:  # a launcher whose processes were ended by the signal too
-            if stop_code() is None:
-                raise
-            return report_stop()
+    try:
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
+    except (HydraException, OmegaConfBaseException) as error:
+        if wants_traceback():
+            raise
+        print_error(ConfigError(explain(error, overrides)))
+        return ExitCode.BAD_CONFIGURATION
+    except JobFailed as error:
+        if error.unseen_message:
+            print_error(error.unseen_message)
+        return error.code
+    except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
+        return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
+    except Exception:  # a launcher whose processes were ended by the signal too
+        if stop_code() is None:
+            raise
+        return report_stop()
     return stop_code() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
 
 

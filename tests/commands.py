@@ -2,45 +2,74 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import io
 import json
 import logging
 import os
+import pkgutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
-# What every call imports, so that a fork has it already.
-for _module in (
+QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false", "reporting.figures=false")
+"""Nothing is shown, tracked or drawn; a test that looks at one of these turns it on again behind."""
+SIMULATED = ("engine=simulated", *QUIET)
+DRAWN = ("reporting.figures=true", "reporting.dpi=50")
+_OFTEN_IMPORTED = (
     "hydra.main",
-    "hydra._internal.core_plugins.basic_launcher",
-    "hydra._internal.core_plugins.basic_sweeper",
-    "matplotlib.figure",
     "matplotlib.backends.backend_agg",
     "mlflow.tracking",
     "openai",
+    "pandas",
+    "PIL.PngImagePlugin",
     "scipy.stats",
     "sentencex",
-    "contextcliff.analysis.analyse",
-    "contextcliff.writing.analysis.writing_analysis",
-    "contextcliff.config",
-    "contextcliff.engines.llamacpp",
-    "contextcliff.engines.simulated",
-    "contextcliff.reporting.console",
-    "contextcliff.reporting.files",
-    "contextcliff.writing.task.continuation",
-    "contextcliff.tracking.mlflow",
-):
-    importlib.import_module(_module)
+)
 
-QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false")
-SIMULATED = ("engine=simulated", *QUIET)
+
+@cache
+def _warm_up() -> None:
+    """Do once what every command line does first, so that every fork of this process has it done.
+
+    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, and a figure has been
+    drawn. Nothing is left behind but what is in memory: no file, no signal handler, no variable of the environment.
+    """
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from matplotlib.figure import Figure
+
+    import contextcliff as package
+    from contextcliff.command_line.overrides import parsed
+    from contextcliff.composing import conf_dir
+    from contextcliff.config import build_invocation
+
+    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    for name in (*_OFTEN_IMPORTED, *names):
+        importlib.import_module(name)
+    overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
+    parsed(overrides)
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        build_invocation(compose("config", overrides=overrides), overrides)
+        assert compose("config", return_hydra_config=True).hydra.mode is None
+    GlobalHydra.instance().clear()
+    figure = Figure()
+    figure.subplots().set_title("warm")
+    figure.savefig(io.BytesIO(), format="png")
+    # What is here stays: no fork has to look through it for garbage, nor copy it by doing so.
+    gc.collect()
+    gc.freeze()
 
 
 def contextcliff(
@@ -50,6 +79,7 @@ def contextcliff(
 
     For the engine `simulated` and for servers. llama.cpp's threads and signals need `contextcliff_process`.
     """
+    _warm_up()
     out, err = cwd.with_name(f"{cwd.name}.out"), cwd.with_name(f"{cwd.name}.err")
     child = os.fork()
     if child == 0:
@@ -95,6 +125,8 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     for ignored in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", ignored)
     os.environ.update({"TOKENIZERS_PARALLELISM": "false", **env})
+    _leave_the_disk_its_time()
+    _ask_for_the_mode_where_one_is_set()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
     try:
@@ -104,6 +136,39 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     except SystemExit as end:
         return int(end.code or 0)
     return 0
+
+
+def _leave_the_disk_its_time() -> None:
+    """Let this process wait for no disk: what it writes has to outlive the process, not the machine."""
+
+    class Store(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            return super().execute(sql.replace("synchronous = FULL", "synchronous = OFF"), *values)
+
+    class Tracking(sqlite3.Connection):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            with suppress(sqlite3.Error):  # what is no database is found out later, by who asked for it
+                self.execute("PRAGMA synchronous = OFF")
+
+    mock.patch("os.fsync").start()
+    mock.patch("sqlite3.connect", partial(sqlite3.connect, factory=Store)).start()
+    mock.patch("sqlite3.dbapi2.connect", partial(sqlite3.dbapi2.connect, factory=Tracking)).start()  # SQLAlchemy's
+
+
+def _ask_for_the_mode_where_one_is_set() -> None:
+    """Let Hydra compose once: to learn whether a job sweeps it composes everything once before, and only experiments
+    say so in a file (`_warm_up` makes sure of it).
+    """
+    from hydra._internal.hydra import Hydra
+
+    asked = Hydra.get_mode
+
+    def get_mode(hydra: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+        says = any(override.lstrip("+~").startswith(("experiment", "hydra")) for override in overrides)
+        return asked(hydra, config_name, overrides) if says else None
+
+    mock.patch.object(Hydra, "get_mode", get_mode).start()
 
 
 def _waited_for(child: int, *, timeout_s: float) -> int:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
 from hypothesis import settings
+
+# The embedded model takes one core: pytest's workers share them all, and llama.cpp's threads spin while they wait for
+# each other. Before anything loads OpenMP, which reads it once; processes that tests start inherit it.
+os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
 # The same examples in every run, so that a change is judged by what it changed. HYPOTHESIS_PROFILE=explore draws
 # new ones. No deadline: a busy machine is no failure.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep the modules and the tests out of every later search for garbage: statsmodels asks for one a correction."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

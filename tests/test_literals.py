@@ -13,7 +13,8 @@ from omegaconf import OmegaConf
 from contextcliff.composing import conf_dir
 from contextcliff.config import _build_group, _class_at
 from contextcliff.errors import ConfigError
-from tests.test_shipped_configuration import OPTIONS, composed
+from tests.compositions import composed
+from tests.test_shipped_configuration import OPTIONS
 
 WRONG = "emoji"
 

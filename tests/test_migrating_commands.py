@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import contextcliff
-from tests.test_shipped_configuration import composed
+from tests.compositions import composed
 
 PAGE = (Path(__file__).parents[1] / "docs" / "migrating.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("### Japanese on the command line")[2].partition("\n## ")[0]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-from contextcliff.actions.action import Invocation
 from contextcliff.composing import conf_dir
-from contextcliff.config import build_invocation
 from contextcliff.errors import ConfigError
+from tests.compositions import built, composed
 
 OPTIONS = sorted(
     (file.parent.name, file.stem)
@@ -32,27 +29,13 @@ PINNED = """
 """.split()
 
 
-@pytest.fixture(autouse=True)
-def _clear_hydra() -> None:
-    GlobalHydra.instance().clear()
-
-
-def composed(*overrides: str) -> DictConfig:
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        return compose("config", overrides=list(overrides))
-
-
-def built(*overrides: str) -> Invocation:
-    return build_invocation(composed(*overrides), overrides)
-
-
 _EMBEDS = {"embedding": ("task=continuation",)}
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
-def test_every_option_builds_and_names_every_key(group: str, option: str, tmp_path: Path) -> None:
-    config = composed(*_EMBEDS.get(group, ()), f"{group}={option}", f"output_dir={tmp_path}")
-    node = getattr(build_invocation(config, ()), {"embedding": "embedder"}.get(group, group))
+def test_every_option_builds_and_names_every_key(group: str, option: str) -> None:
+    chosen = (*_EMBEDS.get(group, ()), f"{group}={option}")
+    config, node = composed(*chosen), getattr(built(*chosen), {"embedding": "embedder"}.get(group, group))
     if config[group] is None:  # no judge, no embedder
         assert node is None
         return
@@ -84,10 +67,20 @@ def test_every_experiment_builds(experiment: str) -> None:
 @pytest.mark.parametrize("model", [option for group, option in OPTIONS if group == "model"])
 @pytest.mark.parametrize("task", [option for group, option in OPTIONS if group == "task"])
 def test_every_task_fits_every_model_without_an_override(model: str, task: str) -> None:
-    invocation = built(f"model={model}", f"task={task}", "engine=simulated")
+    # Composed apart: the next test shows that neither choice changes what the other composes.
+    invocation = replace(built(f"task={task}", "engine=simulated"), model=built(f"model={model}").model)
     context_budget = invocation.context_budget(detected=8192)
     assert context_budget is not None
     assert invocation.task.longest_context(context_budget) < context_budget.context_window
+
+
+@pytest.mark.parametrize("task", [option for group, option in OPTIONS if group == "task"])
+def test_a_model_changes_nothing_of_a_task_and_a_task_nothing_of_a_model(task: str) -> None:
+    together = composed("model=qwen3_4b", f"task={task}", "engine=simulated")
+    assert together.model == composed("model=qwen3_4b").model
+    assert {key: node for key, node in together.items() if key != "model"} == {
+        key: node for key, node in composed(f"task={task}", "engine=simulated").items() if key != "model"
+    }
 
 
 @pytest.mark.parametrize("key", PINNED)

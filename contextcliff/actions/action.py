@@ -69,7 +69,7 @@ class Invocation:
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
 
     def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
-        """The window, and what of it the answer takes; None while nobody has told the window.
+        """The window, and the part of it that the answer takes; None while the window is not known.
 
         Where both are known, the smaller of the model's window and the server's holds.
         """
@@ -84,7 +84,7 @@ class Invocation:
 
     @property
     def model_name(self) -> str:
-        """What the model is called before a server has told its name."""
+        """The configured name of the model, or `served` until a server reports it."""
         return self.model.name or _UNNAMED
 
     @property
@@ -116,7 +116,7 @@ class Invocation:
             self.task_name,
             # An option that is called as its kind says no more than the kind, and one draw of it is the same run.
             self.dataset_name if self.dataset_name != self.dataset.name else "",
-            # Some servers tell their model by a path; the fingerprint tells apart what ends alike.
+            # Some servers name their model by a path: its end is shown, and the fingerprint distinguishes equal ends.
             folder_name(self.model_name)[-_MODEL_SHOWN:],
             self.kv_policy.name,
             self.label,

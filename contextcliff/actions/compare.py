@@ -65,7 +65,7 @@ class Compare:
             raise ConfigError(f"{asked}; a comparison takes two, give {_KEY}=[RUN_ID,FOLDER,FILE]")
         folder = self._folder(runs, comparisons=experiment / "comparisons")
         comparison = _comparison(runs, name=folder.name, left_out=left_out, confidence=invocation.analysis.confidence)
-        write_comparison(comparison, folder=folder, dpi=invocation.reporting.dpi)
+        write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
         if invocation.reporting.console:
             from rich.console import Console
 

@@ -2,7 +2,7 @@
 
 What would be enough is found by building the samples of a larger task and asking the same of them, so that it is true
 of the texts and the haystacks that the run would have. On the way there only the two shortest of designed lengths are
-built, in words, since how many samples there are does not depend on tokens; the number that is told is checked in full.
+built, in words, since how many samples there are does not depend on tokens; the suggested number is checked in full.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:
-    """The writing as it is shown, and what scoring an answer takes."""
+    """The display of a watched run, and the scorer of its answers."""
 
     writing: LiveText
     scorer: Scorer

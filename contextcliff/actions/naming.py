@@ -1,4 +1,4 @@
-"""Which model a configuration means where it names none: the one that the server tells, or one whose run is stored."""
+"""Which model a configuration without a model name means: the one that the server reports, or that of a stored run."""
 
 from __future__ import annotations
 

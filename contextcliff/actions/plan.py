@@ -114,7 +114,11 @@ def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) 
     )
     title = f"Documents by length: {prepared.run.facts.dataset}"
     path = invocation.output_dir / "length_histogram.png"
-    write_figure(audit_figure(audit, title=title), path=path, dpi=invocation.reporting.dpi)
+    dpi = invocation.reporting.figure_dpi
+    if dpi is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_figure(audit_figure(audit, title=title), path=path, dpi=dpi)
 
 
 def _plan(

@@ -36,7 +36,7 @@ class Prepared:
     materials: Materials
     """What the samples were built from."""
     served: str | None
-    """The model that a server told."""
+    """The model's name as a server reports it."""
 
 
 def deployment(invocation: Invocation) -> Deployment:
@@ -62,7 +62,7 @@ def prepare(
     served: Served,
     estimate: Tokenizer | None = None,
 ) -> Prepared:
-    """Build the samples by the tokenizer chosen, in the order of sending; by `estimate` where none is to be had.
+    """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded.
 
     Raises `ConfigError`, `RunError`.
     """
@@ -143,7 +143,7 @@ def _by_id(corpus: Corpus) -> dict[str, Document]:
 
 
 def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:
-    """Samples, neither controls nor a pilot, that a generation answers which is there already.
+    """Number of ordinary samples that a stored generation answers already.
 
     Of samples with one key only the first is among the missing, and its generation will answer the others.
     """

@@ -57,7 +57,7 @@ def report_run(
         controls=controls,
         manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
         folder=folder,
-        dpi=invocation.reporting.dpi,
+        dpi=invocation.reporting.figure_dpi,
         parameters=invocation.parameters,
         beside=beside.found,
     )
@@ -65,7 +65,7 @@ def report_run(
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in annotated.planned)
         write_contexts(prompts, path=folder / "contexts.jsonl.gz")
     suffix = folder.name.removeprefix(report.run.run_id)
-    draw_curves(report, folder=experiment, dpi=invocation.reporting.dpi, beside=beside.found, suffix=suffix)
+    draw_curves(report, folder=experiment, dpi=invocation.reporting.figure_dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     _show(invocation, report, folder)
     _warn_of_passed_over(beside, folder)

@@ -40,7 +40,7 @@ class Run:
             refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
             progress, family = invocation.reporting.progress, identity.family
             with (
-                in_turn(invocation.output_dir, family, invocation.task.name, told=progress),
+                in_turn(invocation.output_dir, family, invocation.task.name, announce=progress),
                 _timed(store, identity.run_id),
             ):
                 if invocation is not asked:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
@@ -59,51 +59,86 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
-        asked = {item.sample.document_id for item in prepared.planned if invocation.task.reads_documents}
-        kept = tuple(document for name, document in prepared.documents.items() if name in asked)
         scorer = _scorer(invocation, prepared)
         live = watched(invocation, prepared, scorer)
-        runner = Runner(
-            session=session,
-            sampling=invocation.sampling,
-            documents=prepared.documents,
+        sender = _Sender(
+            runner=Runner(
+                session=session,
+                sampling=invocation.sampling,
+                documents=prepared.documents,
+                store=store,
+                run_id=identity.run_id,
+                concurrency=invocation.engine.concurrency,
+                max_retries=invocation.engine.max_retries,
+                listener=None if live is None else live.writing,
+            ),
+            meter=meter,
             store=store,
-            run_id=identity.run_id,
-            concurrency=invocation.engine.concurrency,
-            max_retries=invocation.engine.max_retries,
-            listener=None if live is None else live.writing,
+            kept=_kept(invocation, prepared),
+            title=f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.name}",
+            shown=invocation.reporting.progress and live is None,
+            ended=None if live is None else live.ended,
         )
-        title = f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.name}"
-        shown, ended = invocation.reporting.progress and live is None, None if live is None else live.ended
-        cut_short, faults, before, asking = False, dict[str, Fault](), store.run(identity.run_id), False
+        before = store.run(identity.run_id)
         if has_pilot(prepared):
-            first = first_stage(prepared)
-            store.begin(first.run, first.planned, kept)
-            pilots = store.missing(first.planned)
-            asking = bool(pilots)
-            sent = await send_all(runner, pilots, meter, title=title, shown=shown, ended=ended)
-            cut_short = sent.cut_short
-            faults |= sent.faults
-            if not cut_short and not meter.ran_out:
+            await sender.send(first_stage(prepared))
+            if not sender.is_over:
                 prepared = after_pilot(invocation, identity, store, prepared, scorer)
                 missing = store.missing(prepared.planned)
-        if not cut_short and not meter.ran_out:
-            store.begin(prepared.run, prepared.planned, kept)
-            asking = asking or bool(missing)
-            sent = await send_all(runner, missing, meter, title=title, shown=shown, ended=ended)
-            cut_short = sent.cut_short
-            faults |= sent.faults
+        if not sender.is_over:
+            await sender.send(prepared)
         # What the server would not take is known only now, and only where it was asked.
-        store.record_server(identity.run_id, session.served.lines if before is None or asking else before.facts.server)
-    stop: Stop | None = signalled() if cut_short else "out of budget" if meter.ran_out else None
+        lines = session.served.lines if before is None or sender.asked else before.facts.server
+        store.record_server(identity.run_id, lines)
+    stop: Stop | None = signalled() if sender.cut_short else "out of budget" if meter.ran_out else None
     return Sent(
         reused=stored_before(prepared.planned, missing),
         stop=stop,
         left=meter.remaining(),
         documents=prepared.documents,
-        outcomes=tuple(outcome_of(item, None, faults.get(item.key)) for item in prepared.planned),
+        outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key)) for item in prepared.planned),
         scorer=None if has_pilot(prepared) else scorer,
     )
+
+
+@dataclass(kw_only=True, slots=True)
+class _Sender:
+    """Sends the rounds of one run, and keeps how they ended."""
+
+    runner: Runner
+    meter: Meter
+    store: Store
+    kept: tuple[Document, ...]
+    title: str
+    shown: bool
+    ended: Callable[[Outcome], None] | None
+    faults: dict[str, Fault] = field(default_factory=dict)
+    """By key, why samples have no answer."""
+    cut_short: bool = False
+    asked: bool = False
+    """Whether anything was sent."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a signal or the budget forbids another round."""
+        return self.cut_short or self.meter.ran_out
+
+    async def send(self, prepared: Prepared) -> None:
+        """Record the run with these samples, and send those of them that have no answer."""
+        self.store.begin(prepared.run, prepared.planned, self.kept)
+        missing = self.store.missing(prepared.planned)
+        self.asked = self.asked or bool(missing)
+        sent = await send_all(self.runner, missing, self.meter, title=self.title, shown=self.shown, ended=self.ended)
+        self.cut_short = sent.cut_short
+        self.faults |= sent.faults
+
+
+def _kept(invocation: Invocation, prepared: Prepared) -> tuple[Document, ...]:
+    """The documents that scoring reads, which are kept with the run."""
+    if not invocation.task.reads_documents:
+        return ()
+    asked = {item.sample.document_id for item in prepared.planned}
+    return tuple(document for name, document in prepared.documents.items() if name in asked)
 
 
 def _scorer(invocation: Invocation, prepared: Prepared) -> Scorer:
@@ -126,7 +161,7 @@ def _warn(impossible: str | None) -> None:
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:
-    """Ask before a paid run at a terminal; where a budget is set, or nobody is there, that is the answer."""
+    """Ask for consent to a paid run at a terminal. A budget is consent, and so is a run without a terminal."""
     if not worst.usd or invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     sys.stderr.write(f"This run can cost {dollars(worst.usd, at_most=True)} ({worst.tokens:,} tokens). Go on? [y/N] ")

@@ -66,7 +66,7 @@ def judge_notes(usage: Usage, ratings: Ratings | None, *, answers: int, price: P
 
 
 def price_left_out(*, judge: bool) -> str:
-    """That the dollars told are those of one model alone."""
+    """A note that the cost covers only one of the two models. `judge` is whether the judge's is missing."""
     if judge:
         return "the cost leaves the judge out: give judge.model.price.input and judge.model.price.output"
     return "the cost is the judge's alone: give model.price.input and model.price.output"

@@ -98,7 +98,7 @@ class Store(Database):
         ]
 
     def keep(self, planned: PlannedSample, generation: Generation) -> None:
-        """Make a generation durable. One that is there already, from another process, stays."""
+        """Make a generation durable. An earlier one under the same key, from another process, is kept instead."""
         row = (planned.key, planned.sample.sample_id, planned.prompt_sha256, json.dumps(asdict(generation)))
         self.write(
             "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",

@@ -43,7 +43,7 @@ def explained(file: Path) -> Iterator[None]:
         raise _damaged(file, f"a row can't be read ({type(error).__name__})") from error
 
 
-def _damaged(file: Path, told: str) -> RunError:
+def _damaged(file: Path, cause: str) -> RunError:
     # With its -wal and -shm: beside a new database SQLite would take them for its own.
     aside = file.parent / "damaged"
     moving = f"mkdir {quote(str(aside))} && mv {quote(str(file))}* {quote(str(aside))}"
@@ -51,6 +51,6 @@ def _damaged(file: Path, told: str) -> RunError:
     dumping = f"sqlite3 {quote(str(aside / file.name))} .dump"
     saving = f"{dumping} | sed s/^ROLLBACK/COMMIT/ | sqlite3 {quote(str(file))}"
     return RunError(
-        f"{file}: is damaged, or no database ({told}); move it aside ({moving}) and the same command begins anew; what "
-        f"can be read of it comes back by: {saving} (perhaps more by .recover in the place of .dump)"
+        f"{file}: is damaged, or no database ({cause}); move it aside ({moving}) and the same command begins anew; "
+        f"what can be read of it comes back by: {saving} (perhaps more by .recover in the place of .dump)"
     )

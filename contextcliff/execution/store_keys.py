@@ -19,7 +19,7 @@ class Respondent:
     label: str
 
     def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
-        """The store's key of this respondent's answer to a prompt; `served` is the model that a server told.
+        """The store's key of this respondent's answer to a prompt; `served` is the model's name as a server reports it.
 
         The seed is part of it only where tokens are drawn at random: a greedy answer to the same
         prompt is the same answer. A repeat is asked anew.

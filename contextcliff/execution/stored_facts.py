@@ -17,7 +17,7 @@ _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
 
 def facts_to_strings(facts: RunFacts) -> dict[str, str]:
-    """Numbers as digits, lines joined, the audit as JSON; without what nobody was asked for."""
+    """Numbers as digits, lines joined, the audit as JSON; facts that are None are left out."""
     drawn = facts.drawn
     return {
         "model": facts.model,

@@ -15,7 +15,7 @@ from contextcliff.seeding import digest_of
 
 
 @contextmanager
-def in_turn(output_dir: Path, *coordinates: object, told: bool) -> Iterator[None]:
+def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[None]:
     """Hold the turn for what `coordinates` name in a store; wait while another process holds it.
 
     Two runs that went through the same schedule side by side would pay for every prompt twice. The lock is the
@@ -29,7 +29,7 @@ def in_turn(output_dir: Path, *coordinates: object, told: bool) -> Iterator[None
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
-        if told:
+        if announce:
             sys.stderr.write("waiting: another process asks this model the same; its answers will be used\n")
         lock.acquire()
     except OSError as error:

@@ -15,7 +15,7 @@ class Document:
     text: str
     language: str = "en"
     parts: tuple[str, ...] = ()
-    """The files of a folder that it was joined from: nobody said that they are one text."""
+    """The files of a folder that it was joined from: they may be several texts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,10 +26,10 @@ class Generation:
     latency_ms: float
     reasoning: str = ""
     reasoning_tokens: int | None = None
-    """The part of `completion_tokens` that went before the answer, where the server tells it."""
+    """The part of `completion_tokens` that went before the answer, where the server reports it."""
     served_model: str = ""
     server_counted: bool = True
-    """False where the server tells no usage: `prompt_tokens` is then the built length."""
+    """False where the server reports no usage: `prompt_tokens` is then the built length."""
     streamed: bool = True
     """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
 

@@ -31,7 +31,7 @@ class Plan:
     `cached_prompt_tokens` is the part of `prompt_tokens` that a prefix cache can save in the order of sending;
     `completion_tokens` is the most that answers may take. `usd` is the judge's as well; its tokens stand in `judge`
     alone. `usd`, `wall_s` and `download_gib` are None where
-    there is no price, no rate and nothing to download (or its size is not to be had).
+    there is no price, no rate and nothing to download (or its size is not known).
     """
 
     run_id: str

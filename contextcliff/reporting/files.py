@@ -10,7 +10,7 @@ from pathlib import Path
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.atomic import LINE_ENDS, write_text
-from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures.report_figures import draw_figures, remove_figures
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
@@ -71,7 +71,7 @@ def write_report_files(
     controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
-    dpi: int,
+    dpi: int | None,
     parameters: Mapping[str, str] | None = None,
     beside: Sequence[StoredReport] | None = None,
 ) -> tuple[Path, ...]:
@@ -79,11 +79,16 @@ def write_report_files(
 
     With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections
     may have further files. `parameters` is the flattened configuration, and `beside` the reports beside `folder`,
-    where they have been read.
+    where they have been read. Figures have `dpi` dots an inch; None: none is drawn, and those of an earlier analysis
+    are removed.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
-    figures = draw_figures(report, scored=scored, folder=folder / "figures", dpi=dpi)
+    figures: tuple[Path, ...] = ()
+    if dpi is None:
+        remove_figures(folder / "figures")
+    else:
+        figures = draw_figures(report, scored=scored, folder=folder / "figures", dpi=dpi)
     links = [path.relative_to(folder).as_posix() for path in figures]
     finished = FinishedRun(
         report=report,

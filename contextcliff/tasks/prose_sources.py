@@ -1,4 +1,4 @@
-"""The texts of a corpus that a task reads as prose: question sets are refused, and what is left out is told."""
+"""The texts of a corpus that a task reads as prose: question sets are refused, and unused texts are named in a note."""
 
 from __future__ import annotations
 

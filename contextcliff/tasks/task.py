@@ -163,6 +163,6 @@ class Task(ABC):
 def configured(task: DataclassInstance, *, but: Collection[str]) -> dict[str, object]:
     """All keys of a task but those of these names, in its sections too.
 
-    What determines a prompt is told by what does not, so that a new key is part of it until it is named.
+    The keys that determine no prompt are listed, so that a new key is part of the identity by default.
     """
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})

@@ -9,17 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import DRAWN, SIMULATED, contextcliff
 from tests.writing.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
-COARSE = "reporting.dpi=50"
-NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", COARSE, *SIMULATED)
+NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", *SIMULATED)
 PROSE = (
     *("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.start_context=512", "task.max_context=1024"),
-    COARSE,
     *SIMULATED,
 )
-COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", COARSE)
+COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", "reporting.figures=false")
 
 
 def run(folder: Path, *overrides: str) -> str:
@@ -69,15 +67,20 @@ def ids(folder: Path, task: str) -> list[str]:
     return sorted(path.parent.name for path in (folder / "outputs").glob(f"*/{task}-*/report.json"))
 
 
+def written(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
+
+
 def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
-    told = run(folder, *COMPARE, "task=niah")
+    told = run(folder, *COMPARE, *DRAWN, "task=niah")
     found = comparison(folder)
     assert sorted(one["run_id"] for one in found["runs"]) == ids(folder, "niah")
     assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["none", "q8_0"]
     assert found["measures"] == []
     assert "COMPARISON" in told
-    written = {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
-    assert written == {"comparison.json", "comparison.md", "comparison.csv", "curves.png"}
+    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv", "curves.png"}
+    run(folder, *COMPARE, "task=niah")
+    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv"}
 
 
 def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
@@ -109,7 +112,7 @@ def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, 
 @pytest.mark.slow
 def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
-    run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm,old/averages.csv]")
+    run(folder, *COMPARE, *DRAWN, "task=continuation", f"action.runs=[{first},old/glm,old/averages.csv]")
     found = comparison(folder)
     assert [one["tool"] for one in found["runs"]] == ["contextcliff", "Context-Tester", "Context-Tester"]
     assert found["runs"][1]["parameters"]["sampling.temperature"] == "0.8"
@@ -120,8 +123,7 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
     assert "different rules" in cloze["reason"]
     assert any("was measured by Context-Tester" in note for note in found["notes"])
     assert any("different texts" in note for note in found["notes"])
-    written = {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
-    assert {"writing.html", "writing_core.png", "writing_measures.png"} <= written
+    assert {"writing.html", "writing_core.png", "writing_measures.png"} <= written(folder)
 
 
 def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) -> None:

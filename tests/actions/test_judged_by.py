@@ -6,15 +6,13 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.composing import conf_dir
-from contextcliff.config import build_invocation
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.run import DrawnBins, RunFacts
+from tests import compositions
 
 JUDGE = ("judge=llm", "engine@judge.engine=simulated", "judge.model.name=j")
 VECTORS = ("task=continuation", "embedding=openai", "embedding.base_url=http://127.0.0.1:9/v1")
@@ -23,10 +21,7 @@ TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 
 
 def built(*overrides: str) -> Invocation:
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        config = compose("config", overrides=["engine=simulated", *overrides])
-    return build_invocation(config, overrides)
+    return compositions.built("engine=simulated", *overrides)
 
 
 def rule(*overrides: str, drawn: DrawnBins | None = None) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.corpus import Corpus
-from tests.commands import SIMULATED, contextcliff, reports, samples
+from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
 
 QA = ("task=qa", *SIMULATED)
 
@@ -47,7 +47,7 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("qa")
-    run(folder, *QA, "engine.law=flat", "task.controls=true")
+    run(folder, *QA, *DRAWN, "engine.law=flat", "task.controls=true")
     return folder
 
 
@@ -173,7 +173,8 @@ def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_sav
 
 @pytest.mark.slow
 def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
-    ended = contextcliff(*QA, "model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8", cwd=tmp_path)
+    sweep = ("model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8")
+    ended = contextcliff(*QA, *sweep, "reporting.figures=true", cwd=tmp_path)
     assert ended.returncode == 0
     assert next(tmp_path.rglob("runs-qa.png")).stat().st_size > 10_000
 

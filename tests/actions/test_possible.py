@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
@@ -18,13 +16,13 @@ from contextcliff.actions.prepare_run import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
-from contextcliff.config import build_invocation
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
 from contextcliff.records.prompt import render
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_scoring import original_of
+from tests import compositions
 from tests.commands import SIMULATED, contextcliff, reports
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
@@ -54,15 +52,8 @@ SHORT = [
 OVERRIDES = re.compile(r"; (\S+=\S+(?: \S+=\S+)*) \((.*)\) would be enough$")
 
 
-@pytest.fixture(autouse=True)
-def _clear_hydra() -> None:
-    GlobalHydra.instance().clear()
-
-
 def built(*overrides: str) -> Invocation:
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        config = compose("config", overrides=[*PERFECT, *overrides])
-    return build_invocation(config, overrides)
+    return compositions.built(*PERFECT, *overrides)
 
 
 async def _prepared(invocation: Invocation) -> Prepared:

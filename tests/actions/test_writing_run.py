@@ -15,10 +15,10 @@ import pytest
 from contextcliff.writing.author_norms import norms_for
 from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import MEASURES
-from tests.commands import SIMULATED, contextcliff, reports, samples
+from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
-WRITING = ("task=continuation", "task.max_tokens=256", "reporting.dpi=50", *SIMULATED)
+WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
 FLAT = (*WRITING, "engine.law=flat", "seed=1")
 """Ten rounds show an even model to be even at most seeds, and this is one."""
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
@@ -53,7 +53,7 @@ def _the_author_is_known() -> None:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("writing")
-    run(folder, *FLAT)
+    run(folder, *FLAT, *DRAWN)
     return folder
 
 

@@ -72,7 +72,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
             document = japanese if option.endswith("_ja") else TEXT
             depths = {} if option == "aggregation" else {"depths": [0.4]}
             texts = {"haystacks": 1} if "static" in option else {}
-            task = shipped(option, lengths=[460], trials=1, **depths, **texts)
+            task = shipped(option, lengths=[300], trials=1, **depths, **texts)
             for sample in built(task, document, tokenizer=session.tokenizer).samples:
                 prompt = render(sample.recipe, {document.document_id: document})
                 generation = await session.generate(sample, prompt, Sampling(max_tokens=1))

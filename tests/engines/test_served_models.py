@@ -11,8 +11,8 @@ import pytest
 from contextcliff.actions.naming import _named
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES
 from tests.commands import QUIET, contextcliff, reports
+from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
-from tests.test_shipped_configuration import built
 
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
 SMALL = ("task.lengths=[300]", "task.depths=[0.0,1.0]", "task.trials=2", "engine.max_retries=0")

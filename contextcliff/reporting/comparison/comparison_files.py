@@ -47,12 +47,15 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
     return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
 
 
-def write_comparison(comparison: Comparison, *, folder: Path, dpi: int) -> tuple[Path, ...]:
+def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -> tuple[Path, ...]:
     """Write all that there is to say into `folder`; return the paths.
 
-    A figure or file that an earlier comparison of the same name left and that has no data any more is removed.
+    Figures have `dpi` dots an inch; None: none is drawn. A figure or file that an earlier comparison of the same name
+    left and that has no data any more is removed.
     """
-    figures = (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
+    figures = (
+        () if dpi is None else (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
+    )
     files = {name: text for part in comparison.parts for name, text in part.files.items()}
     drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
     written = [write_text(path=folder / name, text=text()) for name, text in files.items()]

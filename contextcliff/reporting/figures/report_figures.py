@@ -36,13 +36,22 @@ def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder:
     return tuple(drawn)
 
 
+def remove_figures(folder: Path) -> None:
+    """Remove the figures that an earlier analysis left: they would be taken for this one's."""
+    for path in folder.glob("*.png"):
+        path.unlink()
+
+
 def draw_curves(
-    report: Report, *, folder: Path, dpi: int, beside: Sequence[StoredReport] | None = None, suffix: str = ""
+    report: Report, *, folder: Path, dpi: int | None, beside: Sequence[StoredReport] | None = None, suffix: str = ""
 ) -> Path | None:
     """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one.
 
+    Without `dpi` nothing is drawn, and a figure of other runs is left as it is.
     `beside` is what the folder holds, where it has been read; `suffix` ends the name where another rule judges.
     """
+    if dpi is None:
+        return None
     curves = comparable_runs(report, folder=folder, beside=beside)
     if len(curves) < 2:
         return None

@@ -25,7 +25,7 @@ from contextcliff.tasks.task import ScoringContext
 
 @settings
 class NiahMultikey(Depths, PlantingTask):
-    """A grid of lengths and depths; `distractors` more needles, evenly spread, that nobody asks for."""
+    """A grid of lengths and depths; `distractors` more needles, evenly spread, that no question asks for."""
 
     name = "niah_multikey"
 

@@ -2,7 +2,7 @@
 
 `json`: an object with the key `answer`, a string or a number. A reply that is one JSON value has to be that object.
 Around it there may be a code fence or sentences, as models like them, where it is the only object of the reply: of two,
-neither is the answer. Keys that nobody asked for are let be; a key that stands twice is not JSON to go by.
+neither is the answer. Further keys are ignored; an object with the same key twice is not accepted.
 
 `plain`: the first line that says something, without quotes, emphasis, list marks and a leading `Answer:`.
 """
@@ -26,7 +26,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parsed:
-    """The answer of a reply. `answer` is empty where the reply says nothing, and None where `problem` tells why."""
+    """The answer of a reply. `answer` is empty where the reply says nothing, and None where there is a `problem`."""
 
     answer: str | None = None
     problem: str | None = None

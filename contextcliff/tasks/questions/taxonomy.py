@@ -36,7 +36,7 @@ _FAR_LONGER_CHARACTERS = 100
 _SHORT = 5
 """Content words up to which an answer that touches nothing is an invented one, and no talk of something else."""
 _OPENING = 300
-"""A refusal shows in so many characters; further on, "was not given" is told of the story."""
+"""A refusal shows in so many characters; further on, "was not given" is a sentence about the text."""
 
 _FUNCTION_WORDS = frozenset(
     """
