@@ -51,7 +51,7 @@ def _warm_up() -> None:
     from matplotlib.figure import Figure
 
     import contextcliff as package
-    from contextcliff.command_line.overrides import parsed
+    from contextcliff.command_line.overrides import parse_overrides
     from contextcliff.composing import conf_dir
     from contextcliff.config import build_invocation
 
@@ -59,7 +59,7 @@ def _warm_up() -> None:
     for name in (*_OFTEN_IMPORTED, *names):
         importlib.import_module(name)
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
-    parsed(overrides)
+    parse_overrides(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         build_invocation(compose("config", overrides=overrides), overrides)
         assert compose("config", return_hydra_config=True).hydra.mode is None

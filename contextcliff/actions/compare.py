@@ -128,8 +128,8 @@ def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
     tested = {run.lengths for run in runs}
     if len(tested) > 1:
         common = sorted(set.intersection(*map(set, tested)))
-        told = ", ".join(f"{tokens:,}" for tokens in common) or "none"
-        yield f"the runs have different lengths; in common: {told}"
+        shared = ", ".join(f"{tokens:,}" for tokens in common) or "none"
+        yield f"the runs have different lengths; in common: {shared}"
 
 
 def _count(runs: Sequence[ComparedRun]) -> str:

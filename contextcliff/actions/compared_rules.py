@@ -28,11 +28,11 @@ def refuse_mixed_rules(runs: Sequence[ComparedRun]) -> None:
             alike: defaultdict[str, list[str]] = defaultdict(list)
             for one in judged:
                 alike[worded(one.rule, keys)].append(one.folder)
-            told = "; ".join(f"{', '.join(folders)} by {rule}" for rule, folders in alike.items())
+            rules = "; ".join(f"{', '.join(folders)} by {rule}" for rule, folders in alike.items())
             values = " ".join(f"{key}=VALUE" for key in keys)
             raise ConfigError(
-                f"action.runs: judged by different rules: {told}; judge each by the same with action=analyze {values}, "
-                "and name the folders that it prints"
+                f"action.runs: judged by different rules: {rules}; judge each by the same with action=analyze {values},"
+                " and name the folders that it prints"
             )
 
 
@@ -57,9 +57,9 @@ def by_others(reports: Sequence[StoredReport], chosen: Sequence[StoredReport]) -
         keys = differing(rule, _cap_rule(one.report))
         if keys:
             others[worded(_cap_rule(one.report), keys)].append(one.folder.name)
-    for told, folders in others.items():
+    for other, folders in others.items():
         named = ", ".join(folders)
-        yield f"left out, since judged by another rule ({told}): {named}; action.runs=[FOLDER,FOLDER] compares those"
+        yield f"left out, since judged by another rule ({other}): {named}; action.runs=[FOLDER,FOLDER] compares those"
 
 
 def task_rules(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -67,18 +67,18 @@ def task_rules(runs: Sequence[ComparedRun]) -> Iterator[str]:
     kinds = {kind: judged[0].rule for kind, judged in _by_kind(runs).items()}
     keys = _mixed(kinds.values())
     if keys:
-        told = "; ".join(f"{kind} by {worded(rule, keys)}" for kind, rule in kinds.items())
-        yield f"tasks are judged by rules of their own ({told}): a cap of one is not to be held against another's"
+        rules = "; ".join(f"{kind} by {worded(rule, keys)}" for kind, rule in kinds.items())
+        yield f"tasks are judged by rules of their own ({rules}): a cap of one is not to be held against another's"
 
 
 def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[_Judged]]:
     """The runs of ours, under the kind of their task."""
-    found: defaultdict[str, list[_Judged]] = defaultdict(list)
+    kinds: defaultdict[str, list[_Judged]] = defaultdict(list)
     for run in runs:
         if run.report is not None:
             kind = run.report.run.task_kind or run.report.run.task
-            found[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
-    return found
+            kinds[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
+    return kinds
 
 
 def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""What is said of a model's writing: the part of a report that only the continuation task has.
+"""The finding `writing` of a report, which only the continuation task has: the prose at every context length.
 
-Frozen, plain data as in `records.py`. `None` means "not measured", never zero. Measures are those of
+Frozen, plain data. `None` means "not measured", never zero. Measures are those of
 `contextcliff.writing.measures`, by name.
 """
 
@@ -69,12 +69,12 @@ class WritingTier:
     """Rounds that were answered."""
     n_unscored: int
     n_distinct: int
-    """Different draws among them: at temperature 0, or with `sampling.seed` set, all rounds are one."""
+    """Different draws among them: at temperature 0, or with `sampling.seed` set, all rounds are the same draw."""
     outcomes: Mapping[str, int]
     """`complete`, `too_short`, `empty` … to the number of rounds."""
     finish_reasons: Mapping[str, int]
     reading_level: str | None
-    """That of the mean cloze score, as `11-12`."""
+    """The school grades of the mean cloze score, as `11-12`."""
     composite: CompositeLevel
     composite_classic: CompositeLevel
     measures: tuple[MeasureLevel, ...]
@@ -85,12 +85,12 @@ COMPLETE = "complete"
 """The outcome of a round without a failure."""
 
 Scale = Literal["z", "raw"]
-"""What was compared: z-scores, by windows of the author's text as long as each round's, or the measure itself."""
+"""What is compared: z-scores, taken by windows of the author's text as long as each round, or the measure itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingTest:
-    """One measure at one context length, tested for being worse than `against`; one-sided, an improvement is none.
+    """One measure at one context length, tested one-sided for being worse than `against`: an improvement is no finding.
 
     `author` is windows of the author's text from anywhere in it. `shift` is the difference of the means on `scale`
     (the author's standard deviations, or the measure's own unit), up is worse. `p_value` is Mann-Whitney's, exact;
@@ -129,12 +129,12 @@ class WritingTrend:
     p_value: float | None
     p_holm: float | None
     exact: bool
-    """Whether the p-value counts all orders, or a seeded sample of them (where values are tied, or there are many)."""
+    """Whether the p-value counts all orders; else it counts a seeded sample of them, where values are tied or many."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeighbourStep:
-    """Context-Tester's degradation point: a step between neighbouring lengths beyond its fixed limit; no test."""
+    """Context-Tester's degradation point: a step between neighbouring lengths beyond a fixed limit. It is not a test."""
 
     context_tokens: int
     measure: str
@@ -153,14 +153,15 @@ class Writing:
     trends: tuple[WritingTrend, ...]
     steps: tuple[NeighbourStep, ...]
     verdict: Fact
-    """Degradation and where, or none detected and what would settle it."""
+    """Where the prose degrades; or that no degradation was detected, and how many rounds would settle it."""
     settling_rounds: int | None
-    """Rounds a length at which rounds like these would show that the longest is no worse; None: they do, or never."""
+    """Rounds a length with which such rounds would show that the longest length is no worse; None: these rounds already
+    show it, or no number of rounds in reach would."""
     warnings: tuple[Fact, ...]
-    """Where the rounds can't show anything."""
+    """What these rounds are too few, or too alike, to show."""
     embeddings: str | None
-    """What embedded the sentences; None: nothing did."""
+    """Name of the model that embedded the sentences; None: none were embedded."""
     unmeasured: tuple[str, ...]
     """Measures that no round has, by name."""
     confidence: float = 0.95
-    """Of the intervals; a corrected p-value of at most 1 − this is significant."""
+    """Confidence of the intervals; a corrected p-value of at most 1 − confidence is significant."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextcliff.records.corpus import Document
-from contextcliff.records.fact import Said
+from contextcliff.records.fact import Said, said
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.prompt import Recipe, Words
 from contextcliff.records.report import Report
@@ -191,9 +191,9 @@ def make_writing(scored: Sequence[ScoredSample] | None = None) -> Writing:
         tests=tuple(_tests(tiers)),
         trends=tuple(_trends(tiers)),
         steps=(NeighbourStep(context_tokens=lengths[-1], measure="cloze_score", change=4.18),) if tiers[1:] else (),
-        verdict=Said(text="The prose degrades from 8,192 tokens on: bigram repetition and the composite rise."),
+        verdict=Said(text="The prose degrades from 8,192 tokens on: bigram repetition rises."),
         settling_rounds=12,
-        warnings=(Said(text="3 rounds a length can't show a step between two lengths: the least p-value is 0.05."),),
+        warnings=said(["3 rounds a length can't show a step between two lengths: the least p-value is 0.05."]),
         embeddings="all-MiniLM-L6-v2" if embeds else None,
         unmeasured=missing,
     )

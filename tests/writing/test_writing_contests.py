@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.fact import Said
+from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
 from contextcliff.writing.words.contest_words import contest_sentence
-from contextcliff.writing.words.english_writing import say
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
@@ -71,14 +71,14 @@ def contest(*sides: WritingSide, measure: str = "cloze_score") -> WritingContest
     return next(found for found in compare_writing(sides, confidence=0.95) if found.measure == measure)
 
 
-A = {1024: (10.0, 1.0, 4), 2048: (12.0, 1.0, 4)}
-B = {1024: (13.0, 1.0, 4), 2048: (15.0, 1.0, 4)}
-
-
-def why(found: WritingContest) -> str:
-    """Why there is no winner."""
+def reason_of(found: WritingContest) -> str:
+    """Why nobody wins, as it is said."""
     assert found.reason is not None
     return say(found.reason)
+
+
+A = {1024: (10.0, 1.0, 4), 2048: (12.0, 1.0, 4)}
+B = {1024: (13.0, 1.0, 4), 2048: (15.0, 1.0, 4)}
 
 
 def test_the_better_run_wins_by_welchs_interval_over_the_common_lengths() -> None:
@@ -152,7 +152,7 @@ def test_coherence_by_different_embedders_does_not_compare_and_enters_the_compos
     one = side("A", embeddings="x", adjacent_coherence=figures, composite=figures, cloze_score=A)
     other = side("B", embeddings="y", adjacent_coherence={1024: (0.3, 0.01, 9)}, composite=figures, cloze_score=B)
     for measure in ("adjacent_coherence", "composite"):
-        assert "different rules" in why(contest(one, other, measure=measure))
+        assert "different rules" in reason_of(contest(one, other, measure=measure))
     assert contest(one, other).winner == "A"
 
 
@@ -206,8 +206,10 @@ def test_raw_figures_that_depend_on_length_have_no_winner_between_answers_of_dif
 
     found = contest(told("A", 0.60, 1200.0), told("B", 0.54, 2000.0), measure=measure)
     assert found.winner is None
-    assert why(found) == "the answers are not as long (A 1,200, B 2,000 characters on average), on which it depends"
-    assert why(found) in contest_sentence(found)
+    assert (
+        reason_of(found) == "the answers are not as long (A 1,200, B 2,000 characters on average), on which it depends"
+    )
+    assert reason_of(found) in contest_sentence(found)
     alike = contest(told("A", 0.60, 1900.0), told("B", 0.54, 2000.0), measure=measure)
     assert alike.winner is not None
     # What a text says of itself however long it is.
@@ -222,8 +224,8 @@ def test_different_word_lists_have_no_winner(measure: str) -> None:
     ]
     found = contest(*sides, measure=measure)
     assert found.winner is None
-    assert why(found) == "measured by different rules (familiar words by A.txt; familiar words by B.txt)"
-    assert f"no winner: {why(found)}" in contest_sentence(found)
+    assert reason_of(found) == "measured by different rules (familiar words by A.txt; familiar words by B.txt)"
+    assert f"no winner: {reason_of(found)}" in contest_sentence(found)
     assert contest(*sides, measure="mtld").winner == "B"
 
 
@@ -238,7 +240,7 @@ def test_different_least_lengths_have_no_winner_in_missing_text_and_in_the_compo
     for measure in ("shortfall", "composite"):
         found = contest(*sides, measure=measure)
         assert found.winner is None
-        assert "text missing under 0.5 of an answer; text missing under 0.8 of an answer" in why(found)
+        assert "text missing under 0.5 of an answer; text missing under 0.8 of an answer" in reason_of(found)
     assert contest(*sides, measure="composite_classic").winner == "A"
 
 
@@ -250,7 +252,9 @@ def test_composites_of_different_parts_have_no_winner() -> None:
         for name, parts in (("A", ["mtld"]), ("B", ["mtld", "language_drift"]))
     ]
     found = contest(*sides, measure="composite")
-    assert (found.winner, why(found)) == (*(None, "measured by different rules (without language; with every part)"),)
+    assert (found.winner, reason_of(found)) == (
+        *(None, "measured by different rules (without language; with every part)"),
+    )
     alike = [side(name, z=both, composite=figures[name], mtld=A, language_drift=A) for name in figures]
     assert contest(*alike, measure="composite").winner == "A"
 
@@ -293,11 +297,11 @@ def test_runs_without_the_measure_are_named_and_spare_the_others_no_length() -> 
     found = contest(side("A", cloze_score=A), side("B", cloze_score=B), side("C", mtld=A))
     assert (found.winner, found.missing) == ("A", ("C",))
     assert "not measured: C" in contest_sentence(found)
-    assert why(contest(side("A", cloze_score=A), side("C", mtld=A))) == "only one run has it"
+    assert reason_of(contest(side("A", cloze_score=A), side("C", mtld=A))) == "only one run has it"
 
 
 def test_a_difference_that_is_none_is_no_lead() -> None:
-    assert why(contest(side("A", cloze_score=A), side("B", cloze_score=A))) == "the best two have the same mean"
+    assert reason_of(contest(side("A", cloze_score=A), side("B", cloze_score=A))) == "the best two have the same mean"
 
 
 levels = st.tuples(st.floats(-50, 50), st.floats(0.01, 20), st.integers(2, 12))

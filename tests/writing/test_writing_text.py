@@ -12,14 +12,14 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from contextcliff.records.fact import Said
+from contextcliff.records.fact import Said, said
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.prose_findings import Scale, WritingTrend
 from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
-from contextcliff.writing.words.english_writing import say
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_round, make_rounds, with_writing, writing_in
 
@@ -194,8 +194,8 @@ def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(clif
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:
     report = with_writing(cliff)
-    fact = Said(text=HOSTILE)
-    hostile = replace(writing_in(report), verdict=fact, warnings=(fact,), document_id=HOSTILE, embeddings=HOSTILE)
+    writing = replace(writing_in(report), verdict=Said(text=HOSTILE), warnings=said([HOSTILE]))
+    hostile = replace(writing, document_id=HOSTILE, embeddings=HOSTILE)
     html = MarkdownIt("commonmark").enable("table").render(render_markdown(edited(report, writing=hostile), figures=[]))
     assert not re.search(r"<(script|a |img|em)", html)
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):

@@ -17,7 +17,8 @@ from tests.writing.written_rounds import rounds_of, writing, written
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
 
 
-def warnings(found: Writing) -> tuple[str, ...]:
+def warnings_of(found: Writing) -> tuple[str, ...]:
+    """What the rounds can't show, as it is said."""
     return tuple(map(say, found.warnings))
 
 
@@ -110,7 +111,7 @@ def test_rounds_without_text_are_no_health() -> None:
     assert (
         "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests of the prose leave them "
         "out, the score does not"
-    ) in warnings(found)
+    ) in warnings_of(found)
 
 
 def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
@@ -195,9 +196,9 @@ def test_a_degradation_with_length_and_one_against_the_author_are_both_told() ->
         dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
         for s in looping([4_096], measures=2)
     ]
-    found = writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author())
-    assert say(found.verdict).startswith("degraded at 4,096 tokens: cloze score")
-    assert say(found.verdict).endswith(
+    found = say(writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict)
+    assert found.startswith("degraded at 4,096 tokens: cloze score")
+    assert found.endswith(
         "; at 2,048 and 4,096 tokens the writing is worse than the author's elsewhere (cloze score and MTLD)"
     )
 
@@ -233,7 +234,7 @@ def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
     found = writing([*steady([1_024, 2_048], 3), *collapsed(4_096, 3)])
     assert not any(test.degraded for test in found.tests)
     # 20 choices, 6 tests; five against five have 252 choices, four against four 70: 6/70 is above 5%.
-    assert warnings(found) == (
+    assert warnings_of(found) == (
         "3 rounds against 3 can reach p = 0.05 at best, and 0.3 after Holm over 6 tests: no degradation can be shown; "
         "from 5 rounds on it can",
     )
@@ -242,7 +243,7 @@ def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
 def test_the_corrected_p_value_is_never_shown_above_one() -> None:
     measures = {name: [0.1, 0.2, 0.3] for name in (*MEASURED, "word_entropy", "avg_word_length", "long_word_ratio")}
     scored = [found for length in (512, 1_024, 2_048, 4_096, 8_192) for found in rounds_of(length, **measures)]
-    (warning,) = warnings(writing(scored))
+    (warning,) = warnings_of(writing(scored))
     assert "p = 0.05 at best, and 1 after Holm over 24 tests" in warning
 
 
@@ -250,19 +251,19 @@ def test_the_corrected_p_value_is_never_shown_above_one() -> None:
 def test_the_number_of_rounds_that_is_named_is_the_first_that_can_show_it(rounds: int) -> None:
     found = writing([*steady([1_024, 2_048], rounds), *collapsed(4_096, rounds)])
     assert any(test.degraded for test in found.tests) is (rounds == 5)
-    assert bool(warnings(found)) is (rounds == 4)
+    assert bool(found.warnings) is (rounds == 4)
 
 
 def test_only_the_lengths_with_too_few_rounds_are_named() -> None:
     found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096, 1)])
-    (warning,) = warnings(found)
+    (warning,) = warnings_of(found)
     assert warning.startswith("at 4,096 tokens 1 round against 10 can reach p = 0.091 at best")
 
 
 def test_few_windows_of_the_author_are_said_as_such() -> None:
     details = {"cloze_score": 60.0, "z.cloze_score": 5.0, "author_mean.cloze_score": 30.0}
     found = writing([written(1_024, details)], author={"cloze_score": [0.0] * 8})
-    assert warnings(found) == (
+    assert warnings_of(found) == (
         "1 round against 8 of the author's windows can reach p = 0.11 at best, and 0.11 after Holm over 1 test: no "
         "degradation can be shown; from 2 rounds on it can",
     )
@@ -275,7 +276,7 @@ def test_at_temperature_zero_or_a_fixed_seed_all_rounds_are_one_and_it_is_said()
         for trial in range(3)
     ]
     found = writing(scored)
-    same, reach = warnings(found)
+    same, reach = warnings_of(found)
     assert same == (
         "all rounds of a length are the same draw (temperature 0, or sampling.seed is set): they count as one round, "
         "and more of them show nothing more; a temperature above 0 without sampling.seed makes them rounds of their own"

@@ -53,11 +53,12 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -
     Figures have `dpi` dots an inch; None: none is drawn. A figure or file that an earlier comparison of the same name
     left and that has no data any more is removed.
     """
-    figures = (
-        () if dpi is None else (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
-    )
+    figures: tuple[ComparedFigure, ...] = ()
+    drawn: list[Path] = []
+    if dpi is not None:
+        figures = (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
+        drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
     files = {name: text for part in comparison.parts for name, text in part.files.items()}
-    drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
     written = [write_text(path=folder / name, text=text()) for name, text in files.items()]
     for name in (f"{_CURVES}.png", *(name for listed in PARTS for name in listed.files)):
         if folder / name not in (*drawn, *written):

@@ -83,8 +83,8 @@ def _writings(runs: Sequence[WrittenRun]) -> list[Writing]:
 
 
 def _bands(writings: Sequence[Writing]) -> str:
-    told = " and ".join(dict.fromkeys(phrases.percent(writing.confidence) for writing in writings))
-    return f"Bands: {told} bootstrap intervals of the means, where there are rounds"
+    levels = " and ".join(dict.fromkeys(phrases.percent(writing.confidence) for writing in writings))
+    return f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
 
 
 def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: float, small: bool = False) -> None:
@@ -143,11 +143,11 @@ def _originals(axes: Axes, writings: Sequence[Writing], measure: str) -> None:
 
     palette = mpl.colormaps["tab10"]
     if _one_place(writings):
-        found: dict[int, list[float]] = {}
+        originals: dict[int, list[float]] = {}
         for writing in writings:
             for tokens, value in _original(writing, measure):
-                found.setdefault(tokens, []).append(value)
-        points = sorted(found.items())
+                originals.setdefault(tokens, []).append(value)
+        points = sorted(originals.items())
         axes.plot(
             [tokens for tokens, _ in points], [sum(values) / len(values) for _, values in points], "--", color=GREEN,
             linewidth=1.3, label="the original's next words" if points else None,
@@ -174,8 +174,8 @@ def _dotted(writings: Sequence[Writing]) -> str:
 
 
 def _original(writing: Writing, measure: str) -> list[tuple[int, float]]:
-    found = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
-    return [(tokens, value) for tokens, value in found if value is not None]
+    points = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
+    return [(tokens, value) for tokens, value in points if value is not None]
 
 
 def _dress(page: Axes, panels: Sequence[Axes], *, title: str, subtitle: str) -> None:

@@ -42,6 +42,16 @@ class Measure:
     """Whether a longer text by the same hand has another value, before it is made a z-score."""
     step_limit: float | None = None
     """Change between neighbouring lengths beyond which Context-Tester calls the longer one a degradation point."""
+    core: int | None = None
+    """Its place, from 1, among the four measures of Context-Tester's first figure and of its composite."""
+    stand_in: str | None = None
+    """The measure that figures show in its place where no length has it."""
+    headline: bool = False
+    """Whether the console shows its trend even where no trend was shown to be there."""
+    rise: str | None = None
+    """What a rise means; None: worse or better, as `worse` has it."""
+    fall: str | None = None
+    """What a fall means."""
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -54,6 +64,10 @@ MEASURES: tuple[Measure, ...] = (
         floor=1.0,
         by_word_list=True,
         step_limit=3.0,
+        core=2,
+        headline=True,
+        rise="simpler",
+        fall="more complex",
     ),
     Measure(
         name="pct_unfamiliar_words",
@@ -71,6 +85,10 @@ MEASURES: tuple[Measure, ...] = (
         floor=0.01,
         by_length=True,
         step_limit=-0.05,
+        core=1,
+        headline=True,
+        rise="more diverse",
+        fall="more repetitive",
     ),
     Measure(name="mtld", title="MTLD", unit="words", worse=-1, family="diversity", floor=0.05, logarithmic=True),
     Measure(
@@ -93,6 +111,7 @@ MEASURES: tuple[Measure, ...] = (
         family="repetition",
         floor=0.01,
         by_length=True,
+        core=4,
     ),
     Measure(
         name="trigram_repetition_rate",
@@ -179,6 +198,8 @@ MEASURES: tuple[Measure, ...] = (
         family="coherence",
         floor=0.01,
         embeds=True,
+        core=3,
+        stand_in="mtld",
     ),
     Measure(
         name="global_coherence",
@@ -205,8 +226,8 @@ MEASURES: tuple[Measure, ...] = (
 
 BY_NAME: Mapping[str, Measure] = {measure.name: measure for measure in MEASURES}
 
-CORE = ("vocabulary_diversity", "cloze_score", "adjacent_coherence", "bigram_repetition_rate")
-"""The four of Context-Tester's first figure and of its composite."""
+CORE = tuple(name for _, name in sorted((measure.core, measure.name) for measure in MEASURES if measure.core))
+"""Names of the core measures, in their order."""
 
 # Keys of `Score.details`: each measure by its name, and with each of these prefixes a further figure of it.
 ORIGINAL = "original."

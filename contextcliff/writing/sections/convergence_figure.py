@@ -71,7 +71,7 @@ def convergence_figure(report: Report, writing: Writing) -> Figure:
 
 
 def difference(level: MeasureLevel) -> float | None:
-    """How far the mean lies from the original's figure, as a share of that; None where that can't be said."""
+    """How far the mean lies from the original's figure, as a share of it; None where either is not measured."""
     if level.mean is None or level.original is None:
         return None
     if level.original == 0:

@@ -103,9 +103,9 @@ def _effects(axes: Axes, writing: Writing) -> None:
     quiet_axes(axes)
     panel_title(axes, "Effect against the shortest length (1: every round is worse)")
     tokens = [tier.context_tokens for tier in writing.tiers]
-    found = _against_shortest(writing)
+    tests_by_place = _against_shortest(writing)
     for measure, style in zip(core_measures(writing), LINES, strict=True):
-        tests = [found.get((length, measure)) for length in tokens]
+        tests = [tests_by_place.get((length, measure)) for length in tokens]
         if any(test is not None for test in tests):
             effects = [math.nan if test is None else test.effect for test in tests]
             axes.plot(tokens, effects, style, markersize=5, linewidth=1.4, label=title(measure))
@@ -130,18 +130,18 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
         axes.set_xticks([])
         nothing_here(axes, "nothing was tested")
         return
-    found = _against_shortest(writing)
+    tests_by_place = _against_shortest(writing)
     author = {(t.context_tokens, t.measure) for t in writing.tests if t.against == "author" and t.degraded}
     names = [title(name) for name in tested]
     inches = _make_room(axes, max(map(width_of, names)) + 0.1)
     limits = _limits(writing.confidence)
     shades = _COLOURS[-len(limits) :]
     colours = [_UNTESTED, *shades, _REST]
-    cells = [[_class(found.get((length, measure)), limits) for length in lengths] for measure in tested]
+    cells = [[_class(tests_by_place.get((length, measure)), limits) for length in lengths] for measure in tested]
     axes.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, aspect="auto")
     for row, measure in enumerate(tested):
         for column, length in enumerate(lengths):
-            test = found.get((length, measure))
+            test = tests_by_place.get((length, measure))
             marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
             dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(

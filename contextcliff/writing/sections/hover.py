@@ -43,12 +43,12 @@ def shared_parameters(runs: Sequence[Configured]) -> dict[str, str]:
         return {}
     first, *others = runs
     return {
-        key: found for key, found in first.parameters.items() if all(run.parameters.get(key) == found for run in others)
+        key: value for key, value in first.parameters.items() if all(run.parameters.get(key) == value for run in others)
     }
 
 
 def mark_up(text: str) -> str:
-    """Any text as Plotly shows it as it is: on one line, and nothing in it a tag, an entity or a field."""
+    """A text escaped for Plotly: one line, in which nothing is read as a tag, an entity or a field."""
     flat = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     # A name is a template too: an unknown field in it would be left out.
     return html.escape(flat, quote=False).replace("%{", "%&#123;")

@@ -28,21 +28,27 @@ _LEFT, _BETWEEN = 0.75, 0.95
 _OVER, _UNDER = 0.35, 0.8
 """Room for a panel's title, and for its x axis with labels that stand at 45 degrees."""
 _LEGEND = 0.3
-_NOT_EMBEDDED = "adjacent_coherence"
-_INSTEAD = "mtld"
 
 
 def core_measures(writing: Writing) -> tuple[str, ...]:
-    """Context-Tester's four core measures; where no sentence was embedded, MTLD in the place of coherence."""
-    embedded = any(level_of(tier, _NOT_EMBEDDED).mean is not None for tier in writing.tiers)
-    return CORE if embedded else tuple(_INSTEAD if name == _NOT_EMBEDDED else name for name in CORE)
+    """Context-Tester's four core measures; a measure that no length has is replaced by its stand-in."""
+    return tuple(_stand_in(writing, name) or name for name in CORE)
 
 
 def stand_in(writing: Writing) -> str:
-    """Says that a core measure is another one, where it is."""
-    if _NOT_EMBEDDED in core_measures(writing):
-        return ""
-    return f". {title(_NOT_EMBEDDED)} was not measured (no embeddings): {title(_INSTEAD)} stands in its place"
+    """A sentence for each core measure that is replaced; empty: none is."""
+    instead = [(name, _stand_in(writing, name)) for name in CORE]
+    return "".join(
+        f". {title(name)} was not measured (no embeddings): {title(other)} stands in its place"
+        for name, other in instead
+        if other is not None
+    )
+
+
+def _stand_in(writing: Writing, measure: str) -> str | None:
+    if any(level_of(tier, measure).mean is not None for tier in writing.tiers):
+        return None
+    return BY_NAME[measure].stand_in
 
 
 def grid(
@@ -91,7 +97,7 @@ def panel_title(axes: Axes, text: str) -> None:
 
 
 def measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
-    """A panel's axes and title, the original's line and the author's band; what was measured is the caller's."""
+    """A panel's axes and title, the original's line and the author's band; the caller draws what was measured."""
     axis = context_axis(axes, writing)
     worse = way(measure)
     panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
@@ -163,7 +169,7 @@ def nothing_here(axes: Axes, text: str = "not measured") -> None:
 
 
 def settle(axes: Axes) -> None:
-    """Keep the ticks of y that lie on the axis: those beyond its ends are not drawn, but take room."""
+    """Keep the ticks of y that lie on the axis: ticks beyond its ends are not drawn, but take space."""
     low, high = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
 

@@ -5,17 +5,9 @@ As in `phrases`, nothing here is escaped, and all is plain ASCII apart from what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from contextcliff.reporting import phrases
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import Scale
-
-_CHANGES: Mapping[str, tuple[str, str]] = {
-    "cloze_score": ("simpler", "more complex"),
-    "vocabulary_diversity": ("more diverse", "more repetitive"),
-}
-"""What a rise and a fall mean."""
 
 
 def title(measure: str) -> str:
@@ -36,10 +28,13 @@ def value(number: float | None, *, signed: bool = False) -> str:
 def change(measure: str, difference: float) -> str:
     """A difference in a measure's own unit, and what it means where that is known."""
     known = BY_NAME.get(measure)
-    rise, fall = _CHANGES.get(measure, ("worse", "better") if known and known.worse > 0 else ("better", "worse"))
     if known is None or known.worse == 0 or not difference:
         return value(difference, signed=True)
-    return f"{value(difference, signed=True)}, {rise if difference > 0 else fall}"
+    is_rise = difference > 0
+    meaning = known.rise if is_rise else known.fall
+    if meaning is None:
+        meaning = "worse" if is_rise == (known.worse > 0) else "better"
+    return f"{value(difference, signed=True)}, {meaning}"
 
 
 def shift(measure: str, difference: float, scale: Scale) -> str:

@@ -44,7 +44,7 @@ def round_rows(
 
 
 def _allowed(answer_tokens: int | None) -> Row:
-    """What a round might write: a small window leaves it less than the configuration does."""
+    """The most tokens of a round: a small window allows fewer than the configuration."""
     return {} if answer_tokens is None else {"max_tokens": answer_tokens}
 
 
@@ -77,7 +77,7 @@ def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> 
 
 
 def _number(text: str | None) -> Cell:
-    """A configured value as a number where it is one; what is null there is not set."""
+    """A configured value as a number where it is one; None where it is null."""
     if text is None or text == "None":
         return None
     for kind in (int, float):

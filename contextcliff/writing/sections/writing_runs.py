@@ -1,4 +1,4 @@
-"""The runs that stand together on `writing.html`: this one, and those beside it that wrote too."""
+"""The runs that `writing.html` shows: this one, and the other continuation runs of the experiment."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def comparable_writing(
     ]
     wrote.sort(key=lambda stored: (not differing(rule, rule_of(stored.report)), stored.report.run.created_at))
     chosen = {stored.report.run.run_id: stored for stored in wrote}
-    found = {
+    configured = {
         run_id: (stored.report, read_parameters(stored.folder / "manifest.json")) for run_id, stored in chosen.items()
     }
-    found[report.run.run_id] = (report, parameters)
-    runs = sorted(found.values(), key=lambda run: run[0].run.created_at)
+    configured[report.run.run_id] = (report, parameters)
+    runs = sorted(configured.values(), key=lambda run: run[0].run.created_at)
     # This run is on its own page however old it is.
     others = [run for run in runs if run[0].run.run_id != report.run.run_id][-(_MOST_RUNS - 1) :]
     kept = [run for run in runs if run[0].run.run_id == report.run.run_id or run in others]
@@ -45,12 +45,12 @@ def comparable_writing(
 def named_runs(runs: Sequence[tuple[Report, Mapping[str, str]]]) -> tuple[WritingRun, ...]:
     """Runs by report and flattened configuration, each under its model and whatever else tells it from the others."""
     writing = [
-        (report, found, parameters)
+        (report, prose, parameters)
         for report, parameters in runs
-        if (found := report.analysis.finding(Writing)) is not None
+        if (prose := report.analysis.finding(Writing)) is not None
     ]
     names = unique_names([facts_of(report) for report, _, _ in writing])
     return tuple(
-        WritingRun(name=name, parameters=run_parameters(report, parameters), writing=found)
-        for name, (report, found, parameters) in zip(names, writing, strict=True)
+        WritingRun(name=name, parameters=run_parameters(report, parameters), writing=prose)
+        for name, (report, prose, parameters) in zip(names, writing, strict=True)
     )

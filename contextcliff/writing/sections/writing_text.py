@@ -9,6 +9,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Column
 from contextcliff.statistics.holm import is_significant
 from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -21,10 +22,8 @@ from contextcliff.writing.prose_findings import (
 from contextcliff.writing.sections.writing_phrases import change, shift, title, value
 from contextcliff.writing.words.english_writing import say
 
-_ALWAYS = ("cloze_score", "vocabulary_diversity")
-"""Trends that the console tells whether or not anything was found; of the others those that a test found."""
 _NAMED = 4
-"""So many measures are named in a line; the rest are counted."""
+"""The most measures that a line names; further ones are counted."""
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 
 
@@ -105,16 +104,16 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
-    """What was made of all rounds, as pairs of a name and a sentence."""
-    found = [("Verdict", say(writing.verdict))]
+    """Verdict, outcomes and warnings, as pairs of a name and a sentence."""
+    rows = [("Verdict", say(writing.verdict))]
     if writing.settling_rounds is not None:
-        found.append(("To settle it", f"{writing.settling_rounds:,} rounds a length"))
+        rows.append(("To settle it", f"{writing.settling_rounds:,} rounds a length"))
     outcomes = outcome_lines(writing)
     if outcomes:
-        found.append(("Outcomes", "; ".join(outcomes)))
-    found += [("Warning", say(warning)) for warning in writing.warnings]
-    found.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
-    return tuple(found)
+        rows.append(("Outcomes", "; ".join(outcomes)))
+    rows += [("Warning", say(warning)) for warning in writing.warnings]
+    rows.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
+    return tuple(rows)
 
 
 def outcome_lines(writing: Writing) -> list[str]:
@@ -133,17 +132,22 @@ def _ended(tier: WritingTier) -> str:
 
 def trend_lines(writing: Writing) -> list[tuple[str, str]]:
     """From the shortest to the longest length, as pairs of a measure and its change; the rest of them in a line."""
-    told = [trend for trend in writing.trends if trend.measure in _ALWAYS or found(trend, writing.confidence)]
-    lines = [(title(trend.measure), trend_words(trend)) for trend in told]
-    rest = len(writing.trends) - len(told)
+    shown = [trend for trend in writing.trends if _is_headline(trend) or _is_shown(trend, writing.confidence)]
+    lines = [(title(trend.measure), trend_words(trend)) for trend in shown]
+    rest = len(writing.trends) - len(shown)
     if rest:
         level = phrases.percent(1.0 - writing.confidence)
         lines.append((f"{rest:,} further", f"no trend shown at {level}, corrected"))
     return lines
 
 
-def found(trend: WritingTrend, confidence: float) -> bool:
-    """Whether a trend stands after the correction for how many were tested."""
+def _is_headline(trend: WritingTrend) -> bool:
+    known = BY_NAME.get(trend.measure)
+    return known is not None and known.headline
+
+
+def _is_shown(trend: WritingTrend, confidence: float) -> bool:
+    """Whether a trend is significant after the correction for how many were tested."""
     return trend.p_holm is not None and is_significant(trend.p_holm, confidence)
 
 
@@ -176,20 +180,20 @@ def _by(test: WritingTest) -> str:
 
 
 def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:
-    """A line for each length and what it is worse than, with the measures that a test found, the surest first."""
+    """A line for each length and baseline, with the measures that a test found worse, by p-value."""
     places: defaultdict[tuple[str, int], list[WritingTest]] = defaultdict(list)
     for test in sorted((test for test in tests if test.degraded), key=lambda test: (test.p_holm, -test.effect)):
         places[test.against, test.context_tokens].append(test)
     return [
-        f"at {phrases.whole(tokens)}, than {_AGAINST.get(against, against)}: {_named(found)}"
-        for (against, tokens), found in sorted(places.items(), key=lambda place: (place[0][0] != "shortest", place[0]))
+        f"at {phrases.whole(tokens)}, than {_AGAINST.get(against, against)}: {_named(worse)}"
+        for (against, tokens), worse in sorted(places.items(), key=lambda place: (place[0][0] != "shortest", place[0]))
     ]
 
 
 def _named(tests: Sequence[WritingTest]) -> str:
-    told = ", ".join(f"{title(test.measure)} ({phrases.p_value(test.p_holm)})" for test in tests[:_NAMED])
+    named = ", ".join(f"{title(test.measure)} ({phrases.p_value(test.p_holm)})" for test in tests[:_NAMED])
     more = len(tests) - _NAMED
-    return f"{told} and {more:,} more" if more > 0 else told
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def step_lines(writing: Writing) -> list[str]:
@@ -211,7 +215,7 @@ def outlier_lines(writing: Writing) -> list[str]:
 
 
 def lists(writing: Writing, *, in_short: bool = False) -> Mapping[str, list[str]]:
-    """What is told line by line, under its heading; an empty one has nothing to tell."""
+    """Lines under their headings; an empty list has nothing to show."""
     return {
         "Worse (corrected p)": degraded_in_short(writing.tests) if in_short else degraded_lines(writing.tests),
         "Steps between neighbouring lengths (fixed limits, no test)": step_lines(writing),
