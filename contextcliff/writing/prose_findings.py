@@ -134,7 +134,7 @@ class WritingTrend:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeighbourStep:
-    """Context-Tester's degradation point: a step between neighbouring lengths beyond a fixed limit. It is not a test."""
+    """Context-Tester's degradation point: a step between neighbouring lengths beyond a fixed limit; not a test."""
 
     context_tokens: int
     measure: str

@@ -100,6 +100,15 @@ def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_fir
     }
 
 
+def test_without_figures_the_page_has_neither_images_nor_gaps(tmp_path: Path) -> None:
+    write_comparison(compared(["a", "b"]), folder=tmp_path, dpi=None)
+    assert not list(tmp_path.glob("*.png"))
+    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert "## Writing" in page
+    assert ".png" not in page
+    assert "\n\n\n" not in page
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")

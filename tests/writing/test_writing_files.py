@@ -21,6 +21,7 @@ from contextcliff.reporting.plain_text import tame, tame_cell
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
 from contextcliff.reporting.stored_reports import read_report
+from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.sections.writing_files import results_name, writing_files
 from contextcliff.writing.sections.writing_section import WritingSection
@@ -184,10 +185,9 @@ def test_the_analysis_file_is_strict_json_with_everything_that_was_found(cliff: 
 
     found = json.loads((tmp_path / "degradation_analysis.json").read_text("utf-8"), parse_constant=refuse)
     writing = writing_in(report)
-    assert writing is not None
     for key in ("tests", "trends", "steps"):
         assert found[key] == json.loads(json.dumps([asdict(item) for item in getattr(writing, key)]))
-    assert (found["verdict"], found["warnings"]) == (writing.verdict, list(writing.warnings))
+    assert (found["verdict"], found["warnings"]) == (say(writing.verdict), [*map(say, writing.warnings)])
     assert found["settling_rounds"] == 12
     assert [(row["context_tokens"], row["round"]) for row in found["outliers"]] == [(tokens, 3) for tokens in TIERS]
     assert found["convergence"][0]["measures"]["cloze_score"]["converged"] is True

@@ -137,6 +137,7 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
         parts.append(images[_CURVES])
     for part in comparison.parts:
         if part.blocks:
-            parts += [f"## {part.title}", *(markdown_of(block, images) for block in part.blocks)]
+            shown = (markdown_of(block, images) for block in part.blocks)
+            parts += [f"## {part.title}", *(text for text in shown if text)]
         parts += [f"To be explored in a browser: [{name}]({name})" for name in part.files if name.endswith(".html")]
     return "\n\n".join(parts) + "\n"

@@ -71,7 +71,7 @@ def convergence_figure(report: Report, writing: Writing) -> Figure:
 
 
 def difference(level: MeasureLevel) -> float | None:
-    """How far the mean lies from the original's figure, as a share of it; None where either is not measured."""
+    """How far the mean lies from the original's figure, as a share of it; None where that is 0 or unknown."""
     if level.mean is None or level.original is None:
         return None
     if level.original == 0:
