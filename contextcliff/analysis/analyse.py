@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import summarise
-from contextcliff.analysis.cells import depth_cells
 from contextcliff.analysis.controls import control_book, control_levels
+from contextcliff.analysis.depth.depth_cells import depth_cells
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
 from contextcliff.analysis.groups import Group, group
 from contextcliff.analysis.length_result import LengthResult

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.half_life import HalfLifeFits
+from contextcliff.analysis.half_life import HalfLifeFits, TooFewLengths
+from contextcliff.reporting.words.english import say
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional
 
 
@@ -29,7 +30,7 @@ def test_one_length_has_no_half_life() -> None:
     assert (found.tokens, found.censored, found.reason) == (
         None,
         False,
-        "a decay takes scores at 3 lengths or more, and there are 1",
+        TooFewLengths(lengths=1, fewest=3),
     )
 
 
@@ -57,8 +58,8 @@ def test_any_samples_have_an_analysis(
     )
     assert found.safe_cap.verdict in {"cliff", "slope", "flat", "insufficient_evidence"}
     assert found.safe_cap.reason
-    assert "None" not in found.safe_cap.reason
-    assert "nan" not in found.safe_cap.reason
+    assert "None" not in say(found.safe_cap.reason)
+    assert "nan" not in say(found.safe_cap.reason)
 
 
 @pytest.mark.parametrize("heavy", ["scipy", "statsmodels", "numpy"])

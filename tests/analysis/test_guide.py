@@ -1,4 +1,4 @@
-"""The operating guide: what each length is rated, and the advice word for word."""
+"""The operating guide: what each length is rated, and the advice by facts."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.guide import Guide, operating_guide
+from contextcliff.analysis.guide import Guide, RangeAdvice, Retrieve, Rotate, operating_guide
 from contextcliff.analysis.half_life import HalfLife, HalfLifeFits
+from contextcliff.records.fact import Said
 from tests.analysis.analysis_samples import analysed, curve, finding, scored_sample
 from tests.analysis.made_levels import counted, scoring
 
-NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason="none")
+NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=Said(text="none"))
 
 
 def guide(results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_LIFE) -> Guide:
@@ -19,7 +20,9 @@ def guide(results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_
 
 
 def halving(tokens: int, *, censored: bool = False) -> HalfLife:
-    return HalfLife(tokens=tokens, ci_low=None, ci_high=None, censored=censored, reason="fitted", initial=1.0)
+    return HalfLife(
+        tokens=tokens, ci_low=None, ci_high=None, censored=censored, reason=Said(text="fitted"), initial=1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,35 +50,37 @@ def test_a_row_has_the_figures_of_its_length() -> None:
     assert (row.ci_low, row.ci_high) == pytest.approx((0.7639, 0.9911), abs=1e-4)
 
 
-def test_neighbouring_lengths_of_one_rating_share_a_sentence() -> None:
+def test_neighbouring_lengths_of_one_rating_are_one_piece_of_advice() -> None:
     found = guide({500: (100, 100), 1_000: (99, 100), 2_000: (95, 100), 4_000: (70, 100), 8_000: (10, 100)})
     assert found.advice == (
-        "safe from 500 to 2,000 tokens (mean score 0.95–1.00, n = 300): use the text as it is; at 2,000 the interval "
-        "reaches into another range",
-        "caution at 4,000 tokens (mean score 0.70, n = 100): repeat or compress the key facts",
-        "danger at 8,000 tokens (mean score 0.10, n = 100): use retrieval, a summary or chunking instead of the "
-        "whole text",
+        RangeAdvice(level="safe", lengths=(500, 1_000, 2_000), means=(0.95, 1.0), n_samples=300, unsure=(2_000,)),
+        RangeAdvice(level="caution", lengths=(4_000,), means=(0.7, 0.7), n_samples=100, unsure=()),
+        RangeAdvice(level="danger", lengths=(8_000,), means=(0.1, 0.1), n_samples=100, unsure=()),
     )
 
 
-def test_a_rating_that_comes_back_has_a_sentence_of_its_own() -> None:
-    found = guide({500: (98, 100), 1_000: (70, 100), 2_000: (98, 100)})
-    assert [sentence.split(" (")[0] for sentence in found.advice] == [
-        "safe at 500 tokens",
-        "caution at 1,000 tokens",
-        "safe at 2,000 tokens",
+def ranges(found: Guide) -> list[RangeAdvice]:
+    return [advice for advice in found.advice if isinstance(advice, RangeAdvice)]
+
+
+def test_a_rating_that_comes_back_has_advice_of_its_own() -> None:
+    found = ranges(guide({500: (98, 100), 1_000: (70, 100), 2_000: (98, 100)}))
+    assert [(advice.level, advice.lengths) for advice in found] == [
+        ("safe", (500,)),
+        ("caution", (1_000,)),
+        ("safe", (2_000,)),
     ]
 
 
 def test_several_doubtful_lengths_are_listed() -> None:
-    (sentence,) = guide({500: (19, 20), 1_000: (19, 20), 2_000: (19, 20)}).advice
-    assert sentence.endswith("; at 500, 1,000 and 2,000 the interval reaches into another range")
+    (advice,) = ranges(guide({500: (19, 20), 1_000: (19, 20), 2_000: (19, 20)}))
+    assert advice.unsure == (500, 1_000, 2_000)
 
 
 def test_advice_is_in_the_tokens_that_were_measured() -> None:
     found = finding(analysed([scored_sample(500, 1.0, measured=523) for _ in range(20)]), Guide)
     assert found.rows[0].asked_tokens == 500
-    assert found.advice[0].startswith("safe at 523 tokens ")
+    assert ranges(found)[0].lengths == (523,)
 
 
 def test_a_half_life_of_4000_tokens_or_more_calls_for_nothing() -> None:
@@ -84,21 +89,21 @@ def test_a_half_life_of_4000_tokens_or_more_calls_for_nothing() -> None:
 
 def test_a_half_life_under_4000_tokens_calls_for_retrieval() -> None:
     assert guide({500: (98, 100)}, halving(3_999)).advice[1:] == (
-        "the fitted half-life is 3,999 tokens, under 4,000: retrieval or chunking is advised for anything longer",
+        Retrieve(half_life_tokens=3_999, beyond_longest=False, below=4_000),
     )
 
 
 def test_a_half_life_under_2000_tokens_calls_for_rotation_too() -> None:
     assert guide({500: (98, 100)}, halving(1_999)).advice[1:] == (
-        "the fitted half-life is 1,999 tokens, under 4,000: retrieval or chunking is advised for anything longer",
-        "the fitted half-life is 1,999 tokens, under 2,000: rotate the context (split it into short paragraphs, "
-        "analyse each by itself, merge the results)",
+        Retrieve(half_life_tokens=1_999, beyond_longest=False, below=4_000),
+        Rotate(half_life_tokens=1_999, beyond_longest=False, below=2_000),
     )
 
 
 def test_a_half_life_beyond_the_longest_test_is_said_to_be() -> None:
-    sentence = guide({500: (98, 100)}, halving(3_000, censored=True)).advice[1]
-    assert sentence.startswith("the fitted half-life is 3,000 tokens, beyond the longest test, under 4,000: ")
+    assert guide({500: (98, 100)}, halving(3_000, censored=True)).advice[1:] == (
+        Retrieve(half_life_tokens=3_000, beyond_longest=True, below=4_000),
+    )
 
 
 def test_a_length_without_scores_is_neither_rated_nor_advised_on() -> None:
@@ -118,6 +123,4 @@ def test_the_analysis_carries_the_guide() -> None:
 def test_every_length_with_scores_is_advised_on_once(results: list[tuple[int, int]]) -> None:
     found = guide({500 * 2**i: counts for i, counts in enumerate(results)})
     assert len(found.rows) == len(results)
-    assert sum(int(s.split("n = ")[1].split(")")[0].replace(",", "")) for s in found.advice) == sum(
-        n for _, n in results
-    )
+    assert sum(advice.n_samples for advice in ranges(found)) == sum(n for _, n in results)

@@ -11,6 +11,7 @@ from contextcliff.analysis.groups import group
 from contextcliff.analysis.half_life import HalfLifeFits
 from contextcliff.analysis.item_evidence import clusters_of, pooled_evidence
 from contextcliff.analysis.items import items_of
+from contextcliff.records.cap_reason import SampleCount, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, pooled_design_effect, variance_of_mean
 from contextcliff.statistics.evidence import Evidence
@@ -105,19 +106,22 @@ def test_a_relative_bar_allows_for_shared_texts_at_either_length() -> None:
     assert (shared, alone) == (500, 1_000)
 
 
+def needed(samples: list[ScoredSample]) -> SampleCount | None:
+    """How many samples would settle what stopped the test."""
+    reason = analysed(samples).safe_cap.reason
+    assert isinstance(reason, Stop)
+    assert isinstance(reason.cause, TooFewToClear | TooFewToReject | TooFewPlanned)
+    return reason.cause.needed
+
+
 def test_the_advice_is_in_samples_of_shared_texts() -> None:
     samples = texts(500, *[(5, 5)] * 12, *[(2, 5)] * 4)
-    independent = analysed(without_clusters(samples)).safe_cap.reason
-    assert independent.endswith("a new run with about 538 scored samples at that length is likely to settle it")
-    assert "a new run with about 1,530 scored samples in 306 texts at that length" in analysed(samples).safe_cap.reason
+    assert needed(without_clusters(samples)) == SampleCount(n=538, unit="samples")
+    assert needed(samples) == SampleCount(n=1_530, unit="samples", n_shared=306)
 
 
 def test_how_many_would_do_if_all_were_right_is_in_samples_of_shared_texts() -> None:
-    reason = analysed(texts(500, *[(5, 5)] * 4)).safe_cap.reason
-    assert reason.endswith(
-        "but 20 samples in 4 texts cannot show 0.80 even if all are right; at least 35 samples a length in 7 texts "
-        "are needed"
-    )
+    assert needed(texts(500, *[(5, 5)] * 4)) == SampleCount(n=35, unit="samples", n_shared=7)
     assert [analysed(texts(500, *[(5, 5)] * k)).safe_cap.tokens for k in (6, 7)] == [None, 500]
 
 

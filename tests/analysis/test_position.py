@@ -8,9 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.analysis.depth.position import (
+    EqualScores,
+    NoDepthsToCompare,
+    PositionPattern,
+    PositionProfile,
+    PositionTested,
+    Third,
+    TooFewDepths,
+    position_pattern,
+)
 from contextcliff.analysis.groups import group
-from contextcliff.analysis.position import PositionPattern, PositionProfile, position_pattern
+from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
+from contextcliff.reporting.words.english import say
 from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -67,23 +78,27 @@ def test_the_p_value_is_that_of_all_orders() -> None:
 
 def test_the_reason_has_the_figures() -> None:
     found = pattern(at_depths({0.0: 0, 0.2: 1, 0.5: 10, 0.8: 20, 1.0: 20}, n=20))
-    assert found.reason == (
-        "the mean score is 0.03 in the first third (n = 40), 0.50 in the middle third (n = 20), 1.00 in the last "
-        "third (n = 40) (late evidence is found more often, p = 0.00025, 100 samples)"
+    assert isinstance(found.reason, PositionTested)
+    assert (found.reason.pattern, found.reason.p_value, found.reason.n_samples) == ("recency", 0.00025, 100)
+    assert found.reason.thirds == (
+        Third(name="first", mean=0.025, n_samples=40),
+        Third(name="middle", mean=0.5, n_samples=20),
+        Third(name="last", mean=1.0, n_samples=40),
     )
 
 
 def test_a_third_without_a_depth_is_left_out_of_the_reason() -> None:
     found = pattern(at_depths({0.7: 1, 0.8: 2, 0.9: 1}, n=4))
-    assert found.reason.startswith("the mean score is 0.33 in the last third (n = 12) (no dependence on depth is shown")
+    assert isinstance(found.reason, PositionTested)
+    assert [third.name for third in found.reason.thirds] == ["last"]
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0, 0.5])
 def test_scores_that_never_vary_are_stable_without_a_test(score: float) -> None:
     found = pattern(by_law(lambda _: score))
     assert (found.pattern, found.p_value, found.n_samples) == ("stable", None, 40)
-    assert found.reason.startswith("nothing to tell apart: the mean score is ")
-    assert found.reason.endswith(", and at no length do scores differ")
+    assert isinstance(found.reason, EqualScores)
+    assert {third.mean for third in found.reason.thirds} == {score}
 
 
 def test_a_fall_between_lengths_is_no_variation_to_tell_apart() -> None:
@@ -94,22 +109,22 @@ def test_a_fall_between_lengths_is_no_variation_to_tell_apart() -> None:
 @pytest.mark.parametrize(
     ("samples", "n", "reason"),
     [
-        ([], 0, "a pattern takes scores at 3 depths, and there are 0"),
-        (right_of(500, 3, 4), 0, "a pattern takes scores at 3 depths, and there are 0"),
-        (at_depths({0.0: 1, 1.0: 3}, 4), 8, "a pattern takes scores at 3 depths, and there are 2"),
+        ([], 0, TooFewDepths(depths=0, fewest=3)),
+        (right_of(500, 3, 4), 0, TooFewDepths(depths=0, fewest=3)),
+        (at_depths({0.0: 1, 1.0: 3}, 4), 8, TooFewDepths(depths=2, fewest=3)),
         (
             [*at_depths({0.0: 1, 1.0: 3}, 4), scored_sample(1_000, None, depth=0.5)],
             8,
-            "a pattern takes scores at 3 depths, and there are 2",
+            TooFewDepths(depths=2, fewest=3),
         ),
         (
             at_depths({0.0: 1}, 4, 500) + at_depths({0.5: 1}, 4, 1_000) + at_depths({1.0: 1}, 4, 2_000),
             12,
-            "no two depths can be compared at the same length and in the same text",
+            NoDepthsToCompare(),
         ),
     ],
 )
-def test_what_can_not_be_tested_has_no_pattern(samples: list[ScoredSample], n: int, reason: str) -> None:
+def test_what_can_not_be_tested_has_no_pattern(samples: list[ScoredSample], n: int, reason: Fact) -> None:
     assert pattern(samples) == PositionPattern(pattern=None, p_value=None, n_samples=n, reason=reason)
 
 
@@ -196,4 +211,4 @@ def test_a_text_read_backwards_turns_recency_into_primacy(
     assert (there.p_value is None) == (back.p_value is None)
     if there.p_value is not None:
         assert back.p_value == pytest.approx(there.p_value, abs=0.05)
-    assert "nan" not in there.reason
+    assert "nan" not in say(there.reason)

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import summarise
+from contextcliff.analysis.depth.position import position_pattern
 from contextcliff.analysis.groups import group
 from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.records.cap_reason import Stop, TooFewToClear
+from contextcliff.records.cautions import RepeatedQuestions
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import lower_bound, shown_interval, wilson
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
@@ -82,13 +84,16 @@ def test_unscored_repeats_of_clustered_questions_count_against_their_cluster() -
 
 def test_the_reason_counts_questions() -> None:
     reason = analysed(repeated(500, [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] * 10)).safe_cap.reason
-    assert "above the threshold, but 20 questions are too few to show it; a new run with about" in reason
-    assert reason.endswith("scored questions at that length is likely to settle it")
+    assert isinstance(reason, Stop)
+    assert isinstance(reason.cause, TooFewToClear)
+    assert (reason.cause.scored, reason.cause.unit) == (20, "questions")
+    assert reason.cause.needed is not None
+    assert reason.cause.needed.unit == "questions"
 
 
 def test_repeats_of_questions_on_different_documents_share_no_text() -> None:
     notes = analysed(repeated(500, [[1.0, 1.0, 0.0]] * 20)).notes
-    assert [note.split(":")[0] for note in notes] == ["each question was put 3 times"]
+    assert notes == (RepeatedQuestions(times=3),)
 
 
 def test_prompts_that_are_one_draw_are_one_piece_of_evidence_of_a_position_effect() -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
+from contextcliff.reporting.words.english import say
 from tests.simulated_reports import edited, findings_in, relaid
 
 FOLDER = Path("outputs") / "default" / "a-rather-long-run-identity-that-goes-on-and-on-and-on-and-on-and-on-and-on"
@@ -42,7 +44,7 @@ def test_the_cap_comes_with_its_confidence_its_share_of_the_window_and_the_reaso
     text = printed(cliff)
     assert "SAFE CAP: 4,096 tokens (95% confidence, 50% of the window)" in text
     assert "Verdict:  cliff" in text or re.search(r"Verdict: +cliff", text)
-    assert cliff.analysis.safe_cap.reason in " ".join(text.split())
+    assert say(cliff.analysis.safe_cap.reason) in " ".join(text.split())
 
 
 def test_a_report_without_a_cap_says_so(without_cap: Report) -> None:
@@ -202,7 +204,7 @@ def test_half_life_position_controls_and_judge_have_a_line_each_under_the_cap(fu
 
 
 def test_without_a_half_life_the_reason_is_given(full: Report) -> None:
-    found = replace(findings_in(full).half_life, tokens=None, ci_high=None, reason="the score does not fall")
+    found = replace(findings_in(full).half_life, tokens=None, ci_high=None, reason=Said(text="the score does not fall"))
     assert "Half-life: none: the score does not fall\n" in printed(edited(full, half_life=found))
 
 
@@ -235,7 +237,7 @@ def test_nothing_that_a_judge_or_a_reason_brings_reaches_the_terminal_raw(full: 
     report = edited(
         full,
         judgement=replace(findings_in(full).judgement, judge=hostile),
-        half_life=replace(findings_in(full).half_life, tokens=None, reason=hostile),
+        half_life=replace(findings_in(full).half_life, tokens=None, reason=Said(text=hostile)),
         guide=replace(findings_in(full).guide, rows=(replace(findings_in(full).guide.rows[0], level=hostile),)),
     )
     text = printed(report)
