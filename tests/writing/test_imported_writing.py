@@ -13,7 +13,6 @@ from contextcliff.writing.context_tester.imported_writing import imported_writin
 from contextcliff.writing.measures.familiar import word_list_of
 from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
-from contextcliff.writing.words.english_writing import say
 
 WORDS = word_list_of("the\ncat\nsat\n", "few")
 
