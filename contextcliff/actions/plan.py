@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
@@ -46,8 +45,8 @@ class MakePlan:
             judge = _judge(invocation, prepared, store)
             rates = self._rates(store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine))
         impossible = impossible_cap(invocation, invocation.identify(), prepared)
-        plan = _plan(invocation, prepared, missing, rates, download, judge)
-        plan = replace(plan, notes=(*(() if impossible is None else (impossible,)), *remarks, *plan.notes))
+        first_notes = (*(() if impossible is None else (impossible,)), *remarks)
+        plan = _plan(invocation, prepared, missing, rates, download, judge, first_notes=first_notes)
         write_plan(plan, folder=invocation.output_dir)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
@@ -128,6 +127,8 @@ def _plan(
     rates: Rates | None,
     download: Download | None,
     judge: JudgePlan | None,
+    *,
+    first_notes: Sequence[str],
 ) -> Plan:
     from contextcliff.statistics.sample_size import detectable_drop
 
@@ -172,6 +173,7 @@ def _plan(
             for length in sorted(per_length)
         ),
         notes=(
+            *first_notes,
             *prepared.run.facts.notes,
             *_unpriced(usd, judge),
             *_notes(invocation, missing, rates, download, judge),

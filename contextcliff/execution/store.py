@@ -230,12 +230,12 @@ class Store(Database):
         )
         with explained(self.file):
             generations = [_generation.validate_json(row[1]) for row in rows]
-        prefill_ms = sum(found.ttft_ms for found in generations)
-        decode_ms = sum(found.latency_ms - found.ttft_ms for found in generations)
+        prefill_ms = sum(each.ttft_ms for each in generations)
+        decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
             return None
-        computed = sum(found.prompt_tokens - (found.cached_tokens or 0) for found in generations)
-        completed = sum(found.completion_tokens for found in generations)
+        computed = sum(each.prompt_tokens - (each.cached_tokens or 0) for each in generations)
+        completed = sum(each.completion_tokens for each in generations)
         return Rates(
             prefill_tokens_per_s=computed / prefill_ms * 1000, decode_tokens_per_s=completed / decode_ms * 1000
         )

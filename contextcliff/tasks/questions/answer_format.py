@@ -44,10 +44,10 @@ def parse_answer(reply: str, *, format: Format, whole: bool = False) -> Parsed:
 
 
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_key = dict(pairs)
+    if len(by_key) < len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return by_key
 
 
 def _no_constant(name: str) -> object:
@@ -74,17 +74,17 @@ def _from_json(text: str) -> Parsed:
 
 
 def _from_only_object(text: str) -> Parsed:
-    found: list[object] = []
+    objects: list[object] = []
     place = 0
     while match := _OBJECT.search(text, place):
         try:
             value, place = _DECODER.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             return Parsed(problem="holds an object that is not JSON")
-        found.append(value)
-    if len(found) != 1:
-        return Parsed(problem=f"holds {len(found)} JSON objects" if found else "holds no JSON object")
-    return _answer_of(found[0])
+        objects.append(value)
+    if len(objects) != 1:
+        return Parsed(problem=f"holds {len(objects)} JSON objects" if objects else "holds no JSON object")
+    return _answer_of(objects[0])
 
 
 def _answer_of(value: object) -> Parsed:
@@ -140,8 +140,8 @@ def _bare(text: str) -> str:
         before = text
         text = _unwrapped(text.strip())
         for start in (_LIST_MARK, _ANNOUNCED, _ANSWER_IS):
-            if found := start.match(text):
-                text = text[found.end() :]
+            if opening := start.match(text):
+                text = text[opening.end() :]
         if text == before:
             break
     return text.removesuffix("。")  # SQuAD's normalisation drops only the full stops of ASCII

@@ -62,14 +62,14 @@ def draw(
     ordered = sorted(by_document, key=lambda name: (lengths[name], name))
     groups = _BINNINGS[binning](ordered, lengths, bins)
     merged, notes = _merged(groups, by_document, min_samples, lengths)
-    found = tuple(_bin(names, by_document, lengths, per_bin, seed) for names in merged)
-    return Draw(bins=found, notes=(*notes, *_starved(found, per_bin)))
+    length_bins = tuple(_bin(names, by_document, lengths, per_bin, seed) for names in merged)
+    return Draw(bins=length_bins, notes=(*notes, *_starved(length_bins, per_bin)))
 
 
 def redraw(questions: Sequence[Question], lengths: Mapping[str, int], drawn: Sequence[Sequence[str]]) -> Draw:
     """The draw of an earlier run again, by its question ids; what can't be asked any more is noted."""
     known = {question.question_id: question for question in questions}
-    found = [[known[name] for name in names if name in known] for names in drawn]
+    asked_again = [[known[name] for name in names if name in known] for names in drawn]
     missing = sum(name not in known for names in drawn for name in names)
     bins = tuple(
         LengthBin(
@@ -80,7 +80,7 @@ def redraw(questions: Sequence[Question], lengths: Mapping[str, int], drawn: Seq
             documents=len({question.document_id for question in part}),
             questions=tuple(part),
         )
-        for part in found
+        for part in asked_again
         if part
     )
     notes = (f"{missing} questions of the earlier run do not fit any more and are left out",) if missing else ()
@@ -92,7 +92,7 @@ def _by_quantile(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) 
     for name in ordered:
         ties[lengths[name]].append(name)
     classes = quantile_classes([lengths[name] for name in ordered], bins)
-    return [[name for length in found for name in ties[length]] for found in classes]
+    return [[name for length in group for name in ties[length]] for group in classes]
 
 
 def _by_width(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
@@ -152,20 +152,20 @@ def _bin(
 
 
 def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:
-    found = sorted(questions, key=lambda question: question.question_id)
-    random.Random(seed_of("draw", seed, found[0].document_id)).shuffle(found)
-    return found
+    shuffled = sorted(questions, key=lambda question: question.question_id)
+    random.Random(seed_of("draw", seed, shuffled[0].document_id)).shuffle(shuffled)
+    return shuffled
 
 
 def _starved(bins: Sequence[LengthBin], per_bin: int) -> list[str]:
     return [
-        f"the bin of {found.min_tokens:,} to {found.max_tokens:,} tokens is starved: {found.available} questions, and "
+        f"the bin of {part.min_tokens:,} to {part.max_tokens:,} tokens is starved: {part.available} questions, and "
         f"{per_bin} are asked for (task.samples_per_bin, task.pilot)"
-        for found in bins
-        if found.available < per_bin
+        for part in bins
+        if part.available < per_bin
     ]
 
 
 def _range(names: Sequence[str], lengths: Mapping[str, int]) -> str:
-    found = [lengths[name] for name in names]
-    return f"{min(found):,} to {max(found):,} tokens"
+    tokens = [lengths[name] for name in names]
+    return f"{min(tokens):,} to {max(tokens):,} tokens"

@@ -62,15 +62,15 @@ def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, 
     tokens = before_tokens + 2 * answer_tokens
     while True:
         source = prepare(document, tokens=tokens, tokenizer=tokenizer)
-        text, found = source.text, points_of(source)
-        places = tuple(at for at in found if text.tokens_between(at, len(text.text)) >= answer_tokens)
+        text, ends = source.text, points_of(source)
+        places = tuple(at for at in ends if text.tokens_between(at, len(text.text)) >= answer_tokens)
         is_whole = len(text.text) == len(document.text)
         if is_whole or (places and text.tokens_between(0, places[-1]) >= before_tokens):
             break
         tokens *= 2
     if places:
         return Points(source=source, places=places)
-    if not found:
+    if not ends:
         raise ConfigError(
             f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
             "place to go on from; give prose with punctuation, or set dataset.language"
