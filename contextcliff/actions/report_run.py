@@ -150,14 +150,15 @@ def _show(invocation: Invocation, report: Report, folder: Path) -> None:
     from rich.console import Console
 
     from contextcliff.reporting.console import render_console
-    from contextcliff.reporting.words.language import LANGUAGES
+    from contextcliff.reporting.words.language import shown_in
 
+    console = Console()
     render_console(
         report,
-        console=Console(),
+        console=console,
         folder=folder,
         tracking_command=invocation.tracking.ui_command(),
-        language=LANGUAGES[invocation.reporting.language],
+        language=shown_in(invocation.reporting.language, encoding=console.encoding),
     )
 
 

@@ -14,7 +14,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.line_breaks import broken
 from contextcliff.reporting.reporting_settings import LanguageName
-from contextcliff.reporting.words.language import LANGUAGES
+from contextcliff.reporting.words.language import LANGUAGES, shown_in
 from tests.commands import contextcliff
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, Law, simulated
 
@@ -64,6 +64,11 @@ def test_the_answer_has_the_same_figures() -> None:
     assert f"安全な上限: {cap.tokens:,} トークン（信頼度 95%" in text
     assert "判定:" in text
     assert "運用ガイド" in text
+
+
+def test_a_console_without_japanese_letters_gets_english() -> None:
+    assert shown_in("ja", encoding="cp1252") is LANGUAGES["en"]
+    assert shown_in("ja", encoding="utf-8") is shown_in("ja", encoding="shift_jis") is LANGUAGES["ja"]
 
 
 @pytest.mark.parametrize("width", [12, 20, 31, 76])

@@ -27,7 +27,7 @@ def depth_cells(
     its whole length, `levels`, do.
     """
     void = {level.asked_tokens for level in levels if not level.informative}
-    found: list[DepthCell] = []
+    cells: list[DepthCell] = []
     for group in groups:
         by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
         for item in group.samples:
@@ -36,7 +36,7 @@ def depth_cells(
         for depth in sorted(by_depth):
             scores = [item.score for item in by_depth[depth] if item.score is not None]
             own = controls.of(by_depth[depth])
-            found.append(
+            cells.append(
                 DepthCell(
                     asked_tokens=group.asked_tokens,
                     depth=depth,
@@ -47,4 +47,4 @@ def depth_cells(
                     informative=group.asked_tokens not in void and own.informative(threshold, confidence),
                 )
             )
-    return tuple(found)
+    return tuple(cells)

@@ -29,7 +29,8 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
 
     Only scored samples with a depth count, repeats of one question as one. The interval is the two-sided one that is
     shown of lengths too. It is about the lengths as they were tested: where those of one depth were scored at shorter
-    lengths than those of another, the profile shows that as well, and `position.py` is what tells the two apart.
+    lengths than those of another, the profile shows that as well, and only
+    the test of `position.py` tells the two apart.
     """
     scores: defaultdict[float, list[float]] = defaultdict(list)
     for group in groups:

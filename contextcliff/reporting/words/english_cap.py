@@ -44,10 +44,10 @@ def _threshold(threshold: AskedThreshold) -> str:
     return asked_threshold(threshold) + baseline
 
 
-def _score(found: ScoreAt, confidence: float) -> str:
-    if found.mean is None or found.ci_low is None or found.ci_high is None:
+def _score(result: ScoreAt, confidence: float) -> str:
+    if result.mean is None or result.ci_low is None or result.ci_high is None:
         return "unknown"
-    return f"{found.mean:.2f} ({confidence_figure(confidence)} CI {found.ci_low:.2f}–{found.ci_high:.2f})"
+    return f"{result.mean:.2f} ({confidence_figure(confidence)} CI {result.ci_low:.2f}–{result.ci_high:.2f})"
 
 
 @say.register

@@ -132,11 +132,11 @@ def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
 
 @say.register
 def _judge(fact: JudgeInShort) -> str:
-    found = fact.judgement
-    if found.share is None:
-        return f"{found.judge} rated none of {found.n_unjudged:,} answers"
-    rating = "" if found.mean_rating is None else f"; mean rating {found.mean_rating:.1f}"
-    return f"{found.judge} disagrees in {phrases.disagreement(found)} of {found.n_judged:,}{rating}"
+    judgement = fact.judgement
+    if judgement.share is None:
+        return f"{judgement.judge} rated none of {judgement.n_unjudged:,} answers"
+    rating = "" if judgement.mean_rating is None else f"; mean rating {judgement.mean_rating:.1f}"
+    return f"{judgement.judge} disagrees in {phrases.disagreement(judgement)} of {judgement.n_judged:,}{rating}"
 
 
 @say.register

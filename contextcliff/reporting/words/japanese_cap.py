@@ -47,10 +47,10 @@ def _threshold(threshold: AskedThreshold) -> str:
     return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍"
 
 
-def _score(found: ScoreAt, confidence: float) -> str:
-    if found.mean is None or found.ci_low is None or found.ci_high is None:
+def _score(result: ScoreAt, confidence: float) -> str:
+    if result.mean is None or result.ci_low is None or result.ci_high is None:
         return "不明"
-    return f"{found.mean:.2f}（{confidence_figure(confidence)} 信頼区間 {found.ci_low:.2f}–{found.ci_high:.2f}）"
+    return f"{result.mean:.2f}（{confidence_figure(confidence)} 信頼区間 {result.ci_low:.2f}–{result.ci_high:.2f}）"
 
 
 @say.register

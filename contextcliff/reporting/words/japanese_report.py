@@ -149,11 +149,11 @@ def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
 
 @say.register
 def _judge(fact: JudgeInShort) -> str:
-    found = fact.judgement
-    if found.share is None:
-        return f"{found.judge} は回答 {found.n_unjudged:,} 件のどれも評価していない"
-    rating = "" if found.mean_rating is None else f"。平均評価 {found.mean_rating:.1f}"
-    return f"{found.judge} は {found.n_judged:,} 件中 {phrases.disagreement(found)} で食い違う{rating}"
+    judgement = fact.judgement
+    if judgement.share is None:
+        return f"{judgement.judge} は回答 {judgement.n_unjudged:,} 件のどれも評価していない"
+    rating = "" if judgement.mean_rating is None else f"。平均評価 {judgement.mean_rating:.1f}"
+    return f"{judgement.judge} は {judgement.n_judged:,} 件中 {phrases.disagreement(judgement)} で食い違う{rating}"
 
 
 @say.register

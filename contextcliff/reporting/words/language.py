@@ -24,6 +24,16 @@ class Language(Protocol):
 LANGUAGES: dict[LanguageName, Language] = {"en": english, "ja": japanese}
 
 
+def shown_in(name: LanguageName, *, encoding: str) -> Language:
+    """The language of that name; English where the console's encoding lacks its letters."""
+    language = LANGUAGES[name]
+    try:
+        language.label("Failure risk report").encode(encoding)
+    except UnicodeEncodeError:
+        return LANGUAGES["en"]
+    return language
+
+
 def text_of(value: str | Fact, language: Language) -> str:
     """A fact as its sentence; text is the run's own, and stays as it is."""
     return value if isinstance(value, str) else language.say(value)

@@ -115,12 +115,12 @@ _Points = Mapping[int, _Point]
 def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
     """Both composites and every measure that some run has, in the order of tables."""
     named = [(name, 1) for name in COMPOSITES] + [(measure.name, int(measure.worse)) for measure in MEASURES]
-    found = []
+    contests = []
     for name, worse in named:
         points = {side.name: _raw(side.writing, name) for side in sides}
         if any(points.values()):
-            found.append(_contest(name, worse, sides, points, confidence))
-    return tuple(found)
+            contests.append(_contest(name, worse, sides, points, confidence))
+    return tuple(contests)
 
 
 def _contest(
@@ -159,15 +159,15 @@ def _contest(
 
 
 def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
     return {
-        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in found if level.mean is not None
+        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in levels if level.mean is not None
     }
 
 
 def _z(writing: Writing, measure: str) -> dict[int, _Point]:
-    found = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
-    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in found if level.z is not None}
+    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in levels if level.z is not None}
 
 
 def _compared(
@@ -175,7 +175,7 @@ def _compared(
 ) -> tuple[Scale, Mapping[str, _Points]]:
     """z-scores, where every run has them at every common length."""
     scores = {side.name: _z(side.writing, measure) for side in having}
-    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(found) for found in scores.values()):
+    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(by_length) for by_length in scores.values()):
         return "z", scores
     return "raw", {side.name: raw[side.name] for side in having}
 

@@ -65,7 +65,7 @@ def way_of(worse: int) -> str:
 def contest_sentence(contest: WritingContest) -> str:
     """Each run's range, and who wins by how much, or why nobody does."""
     digits = _digits(contest.ranges)
-    shown = ", ".join(f"{found.run} {_from_to(found.low, found.high, digits)}" for found in contest.ranges)
+    shown = ", ".join(f"{span.run} {_from_to(span.low, span.high, digits)}" for span in contest.ranges)
     lacking = f"; not measured: {', '.join(contest.missing)}" if contest.missing else ""
     lead_in = f"{contest_title(contest.measure)} ({way_of(contest.worse)}): {shown}{lacking}"
     if not contest.worse:
@@ -100,7 +100,7 @@ def _from_to(low: float, high: float, digits: int) -> str:
 
 def _digits(ranges: Sequence[WritingRange]) -> int:
     """Decimals by which a measure's figures tell something, the same for all runs."""
-    size = max(abs(end) for found in ranges for end in (found.low, found.high))
+    size = max(abs(end) for span in ranges for end in (span.low, span.high))
     return next((digits for digits, least in enumerate((1000.0, 9.995, 0.9995)) if size >= least), 3)
 
 

@@ -90,8 +90,8 @@ def _within(share: float | None) -> str:
     )
 
 
-def _without_text(found: WithoutText) -> str:
-    return f"at {found.tokens:,} tokens {found.rounds:,} of {found.of_rounds:,} rounds gave no text to measure"
+def _without_text(length: WithoutText) -> str:
+    return f"at {length.tokens:,} tokens {length.rounds:,} of {length.of_rounds:,} rounds gave no text to measure"
 
 
 def _author(worse: WorseThanAuthor | None) -> str:
