@@ -404,7 +404,7 @@ def test_a_text_that_is_no_text_is_named(tmp_path: Path) -> None:
     binary.write_bytes(b"\x89PNG\xff\xfe")
     done = contextcliff("engine=simulated", f"dataset.paths=[{binary}]", cwd=tmp_path)
     assert done.stderr == (
-        f"error: dataset.paths: {binary} is not UTF-8 text, and tells no other character set; give another file, or "
+        f"error: dataset.paths: {binary} is not UTF-8 text, and declares no other character set; give another file, or "
         "its text as UTF-8\n"
     )
     assert done.returncode == 2

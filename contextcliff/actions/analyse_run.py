@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.usage import usage_of
-from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import RunError
 from contextcliff.execution.outcomes import NOT_SENT
 from contextcliff.execution.remedies import way_out
@@ -17,6 +17,9 @@ from contextcliff.execution.store import Store
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
 from contextcliff.records.report import Counts, Usage
+
+if TYPE_CHECKING:
+    from contextcliff.analysis.study import StudyFacts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +66,8 @@ def require_an_answer(outcomes: Sequence[Outcome]) -> None:
 
 def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
     facts, judge = annotated.run.facts, invocation.judge
+    from contextcliff.analysis.study import StudyFacts
+
     return StudyFacts(
         max_context_tokens=facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
