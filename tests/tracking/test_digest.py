@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
@@ -40,7 +41,9 @@ def whole_report() -> Report:
 
 def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Each field below a value, by its dotted path, with the value as it is where that field alone is another."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Fact):
+        yield path, Said(text="something else")
+    elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             at = f"{path}.{field.name}" if path else field.name
             for name, changed in changes(getattr(value, field.name), at):
@@ -55,7 +58,7 @@ def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             for name, changed in changes(value[key], f"{path}[]"):
                 yield name, {**value, key: changed}
     elif isinstance(value, tuple):
-        yield path, value[:-1] if value else ("something",)
+        yield path, value[:-1] if value else (Said(text="something"),)
         for name, changed in changes(value[0], f"{path}[]") if value else ():
             yield name, (changed, *value[1:])
     else:
