@@ -14,6 +14,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from contextcliff.records.analysis import DepthCell
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import legible
 from contextcliff.reporting.figures.heatmap_figure import depth_labels, heatmap_figure
@@ -138,8 +139,8 @@ def test_hatching_is_explained_only_where_there_is_some(cliff: Report) -> None:
 @pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
 def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in findings_in(full).facets)
-    position = replace(findings_in(full).position, pattern=None, reason=name)
-    half_life = replace(findings_in(full).half_life, tokens=None, reason=name)
+    position = replace(findings_in(full).position, pattern=None, reason=Said(text=name))
+    half_life = replace(findings_in(full).half_life, tokens=None, reason=Said(text=name))
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
         hostile = edited(full, model=name, task=name, facets=facets, position=position, half_life=half_life)

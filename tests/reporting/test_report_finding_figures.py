@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 
 from contextcliff.analysis.depth.depth_profile import DepthPoint
 from contextcliff.analysis.facets import FacetRow
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from tests.reporting.figure_texts import drawn, figure_of, overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
@@ -95,7 +96,11 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
 
 def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_title(full: Report) -> None:
     found = replace(
-        findings_in(full).half_life, tokens=None, initial=None, ci_high=None, reason="the score does not fall"
+        findings_in(full).half_life,
+        tokens=None,
+        initial=None,
+        ci_high=None,
+        reason=Said(text="the score does not fall"),
     )
     figure = drawn(edited(full, half_life=found), "decay_curve")
     assert curve(figure.axes[0], style="-") is None
@@ -134,7 +139,7 @@ def test_the_profile_names_its_pattern_and_the_p_value(full: Report) -> None:
 
 
 def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full: Report) -> None:
-    position = replace(findings_in(full).position, pattern=None, p_value=None, reason="there are 2 depths")
+    position = replace(findings_in(full).position, pattern=None, p_value=None, reason=Said(text="there are 2 depths"))
     said = words(drawn(edited(full, position=position), "depth_profile"))
     assert any(text.startswith("Score by depth: ") for text in said)
     assert any("no pattern was tested: there are 2 depths" in " ".join(text.split()) for text in said)

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.words.english import say
 from tests.reporting.conftest import MakeFacets
 from tests.simulated_reports import edited, findings_in
 
@@ -43,7 +45,7 @@ def test_the_guide_has_a_row_a_length_and_its_advice(full: Report) -> None:
     text = section(full, "Operating guide")
     assert r"| \[OK\] safe | 512 | 20 | 1.00 | 0.84-1.00 | no |" in text
     assert r"| \[XX\] danger | 8,192 | 20 | 0.45 | 0.26-0.66 | no |" in text
-    assert all(f"- {line}" in text for line in findings_in(full).guide.advice)
+    assert all(f"- {say(advice)}" in text for advice in findings_in(full).guide.advice)
 
 
 def test_the_half_life_stands_with_its_interval_and_the_least_squares_beside_it(full: Report) -> None:
@@ -52,7 +54,7 @@ def test_the_half_life_stands_with_its_interval_and_the_least_squares_beside_it(
     assert "| Maximum likelihood | 6,500 tokens (4,900-9,800) |" in text
     assert "| Score at length 0 | 0.98 |" in text
     assert "| Least squares | 7,100 tokens |" in text
-    assert found.reason in text
+    assert say(found.reason) in text
 
 
 def test_a_censored_half_life_says_that_it_lies_beyond_the_longest_test(full: Report) -> None:
@@ -69,7 +71,7 @@ def test_where_there_is_no_half_life_the_reason_and_what_is_ruled_out_are_given(
         ci_low=21_000,
         ci_high=None,
         initial=None,
-        reason="no fall (5 lengths)",
+        reason=Said(text="no fall (5 lengths)"),
     )
     text = section(edited(full, half_life=found, half_life_lsq=None), "Half-life")
     assert "| Maximum likelihood | none |" in text
@@ -85,7 +87,7 @@ def test_the_half_life_is_no_longer_a_sentence_of_the_appendix(full: Report) -> 
 def test_the_position_gives_pattern_p_value_reason_and_profile(full: Report) -> None:
     text = section(full, "Position")
     assert "| Pattern | middle collapse (p &lt; 0.001) |" in text
-    assert findings_in(full).position.reason in text
+    assert say(findings_in(full).position.reason) in text
     assert "| 0.5 | 20 | 0.80 | 0.58-0.92 |" in text
 
 
@@ -98,7 +100,7 @@ def test_a_tiny_p_value_is_never_shown_as_zero(full: Report, value: float, said:
 
 
 def test_a_profile_without_a_tested_pattern_says_why(full: Report) -> None:
-    position = replace(findings_in(full).position, pattern=None, p_value=None, reason="there are 2 depths")
+    position = replace(findings_in(full).position, pattern=None, p_value=None, reason=Said(text="there are 2 depths"))
     text = section(edited(full, position=position), "Position")
     assert "| Pattern | not tested |" in text
     assert "| Reason | there are 2 depths |" in text
@@ -171,12 +173,12 @@ def test_a_figure_stands_in_its_section(full: Report) -> None:
 def test_hostile_text_of_a_finding_stands_on_the_page_as_it_was_written(full: Report) -> None:
     report = edited(
         full,
-        half_life=replace(findings_in(full).half_life, reason=HOSTILE),
-        position=replace(findings_in(full).position, reason=HOSTILE, pattern=HOSTILE),
+        half_life=replace(findings_in(full).half_life, reason=Said(text=HOSTILE)),
+        position=replace(findings_in(full).position, reason=Said(text=HOSTILE), pattern=HOSTILE),
         guide=replace(
             findings_in(full).guide,
             rows=(replace(findings_in(full).guide.rows[0], level=HOSTILE),),
-            advice=(HOSTILE, f"# {HOSTILE}"),
+            advice=(Said(text=HOSTILE), Said(text=f"# {HOSTILE}")),
         ),
         facets=tuple(replace(row, facet=HOSTILE, value=HOSTILE) for row in findings_in(full).facets),
         judgement=replace(findings_in(full).judgement, judge=HOSTILE),

@@ -58,7 +58,7 @@ def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             for name, changed in changes(value[key], f"{path}[]"):
                 yield name, {**value, key: changed}
     elif isinstance(value, tuple):
-        yield path, value[:-1] if value else ("something",)
+        yield path, value[:-1] if value else (Said(text="something"),)
         for name, changed in changes(value[0], f"{path}[]") if value else ():
             yield name, (changed, *value[1:])
     else:
