@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.context_tester.imported_writing import imported_writing, remeasured
 from contextcliff.writing.measures.familiar import word_list_of
