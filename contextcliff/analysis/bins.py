@@ -11,8 +11,14 @@ from contextcliff.analysis.items import instability_of, items_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.bimodality import bimodality, rolling_variances
-from contextcliff.statistics.descriptive import counted, mean_of, median_of, standard_deviation
+from contextcliff.statistics.descriptive import (
+    bimodality,
+    counted,
+    mean_of,
+    median_of,
+    rolling_variances,
+    standard_deviation,
+)
 
 
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:

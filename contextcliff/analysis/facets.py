@@ -16,8 +16,7 @@ from contextcliff.analysis.fixed_sequence import fixed_sequence_test
 from contextcliff.analysis.groups import Group
 from contextcliff.analysis.item_evidence import pooled_evidence
 from contextcliff.analysis.threshold import make_threshold
-from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.quantiles import quantile_classes
+from contextcliff.statistics.descriptive import mean_of, quantile_classes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.quantiles import quantile_classes
+from contextcliff.statistics.descriptive import quantile_classes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""Means, spreads and counts whose values do not depend on the order of the scores."""
+"""Means, medians, counts, quantile classes and the shape of a set of scores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from scipy import stats
 
 
 def mean_of(scores: Sequence[float]) -> float:
@@ -32,3 +36,45 @@ def median_of(values: Iterable[float]) -> float | None:
 def counted(words: Iterable[str]) -> dict[str, int]:
     """How often each word occurs: most frequent first, equally frequent ones in alphabetical order."""
     return dict(sorted(Counter(words).items(), key=lambda entry: (-entry[1], entry[0])))
+
+
+Number = TypeVar("Number", int, float)
+
+
+def quantile_classes(values: Iterable[Number], classes: int) -> list[list[Number]]:
+    """The distinct values, ascending, in up to `classes` classes: the middle of a value's ranks decides its class."""
+    counts = Counter(values)
+    total, below = counts.total(), 0
+    by_class: dict[int, list[Number]] = {}
+    for value in sorted(counts):
+        by_class.setdefault((2 * below + counts[value]) * classes // (2 * total), []).append(value)
+        below += counts[value]
+    return list(by_class.values())
+
+
+_FEWEST = 4
+
+
+def bimodality(scores: Sequence[float]) -> float | None:
+    """Sarle's bimodality coefficient, (g² + 1) / (k + 3(n − 1)² / ((n − 2)(n − 3))), by skewness and excess kurtosis.
+
+    0 to 1. A uniform distribution has 5/9; more hints at two modes, where some answers are right and others wrong
+    (R. Pfister et al., Front. Psychol. 4 (2013) 700). None below four scores, or where all are equal.
+    """
+    n = len(scores)
+    if n < _FEWEST or min(scores) == max(scores):
+        return None
+    values = np.asarray(scores)
+    skewness = float(stats.skew(values, bias=False))
+    excess = float(stats.kurtosis(values, bias=False))
+    coefficient = (skewness**2 + 1.0) / (excess + 3.0 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
+    return coefficient if math.isfinite(coefficient) else None
+
+
+def rolling_variances(scores: Sequence[Sequence[float]]) -> tuple[float | None, ...]:
+    """For each group the sample variance of its scores and its direct neighbours' together; None below two scores."""
+    variances: list[float | None] = []
+    for position in range(len(scores)):
+        around = [value for group in scores[max(0, position - 1) : position + 2] for value in group]
+        variances.append(float(np.var(around, ddof=1)) if len(around) > 1 else None)
+    return tuple(variances)

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.bootstrap import mean_intervals
+from contextcliff.statistics.intervals import mean_intervals
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, WritingTier
 from tests.writing.written_rounds import rounds_of, writing, written

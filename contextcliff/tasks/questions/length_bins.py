@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from contextcliff.records.corpus import Question
 from contextcliff.seeding import seed_of
-from contextcliff.statistics.quantiles import quantile_classes
+from contextcliff.statistics.descriptive import quantile_classes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from contextcliff.seeding import seed_of
-from contextcliff.statistics.bootstrap import mean_intervals
 from contextcliff.statistics.descriptive import counted, standard_deviation
+from contextcliff.statistics.intervals import mean_intervals
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.outliers import outlier_rounds
 from contextcliff.writing.measures.measure import (

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.statistics import melding
-from contextcliff.statistics.sample_size.fixed_threshold import POWER
+from contextcliff.statistics.sample_size import POWER
 
 MOST_ROUNDS = 200
 """Rounds a length above which no advice is given."""

@@ -1,0 +1,151 @@
+"""How many samples would settle it: for a fixed threshold, for a share of the baseline, for one test among many.
+
+All functions plan for a power of 80% at the confidence of the run, with the test that the cap is made with. The figures
+are for a new run: samples added after a look at the result are optional stopping, which the tests do not allow for.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.fractional_sample_size import scores_to_settle
+from contextcliff.statistics.holm import is_significant
+from contextcliff.statistics.intervals import clopper_pearson_low
+from contextcliff.statistics.rank_tests import least_p
+
+POWER = 0.8
+"""Chance that a run of the planned size shows what is true."""
+MOST = 20_000
+"""A larger number of samples is not practical; None is returned instead."""
+
+
+def _is_shown_above(right: int, n: int, threshold: float, confidence: float) -> bool:
+    """Whether `right` of `n` is shown above `threshold` by the exact one-sided test."""
+    return n > 0 and clopper_pearson_low(right, n, confidence) >= threshold
+
+
+def fewest_all_right(threshold: float, confidence: float) -> int | None:
+    """Fewest samples that show a score above `threshold` if all are right: 14 for 0.8 at 95%. None where none do."""
+    if threshold >= 1.0:
+        return None
+    if threshold == 0.0:
+        return 1
+    # All of n right has the exact p-value threshold ** n; rounding can leave the quotient one short.
+    n = max(1, math.ceil(math.log(1.0 - confidence) / math.log(threshold)) - 1)
+    while not _is_shown_above(n, n, threshold, confidence):
+        n += 1
+    return n if n <= MOST else None
+
+
+def cautious_rate(scores: tuple[float, ...], threshold: float) -> float:
+    """The observed mean, moved toward a half as two more samples would: (k + 1) / (n + 2).
+
+    The observed mean itself where the moved one would lie on the other side of the threshold.
+    """
+    total, n = math.fsum(scores), len(scores)
+    shrunk = (total + 1.0) / (n + 2.0)
+    mean = total / n
+    return mean if (shrunk > threshold) != (mean > threshold) else shrunk
+
+
+@lru_cache(maxsize=1024)
+def to_show_above(rate: float, threshold: float, confidence: float) -> int | None:
+    """Fewest samples with which a true score of `rate` is shown above `threshold` with 80% power; None above `MOST`."""
+    if rate <= threshold:
+        return None
+    for n in _ranges():
+        # isf gives the largest count that is still compatible with a score at the threshold.
+        if threshold == 0.0:
+            return 1
+        compatible = stats.binom.isf(1.0 - confidence, n, threshold)
+        enough = np.flatnonzero(stats.binom.sf(compatible, n, rate) >= POWER)
+        if enough.size:
+            return int(n[enough[0]])
+    return None
+
+
+@lru_cache(maxsize=1024)
+def to_show_below(rate: float, threshold: float, confidence: float) -> int | None:
+    """Fewest samples with which a true score of `rate` has its Wilson interval below `threshold` with 80% power."""
+    if rate >= threshold:
+        return None
+    z = stats.norm.ppf(0.5 * (1.0 + confidence))
+    for n in _ranges():
+        # Wilson's upper end is below the threshold where the score test of the threshold rejects.
+        limit = n * threshold - z * np.sqrt(n * threshold * (1.0 - threshold))
+        enough = np.flatnonzero(stats.binom.cdf(np.ceil(limit) - 1.0, n, rate) >= POWER)
+        if enough.size:
+            return int(n[enough[0]])
+    return None
+
+
+def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Sample sizes to try, from 1 to `MOST`, in three arrays of growing size: most answers are small."""
+    edges = [1, 257, 2_049, MOST + 1]
+    return [np.arange(a, b, dtype=np.int64) for a, b in itertools.pairwise(edges)]
+
+
+def to_show_above_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
+    """Samples at each of the two lengths with which `rate` is shown above `share` × `baseline` with 80% power.
+
+    The number for a fixed threshold of that height, plus, by the normal approximation, the number that estimating the
+    baseline takes. None above `MOST`, or where `rate` is not above.
+    """
+    alone = to_show_above(rate, share * baseline, confidence)
+    if alone is None:
+        return None
+    z = float(stats.norm.ppf(confidence) + stats.norm.ppf(POWER))
+    gap = rate - share * baseline
+    n = alone + math.ceil(z**2 * share**2 * baseline * (1.0 - baseline) / gap**2)
+    return n if n <= MOST else None
+
+
+def to_show_above_as_observed(
+    evidence: Evidence, threshold: float, confidence: float, *, has_spread: bool
+) -> int | None:
+    """Samples with which a score like the observed one is shown above `threshold` with 80% power; None above `MOST`.
+
+    `has_spread`: the scores are fractions, and independent.
+    """
+    if has_spread and len(evidence.scores) >= 2:
+        # A baseline that is known to be 1 makes the share a fixed threshold.
+        return scores_to_settle(evidence.scores, (1.0, 1.0), threshold, confidence, most=MOST)
+    needed = to_show_above(cautious_rate(evidence.scores, threshold), threshold, confidence)
+    return evidence.samples_worth(needed, confidence, most=MOST)
+
+
+def to_show_above_share_as_observed(
+    evidence: Evidence, baseline: Evidence, share: float, confidence: float, *, has_spread: bool, least: int
+) -> int | None:
+    """Samples at each of two lengths with which a score like the observed one is shown above `share` × the baseline's.
+
+    With 80% power; None above `MOST`, or without a score at the baseline. More samples at one length alone would leave
+    the error of the other. `has_spread`: the scores of both are fractions, and independent. `least` is the smallest
+    size that makes a baseline.
+    """
+    if not baseline.scores:
+        return None
+    if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
+        return scores_to_settle(evidence.scores, baseline.scores, share, confidence, most=MOST, least=least)
+    mean = mean_of(baseline.scores)
+    needed = to_show_above_share(cautious_rate(evidence.scores, share * mean), mean, share, confidence)
+    return evidence.samples_worth(needed, confidence, most=MOST)
+
+
+_MOST_VALUES = 1_000
+
+
+def fewest_for_significance(tests: int, others: int | None, confidence: float) -> int | None:
+    """Fewest values with which one of `tests` rank tests can be significant after Holm's correction; None above 1,000.
+
+    They are compared with `others` values; None: with as many as they are.
+    """
+    sizes = range(1, _MOST_VALUES + 1)
+    return next((n for n in sizes if is_significant(tests * least_p(n, others or n), confidence)), None)
