@@ -23,8 +23,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.corpus import Corpus
-from contextcliff.records.prompt import render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Sample, render
 from contextcliff.tasks.needles.niah import Needle, Niah
 from contextcliff.tasks.task import ContextBudget, Materials
 

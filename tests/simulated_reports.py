@@ -12,9 +12,8 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
-from contextcliff.records.prompt import Recipe, Words
 from contextcliff.records.report import Counts, Report, RunRecord, Usage
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample, Words
 from contextcliff.reporting.section_list import sections_with
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)

@@ -13,7 +13,7 @@ from tests.commands import contextcliff
 
 CODE = '''
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.prompt import Passage, Prompt, Recipe, Words
+from contextcliff.records.sample import Passage, Prompt, Recipe, Words
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, planned_samples
 from contextcliff.errors import ConfigError
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokens import Tokenizer
 from contextcliff.text.word_tokens import WordTokenizer

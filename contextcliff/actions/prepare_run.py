@@ -13,9 +13,8 @@ from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
-from contextcliff.records.prompt import render
-from contextcliff.records.run import DrawnBins, RunFacts
-from contextcliff.records.sample import Sample
+from contextcliff.records.report import DrawnBins, RunFacts
+from contextcliff.records.sample import Sample, render
 from contextcliff.tasks.task import Materials, TaskPlan
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer

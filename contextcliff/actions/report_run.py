@@ -20,8 +20,8 @@ from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.prompt import render
 from contextcliff.records.report import Report, RunRecord
+from contextcliff.records.sample import render
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:

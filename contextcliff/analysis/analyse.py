@@ -6,17 +6,15 @@ from collections.abc import Sequence
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import summarise
+from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels
 from contextcliff.analysis.depth.depth_cells import depth_cells
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
-from contextcliff.analysis.groups import Group, group
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test, zones_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
-from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample

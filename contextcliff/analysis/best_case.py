@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.groups import group
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold

@@ -1,13 +1,17 @@
-"""The bin of each group of samples: its mean score with interval and bound, failures, latency and spread."""
+"""Samples grouped by length.
+
+Where a task designs its lengths, a designed length is a group. Where documents have their natural length, groups are
+quantiles of the measured prompt length: about equally many samples in each, so that no group is too thin to show
+anything, and samples of equal length never in two groups."""
 
 from __future__ import annotations
 
+import statistics
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from contextcliff.analysis.groups import Group, median_tokens
-from contextcliff.analysis.item_evidence import clusters_of, scores_of
-from contextcliff.analysis.items import instability_of, items_of
+from contextcliff.analysis.items import clusters_of, instability_of, items_of, scores_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
@@ -16,9 +20,56 @@ from contextcliff.statistics.descriptive import (
     counted,
     mean_of,
     median_of,
+    quantile_classes,
     rolling_variances,
     standard_deviation,
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """The samples of one length, before anything is computed from them."""
+
+    asked_tokens: int
+    samples: tuple[ScoredSample, ...]
+
+
+def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
+    """The samples by designed length, by the bin they were drawn for, or in `bins` quantile bins; shortest first."""
+    samples = tuple(scored)
+    if designed_lengths:
+        return _by_design(samples)
+    if all(item.sample.bin is not None for item in samples):
+        return _by_draw(samples)
+    return _by_quantile(samples, bins)
+
+
+def _by_draw(scored: tuple[ScoredSample, ...]) -> tuple[Group, ...]:
+    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in scored:
+        by_bin[item.sample.bin or 0].append(item)
+    return tuple(Group(asked_tokens=median_tokens(by_bin[k]), samples=tuple(by_bin[k])) for k in sorted(by_bin))
+
+
+def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
+    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in scored:
+        by_length[item.sample.context_tokens].append(item)
+    return tuple(Group(asked_tokens=k, samples=tuple(by_length[k])) for k in sorted(by_length))
+
+
+def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ...]:
+    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in scored:
+        by_length[item.measured_tokens].append(item)
+    classes = quantile_classes([item.measured_tokens for item in scored], bins)
+    groups = [[item for length in lengths for item in by_length[length]] for lengths in classes]
+    return tuple(Group(asked_tokens=median_tokens(group), samples=tuple(group)) for group in groups)
+
+
+def median_tokens(samples: Iterable[ScoredSample]) -> int:
+    """Median of the measured prompt lengths of at least one sample, rounded to whole tokens."""
+    return round(statistics.median(s.measured_tokens for s in samples))
 
 
 def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.groups import Group
+from contextcliff.analysis.bins import Group
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.evidence import Evidence

@@ -11,10 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import summarise
+from contextcliff.analysis.bins import Group, summarise
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.groups import Group
-from contextcliff.analysis.item_evidence import pooled_evidence
+from contextcliff.analysis.items import pooled_evidence
 from contextcliff.analysis.threshold import make_threshold
 from contextcliff.statistics.descriptive import mean_of, quantile_classes
 

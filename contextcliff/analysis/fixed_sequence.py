@@ -19,6 +19,7 @@ from scipy import stats
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold, is_degraded
+from contextcliff.records.analysis import Zone
 from contextcliff.statistics.evidence import p_at_least_share
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
@@ -132,3 +133,25 @@ def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int |
         return ceiling
     # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.
     return max(ceiling, sequence.cap_tokens + 1)
+
+
+def zones_of(sequence: FixedSequenceTest) -> tuple[Zone, ...]:
+    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps.
+
+    Stable reaches up to the cap. Degraded starts with the shortest prompt of the first length after the cap whose shown
+    interval lies below the threshold. Transition lies between them; after a cliff it is the untested gap between two
+    lengths. A zone without a token in it is left out.
+    """
+    if not sequence.results:
+        return ()
+    longest = max(result.bin.max_tokens for result in sequence.results)
+    cap = sequence.cap_tokens
+    start = min(result.bin.min_tokens for result in sequence.results) if cap is None else cap + 1
+    fall = longest + 1
+    if sequence.degraded:
+        # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
+        fall = max(start, sequence.results[sequence.degraded[0]].bin.min_tokens)
+    zones = [] if cap is None else [Zone(name="stable", min_tokens=0, max_tokens=cap)]
+    zones.append(Zone(name="transition", min_tokens=start, max_tokens=min(fall - 1, longest)))
+    zones.append(Zone(name="degraded", min_tokens=fall, max_tokens=longest))
+    return tuple(zone for zone in zones if zone.min_tokens <= zone.max_tokens)

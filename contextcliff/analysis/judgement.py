@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from contextcliff.analysis.item_evidence import evidence_of
-from contextcliff.analysis.items import items_of
+from contextcliff.analysis.items import evidence_of, items_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.evidence import Evidence

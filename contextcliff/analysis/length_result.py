@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from contextcliff.analysis.item_evidence import clusters_of, completed_evidence, evidence_of, scores_of
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.items import Item, clusters_of, completed_evidence, evidence_of, scores_of
 from contextcliff.records.analysis import Bin
 from contextcliff.records.cap_reason import SharedBy, Unit
 from contextcliff.statistics.clusters import Cluster

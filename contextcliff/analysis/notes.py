@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import recovered_beyond

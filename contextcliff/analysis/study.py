@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.groups import Group
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import Bin, SafeCap

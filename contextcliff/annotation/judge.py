@@ -18,8 +18,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.prompt import Prompt, Recipe, Words
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 

@@ -11,8 +11,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
 OnToken = Callable[[str], None]

@@ -24,8 +24,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.rope import Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 if TYPE_CHECKING:

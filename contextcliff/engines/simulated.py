@@ -20,8 +20,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.seeding import seed_of
 from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.prose import sentences

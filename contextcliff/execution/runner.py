@@ -18,8 +18,7 @@ from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
-from contextcliff.records.prompt import render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Sample, render
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from contextcliff.records.prompt import Passage, Words
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Passage, Sample, Words
 
 
 def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:

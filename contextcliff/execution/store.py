@@ -32,7 +32,7 @@ from contextcliff.execution.stored_facts import (
 from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
-from contextcliff.records.run import RunFacts
+from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"

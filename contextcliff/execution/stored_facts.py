@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pydantic import TypeAdapter
 
 from contextcliff.records.corpus import LengthAudit
-from contextcliff.records.run import DrawnBins, RunFacts
+from contextcliff.records.report import DrawnBins, RunFacts
 
 _audit = TypeAdapter(LengthAudit)
 _texts = TypeAdapter(dict[str, str])

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.reporting.atomic import LINE_ENDS, replacing
 
 

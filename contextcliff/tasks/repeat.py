@@ -15,8 +15,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.prompt import Prompt, Recipe, Words
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 
 _TOKENS_PER_MESSAGE = 4
 """Role and separators of a message in the common templates; the start of the answer takes as many."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from contextcliff.errors import RunError
 from contextcliff.hub import cause, reach_the_hub
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text.framing import framed_tokens, messages, plain_tokens
 
 _PROBED_FILE = "config.json"

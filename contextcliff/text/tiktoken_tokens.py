@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text.framing import framed_tokens, plain_tokens
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from unicodedata import category, east_asian_width
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 
 _MAX_WORD = 40
 """Characters. A longer run without a blank is cut inside."""

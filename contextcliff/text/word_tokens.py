@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text.framing import framed_tokens
 
 # A blank belongs to the word after it, as in byte-pair vocabularies. Long words are split, so that English prose has

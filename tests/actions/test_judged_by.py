@@ -11,7 +11,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.judging_rule import rule_of_invocation
 from contextcliff.composing import conf_dir
 from contextcliff.execution.store import StoredRun
-from contextcliff.records.run import DrawnBins, RunFacts
+from contextcliff.records.report import DrawnBins, RunFacts
 from tests import compositions
 
 JUDGE = ("judge=llm", "engine@judge.engine=simulated", "judge.model.name=j")

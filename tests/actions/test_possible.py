@@ -19,7 +19,7 @@ from contextcliff.composing import conf_dir
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
-from contextcliff.records.prompt import render
+from contextcliff.records.sample import render
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_scoring import original_of
 from tests import compositions

@@ -11,8 +11,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Finder, StudyFacts
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
-from contextcliff.records.prompt import Recipe
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample
 from contextcliff.reporting.section_list import sections_with
 
 T = TypeVar("T")

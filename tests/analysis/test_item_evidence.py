@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import summarise
-from contextcliff.analysis.groups import group
+from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.half_life import HalfLifeFits
-from contextcliff.analysis.item_evidence import clusters_of, pooled_evidence
-from contextcliff.analysis.items import items_of
+from contextcliff.analysis.items import clusters_of, items_of, pooled_evidence
 from contextcliff.records.cap_reason import SampleCount, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, pooled_design_effect, variance_of_mean

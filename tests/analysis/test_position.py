@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.analysis.bins import group
 from contextcliff.analysis.depth.position import (
     EqualScores,
     NoDepthsToCompare,
@@ -18,7 +19,6 @@ from contextcliff.analysis.depth.position import (
     TooFewDepths,
     position_pattern,
 )
-from contextcliff.analysis.groups import group
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.words.english import say

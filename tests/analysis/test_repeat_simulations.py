@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.bins import summarise
-from contextcliff.analysis.groups import group
+from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold, is_degraded
 from tests.analysis.repeated_samples import drawn_items, repeated

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.bins import summarise
+from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.depth.position import position_pattern
-from contextcliff.analysis.groups import group
 from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold

@@ -19,7 +19,7 @@ from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 REQUEST = Request(

@@ -25,7 +25,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
-from contextcliff.records.prompt import Prompt, render
+from contextcliff.records.sample import Prompt, render
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped

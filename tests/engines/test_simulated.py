@@ -14,8 +14,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Recipe, Words, render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample, Words, render
 from tests.commands import SIMULATED, contextcliff, reports
 
 FULL = KVPolicy(name="none")

@@ -18,8 +18,7 @@ from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, Outcome
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.word_tokens import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, said
 

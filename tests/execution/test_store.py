@@ -14,7 +14,7 @@ from contextcliff.execution import database
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.run import RunFacts
+from contextcliff.records.report import RunFacts
 from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))

@@ -9,9 +9,8 @@ import pytest
 
 from contextcliff.analysis.facets import FacetRow
 from contextcliff.records.generation import Generation, ScoredSample
-from contextcliff.records.prompt import Recipe, Words
 from contextcliff.records.report import Report
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample, Words
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
 
 MakeFacets = Callable[..., tuple[FacetRow, ...]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.reporting.contexts import write_contexts
 
 PROMPTS = [

@@ -11,8 +11,7 @@ from contextcliff.composing import conf_dir
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Passage, Prompt, render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.needles.aggregation import Aggregation
 from contextcliff.tasks.needles.niah import Niah
 from contextcliff.tasks.needles.niah_multi import NiahMulti

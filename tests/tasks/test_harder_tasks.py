@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.records.prompt import Words
+from contextcliff.records.sample import Words
 from contextcliff.tasks.needles.aggregation import score_count
 from contextcliff.tasks.needles.niah_semantic import names, needle_set
 from contextcliff.tasks.repeat import score_copy

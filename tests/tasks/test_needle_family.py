@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.corpus import Document
-from contextcliff.records.prompt import Passage, Words
+from contextcliff.records.sample import Passage, Words
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.word_tokens import WordTokenizer

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.prompt import Words
+from contextcliff.records.sample import Words
 from contextcliff.tasks.needles.values import NUMBER, score_value
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts

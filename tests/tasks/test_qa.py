@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
-from contextcliff.records.prompt import Passage, Words, render
+from contextcliff.records.sample import Passage, Words, render
 from contextcliff.tasks.questions.length_bins import draw
 from contextcliff.tasks.questions.qa import Qa
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan

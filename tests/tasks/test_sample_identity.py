@@ -17,7 +17,7 @@ from contextcliff.config import _class_at
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
-from contextcliff.records.prompt import render
+from contextcliff.records.sample import render
 from contextcliff.seeding import digest_of
 from contextcliff.tasks.task import ContextBudget, Materials, Task
 from contextcliff.text.word_tokens import WordTokenizer

@@ -8,7 +8,7 @@ import pytest
 import tiktoken
 
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text import tiktoken_tokens
 from contextcliff.text.tokenizer_choice import (
     AutoTokenizer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text.tokens import tokenise
 from contextcliff.text.word_tokens import WordTokenizer
 

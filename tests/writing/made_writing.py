@@ -11,9 +11,8 @@ from dataclasses import replace
 from contextcliff.records.corpus import Document
 from contextcliff.records.fact import Said, said
 from contextcliff.records.generation import Generation, ScoredSample
-from contextcliff.records.prompt import Recipe, Words
 from contextcliff.records.report import Report
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample, Words
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,

@@ -20,8 +20,7 @@ from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Score
-from contextcliff.records.prompt import Passage, Prompt, render
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.word_tokens import WordTokenizer

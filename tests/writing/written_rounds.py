@@ -8,8 +8,7 @@ from typing import Any
 
 from contextcliff.analysis.items import Item
 from contextcliff.records.generation import Generation, ScoredSample
-from contextcliff.records.prompt import Recipe
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Sample
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.prose_findings import Writing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlBook, ControlLevel, mean
-from contextcliff.analysis.groups import Group
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.groups import Group
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.items import items_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.depth.depth_profile import DepthPoint
 from contextcliff.analysis.depth.permutation import permutation_test, varying_strata
-from contextcliff.analysis.groups import Group
 from contextcliff.analysis.items import by_item, items_of
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import mean_of

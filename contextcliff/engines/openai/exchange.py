@@ -14,7 +14,7 @@ from contextcliff.engines.openai.faults import connection_fault, detail_of, stat
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
+from contextcliff.records.sample import Prompt
 from contextcliff.text.framing import messages, plain_text
 
 if TYPE_CHECKING:

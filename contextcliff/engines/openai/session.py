@@ -17,8 +17,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:

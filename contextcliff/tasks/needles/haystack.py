@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
-from contextcliff.records.prompt import Passage, Prompt, Recipe, Words
+from contextcliff.records.sample import Passage, Prompt, Recipe, Words
 from contextcliff.text.sentences import nearest_start, sentence_starts
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 

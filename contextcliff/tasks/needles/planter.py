@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from contextcliff.records.prompt import Recipe, Words, render
-from contextcliff.records.sample import Reference, Sample
+from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.needles.haystack import Haystack, Hidden
 from contextcliff.tasks.needles.planted import Planted, SampleSite

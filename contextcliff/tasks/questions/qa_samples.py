@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
-from contextcliff.records.prompt import Passage, Prompt, Recipe, Words
-from contextcliff.records.sample import Reference, Sample
+from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answer_format import LETTERS

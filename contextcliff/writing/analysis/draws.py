@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from contextcliff.analysis.item_evidence import scores_of
-from contextcliff.analysis.items import Item, items_of
+from contextcliff.analysis.items import Item, items_of, scores_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of
 

@@ -18,8 +18,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.prompt import Prompt
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS

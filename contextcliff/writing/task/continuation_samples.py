@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextcliff.records.corpus import Span
-from contextcliff.records.prompt import Passage, Recipe, Words
-from contextcliff.records.sample import Reference, Sample
+from contextcliff.records.sample import Passage, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.needles.haystack import Haystack
 from contextcliff.tasks.task import Materials

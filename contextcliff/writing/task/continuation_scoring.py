@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.prompt import Passage
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Passage, Sample
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
 from contextcliff.writing.author_norms import author_windows, author_z
