@@ -10,9 +10,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_rules import refuse_mixed_rules, task_rules
 from contextcliff.actions.compared_runs import latest_runs, named_runs
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison import Comparison
-from contextcliff.reporting.comparison.comparison_part import ReadingRequest
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.stored_reports import StoredReport
 

@@ -10,11 +10,9 @@ from contextcliff.actions.compared_rules import by_one_rule, by_others
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison_part import ReadingRequest
+from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest
 from contextcliff.reporting.comparison.part_list import all_parts
-from contextcliff.reporting.run_names import facts_of
-from contextcliff.reporting.run_parameters import read_parameters, run_parameters
+from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,
     UnreadableReport,

@@ -42,7 +42,7 @@ def report_run(
     its end, be it in judging. Local files are complete before tracking starts; a tracker that fails is a warning with
     the command that tracks later.
     """
-    from contextcliff.reporting.contexts import write_contexts
+    from contextcliff.reporting.data_files import write_contexts
     from contextcliff.reporting.figures.report_figures import draw_curves
     from contextcliff.reporting.files import samples_table, write_report_files
     from contextcliff.reporting.stored_reports import folder_of, stored_reports

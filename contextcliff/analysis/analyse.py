@@ -8,10 +8,10 @@ from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels
-from contextcliff.analysis.depth.depth_cells import depth_cells
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test, zones_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
+from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold

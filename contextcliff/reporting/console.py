@@ -13,9 +13,8 @@ from rich.text import Text as Printed
 from contextcliff.records.report import Report
 from contextcliff.reporting.blocks import Block, Code, Heading, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.console_table import fitted
-from contextcliff.reporting.line_breaks import broken, has_full_width
+from contextcliff.reporting.outside_text import broken, has_full_width, shown
 from contextcliff.reporting.section_list import sections_of
-from contextcliff.reporting.shown import shown
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import Language, text_of
 

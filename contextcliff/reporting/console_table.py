@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contextcliff.reporting.blocks import Column
-from contextcliff.reporting.shown import shown
+from contextcliff.reporting.outside_text import shown
 
 _NARROWEST_TAG = 8
 

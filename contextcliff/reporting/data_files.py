@@ -1,21 +1,24 @@
-"""Rows as CSV and objects as JSON, of which neither a terminal nor a spreadsheet obeys anything."""
+"""Files of data, written whole or not at all, of which neither a terminal nor a spreadsheet obeys anything."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
-from collections.abc import Mapping, Sequence
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
 
-from contextcliff.reporting.atomic import LINE_ENDS
-from contextcliff.reporting.plain_text import tame_cell
+from contextcliff.records.sample import Prompt
+from contextcliff.reporting.outside_text import tame_cell
 
 Cell = str | int | float | None
 """A value of a table; None: not measured."""
 Row = dict[str, Cell]
-
-# Inside a JSON string an escape is the same character, and a terminal does not obey it.
-_ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}
 
 
 def json_text(value: Mapping[str, object]) -> str:
@@ -33,3 +36,65 @@ def csv_text(rows: Sequence[Row]) -> str:
         {key: tame_cell(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows
     )
     return stream.getvalue()
+
+
+LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+"""For `str.translate` of JSON: some readers end a line at these too, and in a string an escape is the same."""
+
+# Inside a JSON string an escape is the same character, and a terminal does not obey it.
+_ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose bytes replace `path` in one step when the block ends, and are dropped where it raises.
+
+    The folder of `path` is made where it is missing.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the target, since a rename is atomic only within one file system. `open` and not
+    # `tempfile`: a report is for others to read, and `tempfile` would leave it private (mode 0600).
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(*, path: Path, data: bytes) -> Path:
+    """Replace `path` by `data` in one step and return it; its folder is made where it is missing."""
+    with replacing(path) as stream:
+        stream.write(data)
+    return path
+
+
+def write_text(*, path: Path, text: str) -> Path:
+    """Write `text` as UTF-8 with Unix line ends, as `write_bytes` does.
+
+    A lone surrogate, which a model's broken JSON can hold, has no UTF-8 form; it becomes a six
+    character escape, which inside JSON is the very escape that reads back as the same character.
+    """
+    return write_bytes(path=path, data=text.encode("utf-8", errors="backslashreplace"))
+
+
+def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
+    """Write sample ids and their prompts, one prompt in memory at a time, the file whole or not at all.
+
+    A line is an object with `sample_id`, `prompt_sha256`, `system` (null: none) and `user`. The same prompts make
+    the same bytes: the archive holds neither a time nor a name. Returns `path`.
+    """
+    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+        for sample_id, prompt in prompts:
+            line = {
+                "sample_id": sample_id,
+                "prompt_sha256": prompt.sha256,
+                "system": prompt.system,
+                "user": prompt.user,
+            }
+            text = json.dumps(line, ensure_ascii=False).translate(LINE_ENDS)
+            stream.write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
+    return path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import LINE_ENDS, write_text
+from contextcliff.reporting.data_files import LINE_ENDS, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures, remove_figures
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten

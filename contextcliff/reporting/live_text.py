@@ -10,7 +10,7 @@ from rich.text import Text
 
 from contextcliff.records.sample import Sample
 from contextcliff.reporting import phrases
-from contextcliff.reporting.shown import shown
+from contextcliff.reporting.outside_text import shown
 
 _COMPLETE = "complete"
 

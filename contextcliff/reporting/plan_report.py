@@ -9,7 +9,7 @@ from pathlib import Path
 from contextcliff.models.price import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan
-from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.figures.length_audit import render_audit
 from contextcliff.reporting.phrases import duration
 

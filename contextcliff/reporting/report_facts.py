@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextcliff.analysis.depth.position import PositionPattern
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
+from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.section_list import sections_of
@@ -95,3 +99,68 @@ def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]
     return tuple(
         name.removeprefix(prefix) if all(each.startswith(prefix) for each in names) else name for name in names
     )
+
+
+_PATHS = frozenset({"path", "paths", "word_list", "output_dir", "source", "uri", "artifacts"})
+"""Last parts of the keys whose values are paths …"""
+_NAMES = "name"
+"""… and of those whose values may be one: a tokenizer is a folder or a repository."""
+_ROOTED = re.compile(r"~|[/\\]|[A-Za-z]:[/\\]")
+_ADDRESS = re.compile(r"https?://")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_LIST = re.compile(r"\[.*\]", re.DOTALL)
+
+
+def with_file_names(parameters: Mapping[str, str]) -> dict[str, str]:
+    """A flattened configuration with file names in the place of paths."""
+    return {key: _shown(key, value) for key, value in parameters.items()}
+
+
+def file_name(path: str) -> str:
+    """The last part of a path of any system; an address of the web stays."""
+    if _ADDRESS.match(path):
+        return path
+    parts = [part for part in re.split(r"[/\\]+", path) if part]
+    return parts[-1] if parts else path
+
+
+def _shown(key: str, value: str) -> str:
+    last = key.rpartition(".")[2]
+    if last not in _PATHS and not (last == _NAMES and _ROOTED.match(value)):
+        return value
+    if _LIST.fullmatch(value):
+        return _QUOTED.sub(lambda quoted: repr(file_name(quoted[1] or quoted[2] or "")), value)
+    return file_name(value)
+
+
+_MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
+"""Limits of what is read: the file of a configuration may be anybody's."""
+
+
+def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, str]:
+    """A run's flattened configuration after what its report says: detected names come first."""
+    run = report.run
+    named = {
+        "model": run.model,
+        "kv_policy": run.kv_policy,
+        "rope": run.rope,
+        "engine": run.engine,
+        "dataset": run.dataset,
+        "text": run.texts,
+        "label": run.label,
+        **parameters_of_findings(report),
+        "run": run.run_id,
+        "created": run.created_at,
+    }
+    return {**named, **{key: value for key, value in configured.items() if key not in named}}
+
+
+def read_parameters(manifest: Path) -> Mapping[str, str]:
+    """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
+    try:
+        configured = json.loads(manifest.read_text(encoding="utf-8"))["configuration"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    if not isinstance(configured, dict):
+        return {}
+    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(configured.items(), _MOST_KEYS)}

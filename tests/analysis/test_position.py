@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.depth.position import (
+from contextcliff.analysis.position import (
     EqualScores,
     NoDepthsToCompare,
     PositionPattern,

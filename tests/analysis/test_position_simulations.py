@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.depth.position import PositionPattern, position_pattern
+from contextcliff.analysis.position import PositionPattern, position_pattern
 from contextcliff.engines.simulated import Simulated
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.generation import ScoredSample

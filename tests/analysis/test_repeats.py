@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.depth.position import position_pattern
 from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.records.cap_reason import Stop, TooFewToClear
 from contextcliff.records.cautions import RepeatedQuestions

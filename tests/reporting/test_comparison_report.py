@@ -13,11 +13,9 @@ from rich.console import Console
 
 from contextcliff.reporting.blocks import Line, Lines
 from contextcliff.reporting.comparison import comparison_files, part_list
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison import Comparison
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ComparisonPart, PartResult
 from contextcliff.reporting.comparison.comparison_console import render_comparison
 from contextcliff.reporting.comparison.comparison_files import write_comparison
-from contextcliff.reporting.comparison.comparison_part import ComparisonPart, PartResult
 from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
 from contextcliff.reporting.run_names import facts_of
 from tests.simulated_reports import CLIFF, FLAT, Law, simulated

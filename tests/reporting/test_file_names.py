@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.reporting.file_names import with_file_names
+from contextcliff.reporting.run_names import with_file_names
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.records.sample import Prompt
-from contextcliff.reporting.contexts import write_contexts
+from contextcliff.reporting.data_files import write_contexts
 
 PROMPTS = [
     ("niah-512-0", Prompt(user="Some text.\u2028A “needle”.\n", system="Read.")),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.files import samples_table, write_report_files
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited

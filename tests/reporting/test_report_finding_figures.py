@@ -11,8 +11,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from contextcliff.analysis.depth.depth_profile import DepthPoint
 from contextcliff.analysis.facets import FacetRow
+from contextcliff.analysis.position import DepthPoint
 from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from tests.reporting.figure_texts import drawn, figure_of, overlaps, words

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from contextcliff.analysis.best_case import LengthsOutOfReach, NoLengthInReach, NothingBeyondBaseline, TooFewForBaseline
-from contextcliff.analysis.depth.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
+from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cap_reason import (
     AskedThreshold,
     BaselineAlone,

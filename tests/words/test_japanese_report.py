@@ -12,7 +12,7 @@ from rich.console import Console
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.line_breaks import broken
+from contextcliff.reporting.outside_text import broken
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.words.language import LANGUAGES, shown_in
 from tests.commands import contextcliff

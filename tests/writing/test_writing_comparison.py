@@ -12,8 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison import Comparison
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.comparison.comparison_console import render_comparison
 from contextcliff.reporting.comparison.comparison_files import write_comparison
 from contextcliff.reporting.comparison.part_list import parts_with

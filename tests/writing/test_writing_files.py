@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_text
+from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.files import write_report_files
-from contextcliff.reporting.plain_text import tame, tame_cell
+from contextcliff.reporting.outside_text import tame, tame_cell
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
 from contextcliff.reporting.stored_reports import read_report

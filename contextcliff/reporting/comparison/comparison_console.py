@@ -12,7 +12,7 @@ from rich.text import Text
 
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import Comparison
-from contextcliff.reporting.shown import shown
+from contextcliff.reporting.outside_text import shown
 
 _NARROWEST = 16
 

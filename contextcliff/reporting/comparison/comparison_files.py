@@ -8,18 +8,15 @@ from itertools import chain, count
 from pathlib import Path
 
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting.atomic import write_text
 from contextcliff.reporting.comparison import comparison as rows
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison import Comparison
-from contextcliff.reporting.comparison.comparison_part import ComparedFigure
+from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
 from contextcliff.reporting.comparison.part_list import PARTS
-from contextcliff.reporting.data_files import csv_text, json_text
+from contextcliff.reporting.data_files import csv_text, json_text, write_text
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.file_names import with_file_names
 from contextcliff.reporting.markdown import markdown_of
 from contextcliff.reporting.markup import bullets, escape, image, table
+from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
 _OBJECT, _UNNAMED = "comparison.json", "comparison"

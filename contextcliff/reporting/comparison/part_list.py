@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
-from contextcliff.reporting.comparison.comparison_part import ComparisonPart
+from contextcliff.reporting.comparison.comparison import ComparisonPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contextcliff.analysis.depth.position import PositionProfile
+from contextcliff.analysis.position import PositionProfile
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible

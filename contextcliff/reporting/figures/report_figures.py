@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.atomic import write_bytes
+from contextcliff.reporting.data_files import write_bytes
 from contextcliff.reporting.figures.curves_figure import comparable_runs, curves_figure
 from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.stored_reports import StoredReport

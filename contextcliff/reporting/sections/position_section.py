@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contextcliff.analysis.depth.depth_profile import depth_profile
-from contextcliff.analysis.depth.position import PositionProfile, position_pattern
+from contextcliff.analysis.position import PositionProfile, depth_profile, position_pattern
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases

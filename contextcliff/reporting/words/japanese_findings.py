@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.analysis.depth.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
+from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.reporting.words.japanese_say import say
 from contextcliff.reporting.words.number_formats import confidence_figure, span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contextcliff.reporting.comparison.compared_run import ComparedRun
+from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.writing.analysis.contest import WritingContest
 from contextcliff.writing.comparison.written_run import LEAST_LENGTH, UNSET, WORD_LIST, WrittenRun, word_list_name
 from contextcliff.writing.words.english_writing import say

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison_part import ReadingRequest
+from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest
 from contextcliff.reporting.run_names import RunFacts
 from contextcliff.writing.comparison.written_run import UNSET, WORD_LIST
 from contextcliff.writing.context_tester.imported_run import ImportedRun

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.reporting.blocks import Block, Column, Image, Line, Lines, Table
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.comparison.comparison_part import (
+from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
+    ComparedRun,
     ComparisonPart,
     PartResult,
     ReadingRequest,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.reporting.comparison.compared_run import ComparedRun
-from contextcliff.reporting.file_names import file_name
+from contextcliff.reporting.comparison.comparison import ComparedRun
+from contextcliff.reporting.run_names import file_name
 from contextcliff.writing.analysis.measuring_rules import WritingSide
 from contextcliff.writing.prose_findings import Writing
 

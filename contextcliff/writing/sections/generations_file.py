@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
-from contextcliff.reporting.plain_text import tame
+from contextcliff.reporting.outside_text import tame
 from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from contextcliff.reporting import phrases
-from contextcliff.reporting.file_names import with_file_names
+from contextcliff.reporting.run_names import with_file_names
 from contextcliff.writing.analysis.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier

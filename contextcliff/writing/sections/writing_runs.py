@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records.report import Report
-from contextcliff.reporting.run_names import facts_of, unique_names
-from contextcliff.reporting.run_parameters import read_parameters, run_parameters
+from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters, unique_names
 from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.writing_page import WritingRun

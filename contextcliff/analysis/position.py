@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.depth.depth_profile import DepthPoint
-from contextcliff.analysis.depth.permutation import permutation_test, varying_strata
+from contextcliff.analysis.controls import ControlBook, ControlLevel, mean
 from contextcliff.analysis.items import by_item, items_of
+from contextcliff.records.analysis import DepthCell
 from contextcliff.records.fact import Fact
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.intervals import shown_interval
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,3 +149,80 @@ def _thirds(pairs: Sequence[tuple[float, float]]) -> tuple[Third, ...]:
 
 def _untested(pattern: str | None, n: int, reason: Fact) -> PositionPattern:
     return PositionPattern(pattern=pattern, p_value=None, n_samples=n, reason=reason)
+
+
+def depth_cells(
+    groups: Sequence[Group],
+    controls: ControlBook,
+    levels: Sequence[ControlLevel],
+    *,
+    threshold: float | None,
+    confidence: float,
+) -> tuple[DepthCell, ...]:
+    """One cell for each length and depth that was planned, shortest and shallowest first.
+
+    Only scored samples count; a cell where none was scored has the mean None. Samples without a depth
+    are in no cell. A cell is not informative where its own controls show it (`controls.py`), or those of
+    its whole length, `levels`, do.
+    """
+    void = {level.asked_tokens for level in levels if not level.informative}
+    cells: list[DepthCell] = []
+    for group in groups:
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
+        for item in group.samples:
+            if item.sample.depth is not None:
+                by_depth[item.sample.depth].append(item)
+        for depth in sorted(by_depth):
+            scores = [item.score for item in by_depth[depth] if item.score is not None]
+            own = controls.of(by_depth[depth])
+            cells.append(
+                DepthCell(
+                    asked_tokens=group.asked_tokens,
+                    depth=depth,
+                    n_samples=len(scores),
+                    mean=mean_of(scores) if scores else None,
+                    ceiling=mean(own.ceiling),
+                    floor=mean(own.floor),
+                    informative=group.asked_tokens not in void and own.informative(threshold, confidence),
+                )
+            )
+    return tuple(cells)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthPoint:
+    """Mean score of one depth over all lengths, with its interval."""
+
+    depth: float
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+
+
+def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
+    """One point for each depth (0 the start of the text, 1 its end) that was scored, shallowest first.
+
+    Only scored samples with a depth count, repeats of one question as one. The interval is the two-sided one that is
+    shown of lengths too. It is about the lengths as they were tested: where those of one depth were scored at shorter
+    lengths than those of another, the profile shows that as well, and only
+    the test of `position.py` tells the two apart.
+    """
+    scores: defaultdict[float, list[float]] = defaultdict(list)
+    for group in groups:
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
+        for sample in group.samples:
+            if sample.sample.depth is not None:
+                by_depth[sample.sample.depth].append(sample)
+        for depth, samples in by_depth.items():
+            scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
+    return tuple(
+        _point(depth, tuple(sorted(scores[depth])), confidence, binary=binary)
+        for depth in sorted(scores)
+        if scores[depth]
+    )
+
+
+def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary: bool) -> DepthPoint:
+    ci_low, ci_high = shown_interval(scores, confidence, binary=binary)
+    return DepthPoint(depth=depth, n_samples=len(scores), mean=mean_of(scores), ci_low=ci_low, ci_high=ci_high)

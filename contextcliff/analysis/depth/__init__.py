@@ -1,1 +1,0 @@
-"""Where in the text the evidence stands: scores by depth, and whether depth matters."""

@@ -1,0 +1,85 @@
+"""Text from outside, made fit for a terminal, a spreadsheet and a console with full-width letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+JOINERS = "\u200c\u200d"
+"""Between letters of many scripts and parts of a sign: nothing that a terminal obeys."""
+
+_RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "\t", "\r")
+
+
+def tame(text: str) -> str:
+    """The text with line feeds, tabs and spaces as they are, and everything else that has no shape as an escape.
+
+    What a model says can't move the cursor, set colours or turn the direction of writing where a file is shown raw.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(char if _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in lines)
+
+
+def tame_cell(text: str) -> str:
+    """As `tame`, for a cell of a table: a text that a spreadsheet would run as a formula begins with an apostrophe."""
+    shown = tame(text)
+    return f"'{shown}" if shown.startswith(_RUN_BY_A_SPREADSHEET) else shown
+
+
+def _harmless(char: str) -> bool:
+    return char.isprintable() or char in "\n\t" or char in JOINERS or unicodedata.category(char) == "Zs"
+
+
+_PLAIN_SIGNS = str.maketrans(
+    {"–": "-", "—": "-", "−": "-", "…": "...", "·": "-", "“": '"', "”": '"', "‘": "'", "’": "'"}
+)
+
+
+def shown(text: str, *, console: Console, keep: str = "") -> Text:
+    """Text that this console can show, whatever it holds; characters in `keep` stay as they are.
+
+    A `Text` is never read for markup. Control characters could move the cursor or set colours, and
+    characters that the console's encoding lacks would end the run in its last second: both are
+    printed as escapes.
+    """
+    plain = "".join(char if char.isprintable() or char in keep else escaped(char) for char in text)
+    encoding = console.encoding
+    try:
+        plain.encode(encoding)
+    except UnicodeEncodeError:
+        plain = plain.translate(_PLAIN_SIGNS)
+    return Text(plain.encode(encoding, errors="backslashreplace").decode(encoding))
+
+
+def escaped(char: str) -> str:
+    """A character that can't be printed, as one or several that can."""
+    return " " if char.isspace() else char.encode("unicode_escape").decode("ascii")
+
+
+_NOT_FIRST = "、。，．・：；？！ー～）」』】"
+_NOT_LAST = "（「『【"
+_PIECE = re.compile(rf" +|[{_NOT_LAST}]*(?:[^ -~–—]|[!-~–—]+)[{_NOT_FIRST}]*")
+"""Spaces; or a full-width character, or a run of half-width ones, with the marks that may not be parted from it."""
+
+
+def has_full_width(text: str) -> bool:
+    """Whether some character takes two cells."""
+    return cell_len(text) > len(text)
+
+
+def broken(text: str, *, width: int) -> Iterator[str]:
+    """The text in lines of at most `width` cells; a piece that is longer than a line has a line of its own."""
+    line = ""
+    for piece in _PIECE.findall(text):
+        if line and cell_len(line) + cell_len(piece) > width and piece.strip():
+            yield line.rstrip()
+            line = ""
+        if line or piece.strip():
+            line += piece
+    if line.strip():
+        yield line.rstrip()
