@@ -17,9 +17,8 @@ from contextcliff.annotation.embedding_texts import check_embedder
 from contextcliff.engines.engine import Deployment
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.outcomes import outcome_of
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.scoring import Scorer
-from contextcliff.execution.sending import send_all
 from contextcliff.execution.store import Fault, Store
 from contextcliff.models.price import dollars
 from contextcliff.records.corpus import Document

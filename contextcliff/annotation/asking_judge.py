@@ -10,8 +10,7 @@ from contextcliff.annotation.ratings import judge_run_id
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.outcomes import recall
-from contextcliff.execution.runner import Runner
-from contextcliff.execution.sending import send_all
+from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -12,13 +12,16 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.budget import Meter
 from contextcliff.execution.health import REFUSALS, Health
-from contextcliff.execution.prefix_gate import PrefixGate
+from contextcliff.execution.schedule import PrefixGate
+from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Sample, render
+from contextcliff.reporting.progress import progress_bar
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -143,3 +146,42 @@ def _wait(state: RetryCallState) -> float:
     if isinstance(fault, EngineFault) and fault.retry_after_s is not None:
         return min(_LONGEST_ASKED_WAIT_S, fault.retry_after_s)
     return _exponential(state)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How sending ended: whether a signal cut it short, and by key why samples have no answer."""
+
+    cut_short: bool
+    faults: Mapping[str, Fault]
+
+
+async def send_all(
+    runner: Runner,
+    missing: Sequence[PlannedSample],
+    meter: Meter,
+    *,
+    title: str,
+    shown: bool,
+    ended: Callable[[Outcome], None] | None = None,
+) -> Ended:
+    """Send what is missing, as far as the budget goes, and tell `ended` of each outcome."""
+    faults: dict[str, Fault] = {}
+    if not missing:
+        return Ended(cut_short=False, faults=faults)
+    by_id = {item.sample.sample_id: item for item in missing}
+    total = sum(item.sample.built_tokens for item in missing)
+    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as advance:
+
+        async def send() -> None:
+            async for outcome in runner.execute(meter.affordable(missing)):
+                item = by_id[outcome.sample.sample_id]
+                meter.settle(item, outcome.generation)
+                if outcome.unscored is not None:
+                    faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+                advance(outcome.sample.built_tokens)
+                if ended is not None:
+                    ended(outcome)
+
+        cut_short = await until_stopped(send())
+    return Ended(cut_short=cut_short, faults=faults)

@@ -20,16 +20,16 @@ from typing import cast
 from pydantic import TypeAdapter
 
 from contextcliff.errors import ConfigError
-from contextcliff.execution.database import Database
-from contextcliff.execution.store_faults import explained
-from contextcliff.execution.stored_facts import (
+from contextcliff.execution.database import Database, explained
+from contextcliff.execution.stored_rows import (
     embedder_strings,
     facts_from_json,
     facts_to_strings,
     judge_strings,
+    sample_from_json,
+    sample_to_json,
     server_strings,
 )
-from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import RunFacts

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.execution.prefix_gate import PrefixGate
+from contextcliff.execution.schedule import PrefixGate
 from contextcliff.execution.store import PlannedSample
 from tests.tasks.needles import build, niah
 

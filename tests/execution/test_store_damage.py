@@ -13,8 +13,8 @@ import pytest
 
 from contextcliff.errors import RunError
 from contextcliff.execution import store as store_module
+from contextcliff.execution.database import explained
 from contextcliff.execution.store import Store
-from contextcliff.execution.store_faults import explained
 from tests.execution.test_store import PLANNED, RUN
 from tests.execution.test_store_versions import opened
 from tests.tasks.needles import said

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.errors import RunError
-from contextcliff.execution import schema
+from contextcliff.execution import database
 from contextcliff.execution.store import Store
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.execution.test_store import PLANNED, RUN
@@ -77,7 +77,7 @@ def put_back_before_versions(file: Path) -> None:
 def test_a_new_database_has_todays_version(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.keep(PLANNED[0], said("9"))
-    assert version(tmp_path / "state.db") == schema.VERSION == 1
+    assert version(tmp_path / "state.db") == database.VERSION == 1
 
 
 @pytest.mark.slow
@@ -98,13 +98,13 @@ def test_steps_are_taken_once_and_all_or_none(tmp_path: Path, monkeypatch: pytes
     with Store(tmp_path) as store:
         store.keep(PLANNED[0], said("9"))
     further = ("ALTER TABLE faults ADD COLUMN waited_s REAL", "UPDATE runs SET wall_s = wall_s + 1")
-    monkeypatch.setattr(schema, "_STEPS", (*schema._STEPS, (*further, "no SQL")))
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(database, "_STEPS", (*database._STEPS, (*further, "no SQL")))
+    monkeypatch.setattr(database, "VERSION", 2)
     monkeypatch.setattr("contextcliff.execution.database.VERSION", 2)
     with Store(tmp_path) as store, pytest.raises(RunError, match="syntax error"):
         store.generation("key-0")
     assert version(tmp_path / "state.db") == 1
-    monkeypatch.setattr(schema, "_STEPS", (schema._STEPS[0], further))
+    monkeypatch.setattr(database, "_STEPS", (database._STEPS[0], further))
     for _ in range(2):
         with Store(tmp_path) as store:
             store.begin(RUN, PLANNED)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.execution.stored_facts import facts_from_json, facts_to_strings
-from contextcliff.execution.stored_samples import sample_from_json, sample_to_json
+from contextcliff.execution.stored_rows import facts_from_json, facts_to_strings, sample_from_json, sample_to_json
 from contextcliff.records.corpus import AuditBin, LengthAudit, Span
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference

@@ -1,15 +1,16 @@
-"""The facts of a run as they stand in the store, and in `manifest.json`: a JSON object of strings."""
+"""Facts of a run and samples as they stand in the store and in `manifest.json`: JSON objects."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from pydantic import TypeAdapter
 
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
+from contextcliff.records.sample import Reference, Sample
 
 _audit = TypeAdapter(LengthAudit)
 _texts = TypeAdapter(dict[str, str])
@@ -85,3 +86,23 @@ def _required(strings: Mapping[str, str], name: str) -> str:
 
 def _joined(lines: Sequence[str]) -> str:
     return "\n".join(lines)
+
+
+_sample = TypeAdapter(Sample)
+_REFERENCE = "reference"
+_OF_REFERENCE = tuple(field.name for field in fields(Reference))
+
+
+def sample_to_json(sample: Sample) -> str:
+    """The JSON object of a sample."""
+    values = _sample.dump_python(sample, mode="json")
+    return json.dumps({**values.pop(_REFERENCE), **values}, ensure_ascii=False)
+
+
+def sample_from_json(text: str) -> Sample:
+    """Read it back. Raises `ValueError` for JSON that is no sample."""
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise ValueError("a sample is a JSON object")
+    reference = {name: values.pop(name) for name in _OF_REFERENCE if name in values}
+    return _sample.validate_python({**values, _REFERENCE: reference})
