@@ -33,8 +33,7 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.flags import asks_for_version, parse_command_line, version
-    from contextcliff.command_line.former_keys import refuse_former_keys
-    from contextcliff.command_line.job_keys import refuse_swept_list, refuse_unknown_forced_keys
+    from contextcliff.command_line.job_keys import refuse_former_keys, refuse_swept_list, refuse_unknown_forced_keys
     from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
 
     if asks_for_version(arguments):

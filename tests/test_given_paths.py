@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.path_errors import path_errors_by_key
+from contextcliff.command_line.hydra_errors import path_errors_by_key
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.run_endings import Stop, signalled
-from contextcliff.annotation.asking_judge import ask_judge
-from contextcliff.annotation.embedding_texts import embed_texts
-from contextcliff.annotation.ratings import Ratings, recall_ratings
-from contextcliff.annotation.text_vectors import KeptVectors
+from contextcliff.actions.run import Stop, signalled
+from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
+from contextcliff.annotation.embedder import KeptVectors
+from contextcliff.annotation.judge import Ratings, recall_ratings
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.outcomes import recall

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_rules import refuse_mixed_rules, task_rules
-from contextcliff.actions.compared_runs import latest_runs, named_runs
+from contextcliff.actions.compared_runs import latest_runs, named_runs, refuse_mixed_rules, task_rules
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with

@@ -12,7 +12,7 @@ from contextcliff.actions.naming import settled
 from contextcliff.actions.prepare_run import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import price_left_out
-from contextcliff.annotation.asking_judge import check_judge, requests_ahead
+from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens

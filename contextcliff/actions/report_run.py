@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import Analysed
 from contextcliff.actions.annotate_run import Annotated
-from contextcliff.actions.judging_rule import rule_of_invocation
+from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import judge_notes
 from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED

@@ -4,25 +4,96 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
-from contextcliff.actions.live_run import watched
-from contextcliff.actions.pilot_stage import after_pilot, first_stage, has_pilot
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
-from contextcliff.actions.run_endings import Stop, signalled
-from contextcliff.annotation.asking_judge import judge_meter, requests_ahead
-from contextcliff.annotation.embedding_texts import check_embedder
+from contextcliff.actions.run import Stop, signalled
+from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
-from contextcliff.execution.outcomes import outcome_of
+from contextcliff.execution.outcomes import outcome_of, recall
 from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import Fault, Store
 from contextcliff.models.price import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
+from contextcliff.tasks.task import Task
+
+if TYPE_CHECKING:
+    from contextcliff.reporting.live_text import LiveText
+
+
+def has_pilot(prepared: Prepared) -> bool:
+    """Whether some samples are sent first, to say which others are."""
+    return any(item.sample.pilot for item in prepared.planned)
+
+
+def first_stage(prepared: Prepared) -> Prepared:
+    """The pilot alone, with the controls."""
+    return replace(prepared, planned=tuple(item for item in prepared.planned if not item.sample.is_ordinary))
+
+
+def after_pilot(
+    invocation: Invocation, identity: Identity, store: Store, prepared: Prepared, scorer: Scorer
+) -> Prepared:
+    """The pilot and the samples of the bins that it points to, with a note of what was saved.
+
+    The same pilot gives the same choice, so that a run that was stopped goes on where it was.
+    """
+    from contextcliff.analysis.pilot import bins_to_fill
+
+    asked = [item for item in prepared.planned if item.sample.pilot]
+    outcomes = recall(store, identity.run_id, asked)
+    scored = [scorer.score(outcome) for outcome in outcomes]
+    settings = invocation.analysis
+    chosen = bins_to_fill(
+        scored,
+        threshold=settings.threshold,
+        relative=settings.is_relative(by_default=invocation.task.relative_by_default),
+    )
+    planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
+    whole = sum(item.sample.built_tokens for item in prepared.planned)
+    left = sum(item.sample.built_tokens for item in planned)
+    bins = sorted({item.sample.bin for item in prepared.planned if item.sample.bin is not None})
+    numbers = ", ".join(str(position + 1) for position in chosen)
+    note = (
+        f"a pilot of {len(asked):,} samples pointed to bins {numbers} of {len(bins)}; only those were filled, which "
+        f"saved {whole - left:,} of {whole:,} prompt tokens ({(whole - left) / whole:.0%}); the cap is tested on the "
+        "fresh samples alone"
+    )
+    facts = replace(prepared.run.facts, notes=(*prepared.run.facts.notes, note))
+    return replace(prepared, planned=planned, run=replace(prepared.run, facts=facts))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
+    """The display of a watched run, and the scorer of its answers."""
+
+    writing: LiveText
+    scorer: Scorer
+    task: Task
+
+    def ended(self, outcome: Outcome) -> None:
+        """Show the figures of an answer, or why there is none."""
+        scored = self.scorer.score(outcome)
+        figures = self.task.answer_figures(scored.details)
+        self.writing.ended(outcome.sample, figures=figures, failure=scored.failure)
+
+
+def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watched | None:
+    """What shows a run; None where it is not watched."""
+    if not invocation.reporting.live:
+        return None
+    from rich.console import Console
+
+    from contextcliff.reporting.live_text import LiveText
+
+    writing = LiveText(Console(), samples=[item.sample for item in prepared.planned])
+    return Watched(writing=writing, scorer=scorer, task=invocation.task)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from contextcliff.annotation.ratings import Ratings
+from contextcliff.annotation.judge import Ratings
 from contextcliff.models.price import Price
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import JudgeUsage, Usage

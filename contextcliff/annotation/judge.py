@@ -6,18 +6,20 @@ the two disagree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
-from contextcliff.execution.store import PlannedSample
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.execution.store_keys import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.generation import ScoredSample
+from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
@@ -123,3 +125,49 @@ def _most_tokens(text: str) -> int:
     """Tokens of a prompt by a tokenizer that is not known, rather too many: a budget counts by it."""
     plain = sum(character.isascii() for character in text)
     return _FRAME_TOKENS + -(-plain // 3) + 2 * (len(text) - plain)
+
+
+_RATING = re.compile(r"(?<![\d.])(10|[1-9])(?![\d]|\.\d)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ratings:
+    """A judge's ratings of a run."""
+
+    by_sample: Mapping[str, int | None]
+    """None where there is none, or none that can be read."""
+    replies: tuple[Generation, ...]
+    """What the judge said, each reply once: equal answers to a question are one request."""
+    not_asked: int
+    """Answers that were never put to it: the run stopped before."""
+
+
+def judge_run_id(run_id: str) -> str:
+    """Under which the faults of a run's judge are kept."""
+    return f"{run_id}/judge"
+
+
+def rating_of(reply: str) -> int | None:
+    """The first whole number from 1 to 10 in a judge's reply: `8`, `Rating: 8/10`, `[[8]]`; None without one."""
+    rating = _RATING.search(reply)
+    return None if rating is None else int(rating[1])
+
+
+def recall_ratings(
+    judge: Judge, scored: Sequence[ScoredSample], store: Store, *, run_id: str, served: str | None
+) -> Ratings:
+    """What the judge of a run said of its answers, as far as it was asked."""
+    requests = judge.requests(scored, served=served)
+    replies = {request.key: store.generation(request.key) for request in requests.values()}
+    failed = store.last_faults(judge_run_id(run_id))
+    return Ratings(
+        by_sample={
+            sample_id: None if reply is None else rating_of(reply.text)
+            for sample_id, request in requests.items()
+            for reply in [replies[request.key]]
+        },
+        replies=tuple(reply for reply in replies.values() if reply is not None),
+        not_asked=sum(
+            replies[request.key] is None and request.sample.sample_id not in failed for request in requests.values()
+        ),
+    )

@@ -1,18 +1,22 @@
-"""Hydra's errors as one line that names the key, the value and the way out."""
+"""Errors of Hydra, and of the operating system about paths, in one line with the key, the value and the way out."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.command_line.job_keys import keys_of_jobs, options_with
 from contextcliff.command_line.overrides import options_of
 from contextcliff.composing import hint
+from contextcliff.errors import ConfigError, RunError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
+
 
 _NO_SUCH_KEY = re.compile(r"Could not override '([^']+)'|Key '([^']+)' is not in struct")
 _NO_SUCH_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
@@ -91,3 +95,38 @@ _EXPLANATIONS: Mapping[re.Pattern[str], Callable[[re.Match[str], str, Sequence[O
     _NOTHING_TO_DELETE: _nothing_to_delete,
     _NO_SUCH_KEY: _no_such_key,
 }
+
+
+@contextmanager
+def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
+    """Raise an `OSError` about a file as `ConfigError` where the path comes from a key, else as `RunError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or error.strerror is None:
+            raise
+        path = _absolute(str(error.filename))
+        key = max(
+            (key for key in parameters if _contains(parameters[key], path)),
+            key=lambda key: len(parameters[key]),
+            default=None,
+        )
+        if key is not None:
+            raise ConfigError(
+                f"{key}={parameters[key]}: {error.strerror} ({error.filename}); give another path"
+            ) from error
+        raise RunError(f"{error.filename}: {error.strerror}") from error
+
+
+def _contains(value: str, path: Path) -> bool:
+    """Whether a value names this path, or a folder above it."""
+    if not value or value in (".", "/"):
+        return False
+    try:
+        return path.is_relative_to(_absolute(value))
+    except (ValueError, OSError, RuntimeError):
+        return False
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()

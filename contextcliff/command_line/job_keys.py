@@ -1,11 +1,11 @@
 """The keys that the jobs of a command line have, and `++KEY=VALUE`, which sets a key in those jobs that have it.
 
 Hydra's own `++` sets a key or adds it. In a sweep over options with different keys (`task=niah,continuation
-++task.trials=2`) a job without the key drops the override with a note; a key that no job has is an error.
-"""
+++task.trials=2`) a job without the key drops the override with a note; a key that no job has is an error."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -21,6 +21,19 @@ from contextcliff.errors import ConfigError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
+
+
+_INSIDE_TASK = re.compile(r"\btask[./](judge|embedding)\b")
+
+
+def refuse_former_keys(overrides: Sequence[Override]) -> None:
+    """Raise `ConfigError` for an override of a judge or an embedder inside `task`."""
+    for override in overrides:
+        key, equals, value = str(override.input_line).partition("=")
+        today = _INSIDE_TASK.sub(r"\1", key)
+        if today != key:
+            raise ConfigError(f"{key}: judge and embedding are groups of their own now; write {today}{equals}{value}")
+
 
 _FORCED = "++"
 

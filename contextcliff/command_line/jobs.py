@@ -98,8 +98,8 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from hydra.types import RunMode
     from omegaconf import OmegaConf
 
+    from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
-    from contextcliff.command_line.path_errors import path_errors_by_key
     from contextcliff.config import build_invocation
 
     hydra = HydraConfig.get()

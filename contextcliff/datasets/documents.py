@@ -14,8 +14,8 @@ from contextcliff.datasets.json_lines import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.datasets.own_schema import entry_of
 from contextcliff.datasets.rows import Row
+from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
-from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of

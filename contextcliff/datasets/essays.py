@@ -11,8 +11,8 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.documents.cleaning import clean_text
+from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
-from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings

@@ -1,15 +1,123 @@
 """Cleans the text of a book to plain paragraphs: repairs Unicode, removes licences, joins hard-wrapped lines.
 
 Kept as they are: the lines of verse, lists and letter heads, curly quotes, italics marks, full-width and half-width
-Japanese, and hyphens at line ends, because a divided word can't be told from a hyphenated one.
-"""
+Japanese, and hyphens at line ends, because a divided word can't be told from a hyphenated one."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
-from contextcliff.documents.gutenberg import without_licence
 from contextcliff.documents.line_wrapping import unwrap
+
+_START = re.compile(
+    r"""\s*(?:
+        \*{3}\s?START\ OF\ (?:THE|THIS)\ (?:COPYRIGHTED\ )?PROJECT\ GUTENBERG\b
+        | \*END\ ?\*?\ ?THE\ SMALL\ PRINT!                             # until 2003, at the foot of the header
+        | To\ contact\ Project\ Gutenberg\ of\ Australia\ go\ to\b     # the last line of its header
+    )""",
+    re.I | re.X,
+)
+_END = re.compile(
+    r"""\s*(?:
+        \*{3}\s?END\ OF\ (?:THE|THIS)\ (?:COPYRIGHTED\ )?PROJECT\ GUTENBERG\b
+        | \**\s?(?:The\ )?End\ of\ (?:the\ |this\ )?Project\ Gutenberg(?:['’]s|\ E-?(?:book|text))\b
+    )""",
+    re.I | re.X,
+)
+_AUSTRALIAN_START = re.compile(r"\s*To contact Project Gutenberg of Australia\b", re.I)
+_AUSTRALIAN_END = re.compile(r"\s*(?:Project Gutenberg (?:of )?Australia$|This site is full of FREE ebooks)", re.I)
+_CREDIT = re.compile(
+    r"""\s*(?:Produced\ by | E-?text\ (?:prepared|produced)\ by | (?:Transcribed|Scanned)\ (?:by|from) | Credits?:
+        | This\ e-?(?:text|book)\ was\ (?:prepared|produced|scanned|transcribed)
+        | Note:\ Project\ Gutenberg\ also\ has | (?:Title|Author):\s | -{3,}$)""",
+    re.I | re.X,
+)
+_MAX_REMOVED_CHARACTERS = 40_000
+"""The longest headers and licences have some 20,000; a longer passage between markers is text and stays."""
+_MAX_MARKER_LINES = 4
+"""Lines of a marker with a long title."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Marker:
+    """The lines from `first` to before `after`. An `edge` is the beginning or end of the file."""
+
+    kind: Literal["start", "end", "edge"]
+    first: int
+    after: int
+
+
+def without_licence(lines: Sequence[str]) -> list[str]:
+    """The lines of the book, or of each book in a file of several; all lines where there is no marker.
+
+    Removed are the markers, the text before the first start, between an end and the next start and after the last end,
+    and the credits right after a start.
+    """
+    markers = _markers(lines)
+    if not markers:
+        return list(lines)
+    edges = [_Marker(kind="edge", first=0, after=0), *markers, _Marker(kind="edge", first=len(lines), after=len(lines))]
+    kept: list[str] = []
+    for left, right in pairwise(edges):
+        between = lines[left.after : right.first]
+        if not _is_boilerplate(left, right, between):
+            kept += [*([""] if kept else []), *(_without_credits(between) if left.kind == "start" else between)]
+    return kept
+
+
+def _is_boilerplate(left: _Marker, right: _Marker, between: Sequence[str]) -> bool:
+    """Whether the lines between two markers are header or licence."""
+    if sum(map(len, between)) > _MAX_REMOVED_CHARACTERS:
+        return False
+    if left.kind == "end":
+        return True
+    # A header can have two starts, its own and that of the small print. Other text between two starts is a book whose
+    # end is not marked.
+    small_print = left.kind == "start" and any("project gutenberg" in line.lower() for line in between)
+    return right.kind == "start" and (left.kind == "edge" or small_print)
+
+
+def _markers(lines: Sequence[str]) -> list[_Marker]:
+    markers: list[_Marker] = []
+    australian = False
+    for number, line in enumerate(lines):
+        if markers and number < markers[-1].after:
+            continue
+        if _START.match(line):
+            australian |= _AUSTRALIAN_START.match(line) is not None
+            markers.append(_Marker(kind="start", first=number, after=_end_of_marker(lines, number)))
+        elif _END.match(line) or (australian and _AUSTRALIAN_END.match(line)):
+            markers.append(_Marker(kind="end", first=number, after=_end_of_marker(lines, number)))
+    return markers
+
+
+def _end_of_marker(lines: Sequence[str], first: int) -> int:
+    """The line after a marker; one with a long title goes on to the line that ends with asterisks."""
+    line = lines[first].strip()
+    if line.startswith("***") and not line.endswith("***"):
+        for number in range(first + 1, min(first + _MAX_MARKER_LINES, len(lines))):
+            if not lines[number].strip():
+                break
+            if lines[number].rstrip().endswith("***"):
+                return number + 1
+    return first + 1
+
+
+def _without_credits(lines: Sequence[str]) -> Sequence[str]:
+    """The lines without the first paragraphs, where these say who made the file."""
+    first = 0
+    while True:
+        while first < len(lines) and not lines[first].strip():
+            first += 1
+        if first == len(lines) or not _CREDIT.match(lines[first]):
+            return lines[first:]
+        while first < len(lines) and lines[first].strip():
+            first += 1
+
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _BREAKS = str.maketrans({"\u2029": "\n\n", "\f": "\n"})

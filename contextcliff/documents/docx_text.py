@@ -6,8 +6,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from contextcliff.documents.archives import open_zip, read_member
-from contextcliff.documents.unreadable import UnreadableError, import_reader
+from contextcliff.documents.containers import UnreadableError, import_reader, open_zip, read_member
 
 _OLE = b"\xd0\xcf\x11\xe0"
 """First bytes of a compound file: an encrypted Word document is one and not a zip file, and so is one of Word 97."""

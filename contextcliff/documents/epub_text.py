@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from contextcliff.documents.archives import open_zip, read_member, read_xml
-from contextcliff.documents.charsets import decode
+from contextcliff.documents.containers import UnreadableError, decode, open_zip, read_member, read_xml
 from contextcliff.documents.html_text import html_text
-from contextcliff.documents.unreadable import UnreadableError
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html"})

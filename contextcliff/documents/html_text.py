@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contextcliff.documents.unreadable import UnreadableError, import_reader
+from contextcliff.documents.containers import UnreadableError, import_reader
 
 _SKIPPED_NAMES = (
     "head script style noscript template nav footer svg math iframe object audio video canvas button select textarea "

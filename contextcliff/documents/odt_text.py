@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contextcliff.documents.archives import open_zip, read_member, read_xml
-from contextcliff.documents.unreadable import UnreadableError
+from contextcliff.documents.containers import UnreadableError, open_zip, read_member, read_xml
 
 _OASIS = "{urn:oasis:names:tc:opendocument:xmlns:"
 _OFFICE, _TEXT = f"{_OASIS}office:1.0}}", f"{_OASIS}text:1.0}}"

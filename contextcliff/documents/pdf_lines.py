@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from contextcliff.documents.unreadable import UnreadableError, import_reader
+from contextcliff.documents.containers import UnreadableError, import_reader
 
 _HYPHENS = frozenset({0x02, 0xFFFE})
 """PDFium's codes for a hyphen that divides a word between two lines."""

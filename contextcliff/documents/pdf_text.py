@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.pdf_lines import Line, pdf_lines
-from contextcliff.documents.unreadable import UnreadableError
 
 _MIN_HEAD_PAGES, _MIN_HEAD_SHARE = 3, 0.01
 """A running head is a line at the edge of at least so many pages, and of such a share of all pages."""

@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from contextcliff.documents.charsets import decode
+from contextcliff.documents.containers import UnreadableError, decode
 from contextcliff.documents.docx_text import docx_text
 from contextcliff.documents.epub_text import epub_text
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.odt_text import odt_text
 from contextcliff.documents.pdf_text import pdf_text
 from contextcliff.documents.rtf_text import rtf_text
-from contextcliff.documents.unreadable import UnreadableError
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _STRIPPED = " \t\n\f\v\u00a0"

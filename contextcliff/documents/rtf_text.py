@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from contextcliff.documents.unreadable import UnreadableError, import_reader
+from contextcliff.documents.containers import UnreadableError, import_reader
 
 _MAX_BYTES = 64 << 20
 """Without pictures. A long novel has 2 MiB."""

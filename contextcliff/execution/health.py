@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.engines.openai.content_filter import CONTENT_FILTER
+from contextcliff.engines.openai.faults import CONTENT_FILTER
 from contextcliff.errors import EngineFault, RunError
 
 _REMEDIES: Mapping[str, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from contextcliff.engines.openai.content_filter import CONTENT_FILTER, is_filtered
+from contextcliff.engines.openai.faults import CONTENT_FILTER, is_filtered
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.generation import Generation, Outcome
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.annotation.ratings import rating_of
+from contextcliff.annotation.judge import rating_of
 from tests.commands import SIMULATED, contextcliff, reports, samples
 
 SHORT = ("task.lengths=[400,800]", "task.trials=2", "task.depths=[0.1,0.5,0.9]")

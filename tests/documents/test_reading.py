@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.documents import archives, rtf_text, unreadable
-from contextcliff.documents.charsets import decode
+from contextcliff.documents import containers, rtf_text
+from contextcliff.documents.containers import UnreadableError, decode
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.pdf_text import pdf_text
 from contextcliff.documents.reading import documents_in, read_document
-from contextcliff.documents.unreadable import UnreadableError
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
 
@@ -343,7 +342,7 @@ def test_a_file_without_text_gives_the_reason(tmp_path: Path, name: str, data: b
 
 
 def test_a_container_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 1_000)
+    monkeypatch.setattr(containers, "_MAX_UNPACKED_BYTES", 1_000)
     with zipfile.ZipFile(tmp_path / "a.epub", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("zeros", bytes(1_001))
     with pytest.raises(UnreadableError, match="unpacks to more than 512 MiB"):
@@ -381,7 +380,7 @@ def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pyte
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
     with pytest.raises(ConfigError) as raised:
-        unreadable.import_reader("no_such_package.part", kind="PDF")
+        containers.import_reader("no_such_package.part", kind="PDF")
     assert str(raised.value) == (
         "PDF files are read with no_such_package, which is not installed; run pip install 'contextcliff[docs-in]'"
     )

@@ -10,8 +10,7 @@ import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
 from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
-from contextcliff.engines.openai.providers import PROVIDERS
-from contextcliff.engines.openai.server_address import Address, address_of
+from contextcliff.engines.openai.server_address import PROVIDERS, Address, address_of
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff
 from tests.engines.fake_server import FakeServer, serving

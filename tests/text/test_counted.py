@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.text.counted import blocks, counted_starts
+from contextcliff.text.tokens import blocks, counted_starts
 from contextcliff.text.word_tokens import WordTokenizer
 
 WORDS = WordTokenizer()

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.addresses import shown_text
-from contextcliff.engines.openai.providers import PROVIDERS, provider_for, provider_of
-from contextcliff.engines.openai.server_address import Address
+from contextcliff.engines.openai.server_address import PROVIDERS, Address, provider_for, provider_of
 from contextcliff.errors import ConfigError
 
 ANY_HOST = ("API_KEY", "API_PASSWORD")

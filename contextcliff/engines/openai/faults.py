@@ -1,4 +1,4 @@
-"""What a failed request means: each error of the client as an `EngineFault` with its kind."""
+"""What a failed request means: an error of the client, or a provider's content filter, as a fault with its kind."""
 
 from __future__ import annotations
 
@@ -6,13 +6,39 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from contextcliff.engines.openai.content_filter import CONTENT_FILTER, names_filter
 from contextcliff.engines.openai.http import AnswerTooLarge
 from contextcliff.errors import EngineFault
 from contextcliff.one_line import one_line
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError
+
+
+CONTENT_FILTER = "content_filter"
+"""The kind of `EngineFault` and the failure tag of what a filter stopped."""
+
+_FILTER_WORDS = re.compile(
+    r"content[ _-]?(?:filter|polic|management policy|moderation|violates)|content exists risk|inappropriate content"
+    r"|data_?inspection|responsible ?ai|safety_check|prohibited_content|usage (?:guidelines|polic)"
+    r"|requires moderation|flagged by|considered high risk|(?:unsafe|sensitive) (?:or sensitive )?content",
+    re.I,
+)
+"""Azure and OpenAI; DeepSeek; Qwen; xAI, Gemini, Anthropic; OpenRouter; Moonshot; Z.ai."""
+_FINISH_REASONS = frozenset(
+    "content_filter sensitive refusal safety recitation blocklist prohibited_content spii".split()  # noqa: SIM905
+)
+"""OpenAI's and Z.ai's, Anthropic's, and Gemini's own, which come in capitals."""
+
+
+def names_filter(message: str) -> bool:
+    """Whether a server's error message says that a content filter refused the request."""
+    return _FILTER_WORDS.search(message) is not None
+
+
+def is_filtered(finish_reason: str) -> bool:
+    """Whether the finish reason of an answer says that a content filter cut it off."""
+    return re.split(r"[^a-z_]", finish_reason.lower())[0] in _FINISH_REASONS
+
 
 _RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
 _FATAL_STATUS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}

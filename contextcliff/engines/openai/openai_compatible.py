@@ -16,8 +16,7 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.listed_models import served_name
-from contextcliff.engines.openai.providers import provider_of
-from contextcliff.engines.openai.server_address import Address, address_of
+from contextcliff.engines.openai.server_address import Address, address_of, provider_of
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.engines.openai.session import OpenAISession, Pace
 from contextcliff.errors import ConfigError

@@ -12,9 +12,8 @@ from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
-from contextcliff.text.counted import counted_starts
 from contextcliff.text.framing import framed_tokens, messages, plain_text, plain_tokens
-from contextcliff.text.tokens import Tokenizer
+from contextcliff.text.tokens import Tokenizer, counted_starts
 
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 

@@ -1,19 +1,23 @@
-"""The round of a run that has a judge: every answer is rated, and every rating kept."""
+"""The round after the answers: the judge rates each, every text that scores use is embedded, and all is kept."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from contextcliff.annotation.judge import Judge
-from contextcliff.annotation.ratings import judge_run_id
+from contextcliff.annotation.embedder import Embedder, embed_missing
+from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.engines.engine import ServerEngine
+from contextcliff.errors import RunError
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.outcomes import recall
 from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample
+from contextcliff.reporting.progress import counting_bar
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,3 +102,30 @@ async def ask_judge(
         unrated=sum(store.generation(item.key) is None for item in requests.values()),
         answers=len(requests),
     )
+
+
+Embedding = Literal["embedded", "failed", "interrupted"]
+
+
+def check_embedder(embedder: Embedder) -> None:
+    """Embed one short text, before anything is paid for. Raises `ConfigError`, `RunError` where that can't be done."""
+    with embedder.open() as session:
+        session.embed(["."])
+
+
+def embed_texts(embedder: Embedder, texts: Iterable[str], store: Store, *, run_id: str, progress: bool) -> Embedding:
+    """Embed and keep what has no vector yet, and record in the run which embedder did it.
+
+    `failed` after a warning: scores then do without vectors, and the same command goes on.
+    `interrupted` by Ctrl-C or SIGTERM.
+    """
+    try:
+        with counting_bar(f"embeddings · {embedder.name}", shown=progress) as done:
+            embed_missing(embedder, texts, store, done=done)
+    except RunError as error:
+        sys.stderr.write(f"warning: {error}; coherence is not measured: the same command goes on\n")
+        return "failed"
+    except KeyboardInterrupt:
+        return "interrupted"
+    store.record_embedder(run_id, embedder.name)
+    return "embedded"
