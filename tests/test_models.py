@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
-from contextcliff.models.model import Model
-from contextcliff.models.price import Price, dollars
-from contextcliff.models.rope import Rope
+from contextcliff.models.model import Model, Price, Rope, dollars
 from contextcliff.models.weights import Gguf
 
 HUB = Gguf(repo="owner/name", file="weights.gguf")

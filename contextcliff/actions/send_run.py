@@ -18,7 +18,7 @@ from contextcliff.execution.outcomes import outcome_of, recall
 from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import Fault, Store
-from contextcliff.models.price import dollars
+from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.tasks.task import Task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from contextcliff.annotation.judge import Ratings
-from contextcliff.models.price import Price
+from contextcliff.models.model import Price
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import JudgeUsage, Usage
 

@@ -9,11 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry, build_corpus
-from contextcliff.datasets.json_lines import read_json_lines
+from contextcliff.datasets.entries import Entry, Row, build_corpus
+from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.datasets.own_schema import entry_of
-from contextcliff.datasets.rows import Row
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
 from contextcliff.errors import ConfigError

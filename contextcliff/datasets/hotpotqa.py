@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from contextcliff.datasets.entries import Entry
-from contextcliff.datasets.hub_questions import HubQuestions
-from contextcliff.datasets.hub_rows import Columns
-from contextcliff.datasets.rows import Row
+from contextcliff.datasets.entries import Entry, Row
+from contextcliff.datasets.hub_questions import Columns, HubQuestions
 from contextcliff.records.corpus import Span
 from contextcliff.settings import settings
 

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry
-from contextcliff.datasets.hub_questions import HubQuestions
-from contextcliff.datasets.hub_rows import Columns
-from contextcliff.datasets.rows import Row
+from contextcliff.datasets.entries import Entry, Row
+from contextcliff.datasets.hub_questions import Columns, HubQuestions
 from contextcliff.settings import settings
 
 

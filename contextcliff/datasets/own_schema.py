@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from contextcliff.datasets.entries import Entry, choice_at
-from contextcliff.datasets.rows import Row
+from contextcliff.datasets.entries import Entry, Row, choice_at
 from contextcliff.records.corpus import Span
 
 OPTIONAL_COLUMNS = ("id", "answers", "choices", "answer_index", "evidence", "level", "metadata")

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from contextcliff.datasets.entries import Entry, are_distinct, choice_at
-from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
-from contextcliff.datasets.hub_rows import Columns
-from contextcliff.datasets.rows import Row
+from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at
+from contextcliff.datasets.hub_questions import EQUAL_CHOICES, Columns, HubQuestions
 from contextcliff.settings import NonNegativeInt, settings
 
 

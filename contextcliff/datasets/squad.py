@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from contextcliff.datasets.entries import Entry
-from contextcliff.datasets.hub_questions import HubQuestions
-from contextcliff.datasets.hub_rows import Columns
+from contextcliff.datasets.entries import Entry, Row
+from contextcliff.datasets.hub_questions import Columns, HubQuestions
 from contextcliff.datasets.own_schema import span_of, squad_answers
-from contextcliff.datasets.rows import Row
 from contextcliff.settings import settings
 
 _MISPLACED = "answers do not stand where answer_start says; their evidence is left out"

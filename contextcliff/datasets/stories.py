@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from contextcliff.datasets.entries import Entry, build_corpus
-from contextcliff.datasets.json_lines import parse_json_lines
+from contextcliff.datasets.jsonl import parse_json_lines
 from contextcliff.datasets.own_schema import entry_of
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of

@@ -20,8 +20,7 @@ from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model
-from contextcliff.models.rope import Rope
+from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt, Sample

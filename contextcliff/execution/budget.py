@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
-from contextcliff.models.price import Price, dollars
+from contextcliff.models.model import Price, dollars
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Sample

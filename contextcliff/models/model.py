@@ -3,14 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from contextcliff.models.price import Price
-from contextcliff.models.rope import Rope
 from contextcliff.models.weights import Gguf
-from contextcliff.settings import Name, PositiveInt, settings
+from contextcliff.settings import Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
+
+_CENT_DIGITS = 2
+_SIGNIFICANT_DIGITS = 3
+_TOKENS_PER_PRICE = 1e6
+
+
+@settings
+class Price:
+    """US dollars per million tokens; None where the price is unknown."""
+
+    input: NonNegativeFloat | None = None
+    cached_input: NonNegativeFloat | None = None
+    output: NonNegativeFloat | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether input and output both have a price, so that a cost can be computed."""
+        return self.input is not None and self.output is not None
+
+    def of(self, *, computed_tokens: int, cached_tokens: int, completion_tokens: int) -> float | None:
+        """Cost in US dollars; None where a price is unknown. Cached tokens without a price cost as much as input."""
+        if self.input is None or self.output is None:
+            return None
+        cached = self.input if self.cached_input is None else self.cached_input
+        dollars_per_million = computed_tokens * self.input + cached_tokens * cached + completion_tokens * self.output
+        return dollars_per_million / _TOKENS_PER_PRICE
+
+
+def dollars(value: float, *, at_most: bool = False) -> str:
+    """A sum in USD: two decimals from one dollar up, three significant digits below, so that none reads as 0.00.
+
+    `at_most` rounds up, so that an upper bound never reads as less than it is.
+    """
+    exact = Decimal(repr(value))
+    small = bool(exact) and abs(exact) < 1
+    decimals = max(_CENT_DIGITS, _SIGNIFICANT_DIGITS - 1 - exact.adjusted()) if small else _CENT_DIGITS
+    rounding = Context(prec=400, rounding=ROUND_CEILING if at_most else ROUND_HALF_EVEN)
+    rounded = exact.quantize(Decimal(1).scaleb(-decimals), context=rounding)
+    whole, _, cents = f"{rounded:,f}".partition(".")
+    return f"{whole}.{cents.rstrip('0'):0<{_CENT_DIGITS}} USD"
+
+
+@settings
+class Rope:
+    """How rotary positions are scaled; with every key null, the weights' own setting holds.
+
+    `linear` divides every position by `scale` (S. Chen et al., arXiv 2306.15595). `yarn` scales the low frequencies
+    only (B. Peng et al., arXiv 2309.00071). `none` turns off the scaling that the weights ask for and ignores `scale`.
+    """
+
+    type: Literal["none", "linear", "yarn"] | None = None
+    scale: Annotated[float, Field(ge=1.0)] | None = None
+    """Factor by which the window is extended."""
+    base: PositiveFloat | None = None
+    """Base frequency."""
+
+    def __post_init__(self) -> None:
+        if self.scale is not None and self.type is None:
+            raise ValueError(
+                f"model.rope.scale={self.scale:g}: has no effect without a way of scaling; "
+                "give model.rope.type=linear or yarn"
+            )
+        if self.type in ("linear", "yarn") and self.scale is None:
+            raise ValueError(
+                f"model.rope.type={self.type}: needs the factor by which the window is extended; "
+                "give model.rope.scale=2"
+            )
+
+    @property
+    def factor(self) -> float | None:
+        """The scale that is applied; None where none is."""
+        return None if self.type == "none" else self.scale
+
+    @property
+    def words(self) -> str:
+        """The setting as a report shows it, such as `yarn x2`; empty where the weights' own holds."""
+        scale = "" if self.factor is None else f"x{self.factor:g}"
+        base = "" if self.base is None else f"base {self.base:g}"
+        return " ".join(part for part in (self.type or "", scale, base) if part)
+
+    def identity(self) -> Mapping[str, object]:
+        """The part of the setting that determines the answers; empty where the weights' own holds."""
+        scaling = {"type": self.type, "scale": self.factor, "base": self.base}
+        return {"rope": scaling} if self.type is not None or self.base is not None else {}
 
 
 @settings

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from contextcliff.models.price import dollars
+from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan
 from contextcliff.reporting.data_files import write_text

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextcliff.writing.author_norms import Norms, norms_for, norms_of, z_scores
 from contextcliff.writing.composite import author_distance, calibrated, classic, with_shortfall
 from contextcliff.writing.measures.coherence import Vectors, coherence, reference_similarity
-from contextcliff.writing.measures.familiar import WordList
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -20,6 +19,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.measures.measured import SIZES, measure_prose
+from contextcliff.writing.measures.readability import WordList
 
 _SHORTFALL = "shortfall"
 _WORST = 100.0

@@ -12,7 +12,7 @@ import pytest
 from contextcliff.execution.budget import Budget, Meter, OverBudgetError
 from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample
-from contextcliff.models.price import Price
+from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from tests.commands import QUIET, SIMULATED, contextcliff, reports

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from contextcliff.writing.author_norms import norms_for
-from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.measures.readability import dale_chall
 from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 

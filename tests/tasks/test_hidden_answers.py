@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.needles.niah import Needle, score_static
 from contextcliff.tasks.needles.niah_multi import StaticNeedle
-from contextcliff.tasks.phrase_match import stands_in
 from tests.commands import SIMULATED, contextcliff, samples
 from tests.tasks.needles import shipped
 

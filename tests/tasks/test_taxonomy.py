@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answer_format import Format, Parsed, parse_answer
 from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify, content_words, context_words_of
-from contextcliff.tasks.refusal import is_refusal
 
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "

@@ -20,8 +20,8 @@ from contextcliff.writing.author_norms import (
     windows,
     z_scores,
 )
-from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.readability import dale_chall
 
 SENTENCE = "The clerk read it. "
 

@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_run import ImportedRun
+from contextcliff.writing.context_tester.imported_writing import ImportedRun
 from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
 from tests.writing.made_context_tester import (
     FIRST,

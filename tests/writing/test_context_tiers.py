@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.writing.task.context_tiers import context_tiers
+from contextcliff.writing.task.continuation_contexts import context_tiers
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,16 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from contextcliff.reporting.words.english_say import say
-from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
-from contextcliff.writing.context_tester.imported_writing import imported_writing, remeasured
-from contextcliff.writing.measures.familiar import word_list_of
+from contextcliff.writing.context_tester.imported_writing import (
+    ImportedMeans,
+    ImportedRound,
+    ImportedRun,
+    ImportedTier,
+    imported_writing,
+    remeasured,
+)
 from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.measures.readability import word_list_of
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
 
 WORDS = word_list_of("the\ncat\nsat\n", "few")

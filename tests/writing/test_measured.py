@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.measures.readability import dale_chall
 
 WITHOUT_EMBEDDINGS = {name for name, measure in BY_NAME.items() if not measure.embeds} - {"shortfall"}
 

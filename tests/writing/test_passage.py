@@ -11,7 +11,6 @@ import pytest
 
 from contextcliff.writing.author_norms import author_windows
 from contextcliff.writing.composite import calibrated, classic
-from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -23,6 +22,7 @@ from contextcliff.writing.measures.measure import (
     ORIGINAL_Z,
     Z,
 )
+from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose, with_coherence
 
 POINT = 60_000

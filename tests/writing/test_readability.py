@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.writing.measures.familiar import dale_chall
-from contextcliff.writing.measures.function_words import is_function_word
+from contextcliff.writing.measures.drift import is_function_word
 from contextcliff.writing.measures.prose_words import prose_of
-from contextcliff.writing.measures.readability import cloze_score, readability, reading_level, word_lengths
-from contextcliff.writing.measures.syllables import syllables
+from contextcliff.writing.measures.readability import (
+    cloze_score,
+    dale_chall,
+    readability,
+    reading_level,
+    syllables,
+    word_lengths,
+)
 
 
 def test_the_cloze_score_is_that_of_the_formula() -> None:

@@ -23,8 +23,7 @@ from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.sections.hover import hover_parameters, mark_up
-from contextcliff.writing.sections.writing_page import WritingRun, page_data, page_of
+from contextcliff.writing.sections.writing_page import WritingRun, hover_parameters, mark_up, page_data, page_of
 from contextcliff.writing.sections.writing_runs import comparable_writing, named_runs
 from tests.simulated_reports import edited
 from tests.writing.made_writing import make_rounds, make_writing, with_writing

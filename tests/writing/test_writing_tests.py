@@ -3,8 +3,13 @@
 import pytest
 from scipy import stats
 
-from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest, size_of
-from contextcliff.writing.analysis.trends import neighbour_steps, writing_trends
+from contextcliff.writing.analysis.degradation_tests import (
+    against_author,
+    against_shortest,
+    neighbour_steps,
+    size_of,
+    writing_trends,
+)
 from contextcliff.writing.measures.measure import MEASURES
 from tests.writing.written_rounds import drawn
 

@@ -7,8 +7,8 @@ import pytest
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.fractional_sample_size import rounds_to_settle
-from contextcliff.writing.measures.familiar import dale_chall
 from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.words.english_writing import say, title_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.models.price import dollars
+from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
 from contextcliff.reporting.report_facts import (
     ControlPrompts,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.cells import set_cell_size
 
-from contextcliff.models.price import dollars
+from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
 from contextcliff.reporting.report_facts import (
     ControlPrompts,

@@ -21,7 +21,7 @@ from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, require_fields
-from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import WORD, tag_without_value
 from contextcliff.tasks.task import ScoringContext

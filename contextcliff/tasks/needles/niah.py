@@ -14,13 +14,12 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import settings
+from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import FORMS, tag_without_value
-from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.needles.values import CITIES, FORMS, tag_without_value
 from contextcliff.tasks.task import ScoringContext
 
 

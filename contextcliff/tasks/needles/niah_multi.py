@@ -12,14 +12,13 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
+from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, require_fields
-from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask
-from contextcliff.tasks.needles.values import NUMBER, tag_without_value
-from contextcliff.tasks.phrase_match import stands_in
+from contextcliff.tasks.needles.values import CITIES, NUMBER, tag_without_value
 from contextcliff.tasks.task import ScoringContext
 
 _TOKENS_AN_ANSWER = 24

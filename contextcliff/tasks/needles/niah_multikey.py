@@ -14,12 +14,11 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.needles.cities import CITIES
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import draw_city_value, filled, require_fields
-from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import NUMBER
+from contextcliff.tasks.needles.values import CITIES, NUMBER
 from contextcliff.tasks.task import ScoringContext
 
 

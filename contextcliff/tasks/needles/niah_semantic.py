@@ -19,7 +19,7 @@ from contextcliff.settings import NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.haystack import Fact
 from contextcliff.tasks.needles.niah import filled
-from contextcliff.tasks.needles.planted import Planted, SampleSite
+from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import WORD
 from contextcliff.tasks.task import ScoringContext

@@ -17,8 +17,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
 from contextcliff.tasks.needles.haystack import prepare
-from contextcliff.tasks.needles.planted import Planted, SampleSite
-from contextcliff.tasks.needles.planter import Planter, planting_notes
+from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite, planting_notes
 from contextcliff.tasks.needles.values import ValueForm, score_value
 from contextcliff.tasks.prose_sources import several_texts, unused_notes
 from contextcliff.tasks.task import Lever, Materials, Raised, ScoringContext, TaskPlan, configured

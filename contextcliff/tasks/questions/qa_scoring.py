@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.tasks.phrase_match import plain
+from contextcliff.tasks.answer_texts import plain
 from contextcliff.tasks.questions.answer_format import LETTERS, Format, Parsed, chosen_letter, parse_answer
 from contextcliff.tasks.questions.squad_scoring import Metric, best, exact_match, rouge_l, token_f1
 from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify

@@ -18,7 +18,7 @@ from typing import Literal
 
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.analysis.measuring_rules import (
     COMPOSITES,
     DifferentRules,

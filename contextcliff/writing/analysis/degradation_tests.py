@@ -1,19 +1,4 @@
-"""Tests of whether the prose at a length is worse than at the shortest length, and worse than the author's own.
-
-Every measure with a worse direction is tested one-sided at every length, by Mann and Whitney's exact test, and Holm's
-correction is over all lengths and measures that are tested against the same baseline. So in a run in which nothing
-changes, the probability that any measure is called degraded against the shortest length is at most 1 − confidence,
-however the measures depend on each other. An improvement is never a degradation.
-
-Against the author the rounds start with a disadvantage: all continue one passage, while the author's windows come from
-the whole text, so that an unusual passage would look like a bad model. So a second test is made beside the exact one
-among the windows: the measure has to be further from the author's next words than another continuation of this passage
-would be. The difference of the mean of n rounds from one original is t-distributed with the windows' standard deviation
-times √(1 + 1/n). The larger p-value counts. In simulated runs of four lengths, some measure of a perfect imitator,
-whose rounds vary about the passage's own mean, is called degraded in at most 5%, whether none, a quarter or half of the
-variance is between passages; by the windows alone it would be in up to 82%. A degradation has to reach three to four
-standard deviations to be detected.
-"""
+"""Tests of whether the prose at a length is worse than at the shortest one and than the author's own, and of trends."""
 
 from __future__ import annotations
 
@@ -21,15 +6,17 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.holm import holm, is_significant
+from contextcliff.statistics.jonckheere import OrderedTrend, ordered_trend
 from contextcliff.statistics.rank_tests import p_larger, rank_biserial
-from contextcliff.writing.analysis.draws import DrawnTier
-from contextcliff.writing.analysis.scale import Values, has_every_z, scale_of, worsening
+from contextcliff.writing.analysis.draws import DrawnTier, Values, has_every_z, scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
-from contextcliff.writing.prose_findings import Scale, WritingTest
+from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
 """Fewest windows of the author's text that a measure is tested against."""
@@ -144,3 +131,48 @@ def size_of(effect: float) -> Size:
     if effect <= 0.3:
         return "small"
     return "medium" if effect <= 0.5 else "large"
+
+
+def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
+    """The trend of every measure that at least two lengths have; Holm's correction over those that can get worse."""
+    measured = [
+        (measure, with_it)
+        for measure in MEASURES
+        if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
+    ]
+    trends = [_tested_trend(measure, with_it) for measure, with_it in measured]
+    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
+    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
+    p_holm = dict(zip(family, corrected, strict=True))
+    return tuple(
+        WritingTrend(
+            measure=measure.name,
+            scale=scale_of(measure, with_it),
+            start=mean_of(with_it[0].values(measure.name)),
+            end=mean_of(with_it[-1].values(measure.name)),
+            p_value=None if test is None else test.p_value,
+            p_holm=p_holm.get(place),
+            exact=test is not None and test.exact,
+        )
+        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
+    )
+
+
+def _tested_trend(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None:
+    values = worsening(measure, tiers)
+    seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
+    return ordered_trend(values, two_sided=not measure.worse, seed=seed)
+
+
+def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:
+    """Steps beyond the measures' limits, by length and measure. No test: more variable rounds have more of them."""
+    steps = []
+    for shorter, longer in pairwise(tiers):
+        for measure in MEASURES:
+            before, after = shorter.mean(measure.name), longer.mean(measure.name)
+            if measure.step_limit is None or before is None or after is None:
+                continue
+            change = after - before
+            if abs(change) > abs(measure.step_limit) and change * measure.step_limit > 0.0:
+                steps.append(NeighbourStep(context_tokens=longer.context_tokens, measure=measure.name, change=change))
+    return tuple(steps)

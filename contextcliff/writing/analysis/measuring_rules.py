@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
 from contextcliff.writing.measures.measured import LENGTH
 from contextcliff.writing.prose_findings import MeasureLevel, Writing

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from contextcliff.analysis.threshold import BASELINE_SAMPLES
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.fractional_sample_size import rounds_to_settle
-from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest
+from contextcliff.writing.analysis.degradation_tests import (
+    against_author,
+    against_shortest,
+    neighbour_steps,
+    writing_trends,
+)
 from contextcliff.writing.analysis.draws import DrawnTier, drawn_tiers
 from contextcliff.writing.analysis.power_warnings import power_warnings
 from contextcliff.writing.analysis.tier_summary import measured_names, writing_tier
-from contextcliff.writing.analysis.trends import neighbour_steps, writing_trends
 from contextcliff.writing.analysis.verdict import verdict_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import checked_file
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
+from contextcliff.writing.context_tester.imported_writing import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.context_tester.results_schema import (
     LENGTH,
     ROUNDS,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
+from contextcliff.writing.context_tester.imported_writing import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.context_tester.results_schema import (
     LENGTH,
     ROUNDS,

@@ -1,25 +1,73 @@
 """Means, spreads and intervals of an imported run, computed as for this project's runs. Nothing is tested.
 
 The other tool has its own rules (for words, sentences and familiar words), so its figures are on other scales than ours
-of the same name. Where it stored the texts, they can be measured by our rules.
-"""
+of the same name. Where it stored the texts, they can be measured by our rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from contextcliff.analysis.items import Item
 from contextcliff.records.fact import Said, said
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
 from contextcliff.writing.composite import classic
-from contextcliff.writing.context_tester.imported_run import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
-from contextcliff.writing.measures.familiar import WordList
 from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, MEASURES, ORIGINAL
 from contextcliff.writing.measures.measured import measure_prose
-from contextcliff.writing.measures.readability import reading_level
+from contextcliff.writing.measures.readability import WordList, reading_level
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedRound:
+    """One continuation."""
+
+    values: Mapping[str, float]
+    """The measures by name."""
+    text: str = ""
+    """Empty where it was not stored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedMeans:
+    """The averages of rounds that were not stored one by one."""
+
+    values: Mapping[str, float]
+    """The means by measure."""
+    stds: Mapping[str, float]
+    """The standard deviations, of the few measures that have one."""
+    n: int
+    """Number of rounds."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedTier:
+    """One context length, with its rounds or, where those were not stored, with their means."""
+
+    context_tokens: int
+    rounds: tuple[ImportedRound, ...] = ()
+    means: ImportedMeans | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedRun:
+    """A run of another tool."""
+
+    run_id: str
+    """The name of its folder or file."""
+    tool: str
+    model: str
+    text: str
+    """The name of the continued text; empty where it is unknown."""
+    label: str
+    parameters: Mapping[str, str]
+    """The settings, under this project's keys."""
+    tiers: tuple[ImportedTier, ...]
+    """Shortest first."""
+    original: Mapping[str, float]
+    """The measures of the author's own next words."""
+
 
 _EMBEDDED = tuple(measure.name for measure in MEASURES if measure.embeds)
 _LANGUAGE = "en"

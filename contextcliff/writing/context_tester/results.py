@@ -10,7 +10,7 @@ from pathlib import Path
 from contextcliff.errors import ConfigError
 from contextcliff.writing.context_tester.csv_results import read_table
 from contextcliff.writing.context_tester.folder_results import RESULTS, read_folder
-from contextcliff.writing.context_tester.imported_run import ImportedRun
+from contextcliff.writing.context_tester.imported_writing import ImportedRun
 
 _SUFFIX = ".csv"
 

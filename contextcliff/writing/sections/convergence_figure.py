@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank
-from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
 from contextcliff.writing.sections.panels import about, page_heading

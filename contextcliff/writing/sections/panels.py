@@ -10,7 +10,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import SMALL, LengthAxis, blank, drawable, heading, lengths_on_x
 from contextcliff.reporting.figures.marks import BLUE, or_nan
-from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
 from contextcliff.writing.sections.writing_phrases import title, way

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import Cell, Row
-from contextcliff.writing.analysis.levels import level_of
+from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,

@@ -26,10 +26,8 @@ from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
-from contextcliff.writing.measures.familiar import WordList, dale_chall, word_list_of
-from contextcliff.writing.task.context_tiers import context_tiers
-from contextcliff.writing.task.continuation_point import Origin, points_for
-from contextcliff.writing.task.continuation_reach import reach_notes, reaches
+from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
+from contextcliff.writing.task.continuation_contexts import Origin, context_tiers, points_for, reach_notes, reaches
 from contextcliff.writing.task.continuation_samples import ContinuationMaker
 from contextcliff.writing.task.continuation_scoring import author_scores, compared_sentences, score_continuation
 

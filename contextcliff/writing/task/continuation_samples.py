@@ -9,8 +9,7 @@ from contextcliff.records.sample import Passage, Recipe, Reference, Sample, Word
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.needles.haystack import Haystack
 from contextcliff.tasks.task import Materials
-from contextcliff.writing.task.continuation_point import Origin
-from contextcliff.writing.task.continuation_reach import Reach
+from contextcliff.writing.task.continuation_contexts import Origin, Reach
 
 POINT = "continuation_point"
 """The key of `Sample.metadata` that holds the character at which the prompt ends."""

@@ -1,0 +1,210 @@
+"""The contexts of the task `continuation`: their lengths, the one point where all end, and how far back each reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import Document
+from contextcliff.tasks.needles.haystack import Haystack, prepare
+from contextcliff.text.sentences import parts_sentences
+from contextcliff.text.tokens import Tokenizer
+
+
+def context_tiers(*, start: int, longest: int, divisions: int, answer_tokens: int) -> tuple[int, ...]:
+    """Lengths in tokens, ascending and distinct, from the least power of two that is no less than `start` and twice the
+    answer, up to `longest`, which is one itself.
+
+    `divisions` points are put between each length and its double, in geometric steps and rounded: one between 2,048
+    and 4,096 is 2,896. Where `longest` is below the first power of two it is the only length. Raises `ValueError` for
+    divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
+    """
+    _check_divisions(divisions)
+    least = 2 * answer_tokens
+    if longest < max(least, 1):
+        raise ValueError(
+            f"the longest context has {longest:,} tokens, and an answer of {answer_tokens:,} needs {least:,}; ask for "
+            "a shorter answer, or give a longer context"
+        )
+    first = _power_of_two_from(max(start, least, 1))
+    tiers = {longest}
+    octave = first
+    while octave <= longest:
+        steps = (round(octave * 2 ** (step / (divisions + 1))) for step in range(divisions + 1))
+        tiers.update(tier for tier in steps if tier <= longest)
+        octave *= 2
+    return tuple(sorted(tiers))
+
+
+def _check_divisions(divisions: int) -> None:
+    if divisions < 0 or divisions & (divisions - 1):
+        below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
+        raise ValueError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
+
+
+def _power_of_two_from(least: int) -> int:
+    return 1 << (least - 1).bit_length()
+
+
+_QUOTES = "\"'”’»」』)]*_"
+_STOPS = ".!?…。！？।॥۔؟։။។።"
+"""What a sentence ends in, with quotes and brackets after it: a heading has none of it."""
+_LONGEST_CLOSE = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """A text and the character at which every prompt of it ends."""
+
+    source: Haystack
+    point: int
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the text up to the point."""
+        return self.source.text.tokens_between(0, self.point)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Points:
+    """The places of a text that an answer can go on from, ascending; there is one at least."""
+
+    source: Haystack
+    places: tuple[int, ...]
+
+    def last(self) -> Origin:
+        """The one with the most text before it."""
+        return Origin(source=self.source, point=self.places[-1])
+
+    def first_after(self, tokens: int) -> Origin:
+        """The first one with at least `tokens` tokens of text before it; the last where none has."""
+        text = self.source.text
+        enough = (at for at in self.places if text.tokens_between(0, at) >= tokens)
+        return Origin(source=self.source, point=next(enough, self.places[-1]))
+
+
+def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int) -> Points:
+    """The points of a text after which the original goes on for at least `answer_tokens` tokens.
+
+    As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
+    Raises `ConfigError` for a text without any.
+    """
+    tokens = before_tokens + 2 * answer_tokens
+    while True:
+        source = prepare(document, tokens=tokens, tokenizer=tokenizer)
+        text, ends = source.text, points_of(source)
+        places = tuple(at for at in ends if text.tokens_between(at, len(text.text)) >= answer_tokens)
+        is_whole = len(text.text) == len(document.text)
+        if is_whole or (places and text.tokens_between(0, places[-1]) >= before_tokens):
+            break
+        tokens *= 2
+    if places:
+        return Points(source=source, places=places)
+    if not ends:
+        raise ConfigError(
+            f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
+            "place to go on from; give prose with punctuation, or set dataset.language"
+        )
+    raise ConfigError(
+        f"dataset: {document.title} has {text.tokens:,} tokens, and after its first sentence fewer than the "
+        f"{answer_tokens:,} that an answer may take; give a longer text (dataset.path), or lower task.max_tokens"
+    )
+
+
+def points_of(source: Haystack) -> Sequence[int]:
+    """Where one sentence ends and another begins, neither of them a heading: the end of the first, without blanks."""
+    text, language = source.text.text, source.document.language
+    ends = [
+        (_end_before(text, start), parts_sentences(text, start, language=language)) for start in source.boundaries[1:]
+    ]
+    # The last sentence of a text that was tokenised in part may be cut: its end is none.
+    neighbours = pairwise([*ends, (_end_before(text, len(text)), True)])
+    return [
+        end
+        for (end, is_parted), (after, _) in neighbours
+        if is_parted and _ends_sentence(text, end) and _ends_sentence(text, after)
+    ]
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    return text[max(0, end - _LONGEST_CLOSE) : end].rstrip(_QUOTES).endswith(tuple(_STOPS))
+
+
+def _end_before(text: str, place: int) -> int:
+    """The end of what stands before `place`, without the blanks between."""
+    while place > 0 and text[place - 1].isspace():
+        place -= 1
+    return place
+
+
+_LEFT_OVER = 0.02
+"""Of the length asked for: what a context may fall short of it to begin with a sentence."""
+_LONG_SENTENCE_TOKENS = 64
+"""What it may fall short of a short length: prose then begins with a sentence at every length."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """Where the text of one length begins."""
+
+    context_tokens: int
+    start: int
+    inside: bool
+    """Whether that is inside a sentence."""
+
+
+def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach, ...]:
+    """One for each of `tiers`, ascending, `taken` tokens of which are not the text's; each holds more than the last.
+
+    Raises `ConfigError` for a length with no room for a word, and for two that would make the same prompt.
+    """
+    reached: list[Reach] = []
+    for context_tokens in tiers:
+        tokens = context_tokens - taken
+        earliest = origin.source.text.start_for(origin.point, tokens)
+        if earliest == origin.point:
+            raise ConfigError(
+                f"dataset: the last word of {origin.source.document.title} before the continuation point takes more "
+                f"than the {tokens:,} tokens that a context of {context_tokens:,} has for text; give another text, or "
+                "longer contexts"
+            )
+        start = _start(origin, tokens, earliest=earliest, spare=_spare(context_tokens))
+        if reached and start >= reached[-1].start:
+            start = earliest
+        if reached and start >= reached[-1].start:
+            raise ConfigError(
+                f"task.lengths: {reached[-1].context_tokens:,} and {context_tokens:,} tokens make the same prompt; ask "
+                "for lengths that are further apart, or lower task.divisions"
+            )
+        is_inside = start not in origin.source.boundaries
+        reached.append(Reach(context_tokens=context_tokens, start=start, inside=is_inside))
+    return tuple(reached)
+
+
+def reach_notes(reached: Sequence[Reach]) -> Iterator[str]:
+    """What a reader has to know of contexts that begin inside a sentence."""
+    inside = [f"{one.context_tokens:,}" for one in reached if one.inside]
+    if inside:
+        yield (
+            f"{len(inside)} of {len(reached)} contexts begin inside a sentence, at a word: those of "
+            f"{', '.join(inside)} tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and "
+            f"{_LONG_SENTENCE_TOKENS} tokens short, or the same as another"
+        )
+
+
+def _spare(context_tokens: int) -> int:
+    return max(round(_LEFT_OVER * context_tokens), _LONG_SENTENCE_TOKENS)
+
+
+def _start(origin: Origin, tokens: int, *, earliest: int, spare: int) -> int:
+    """The first paragraph that leaves at most `spare` tokens over, else the first sentence, else the word."""
+    text = origin.source.text
+    near = [
+        at
+        for at in origin.source.boundaries
+        if earliest <= at < origin.point and tokens - text.tokens_between(at, origin.point) <= spare
+    ]
+    paragraphs = (at for at in near if at == 0 or text.text.endswith("\n\n", 0, at))
+    return next(paragraphs, near[0] if near else earliest)
