@@ -21,12 +21,11 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.one_line import one_line
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task

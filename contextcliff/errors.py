@@ -60,3 +60,9 @@ class EngineFault(ContextCliffError):
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
+
+
+def one_line(text: str, *, longest: int) -> str:
+    """`text` with its white space as single blanks, cut after `longest` characters with `…` where it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[:longest]}…"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from contextcliff.errors import RunError
-from contextcliff.one_line import one_line
+from contextcliff.errors import RunError, one_line
 
 _TIMEOUT_S = 5.0
 _FIRST_SERVER_ERROR = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.one_line import one_line
+from contextcliff.errors import one_line
 
 
 def test_white_space_becomes_single_blanks() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.run import Stop, signalled
+from contextcliff.actions.run_endings import Stop, signalled
 from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
 from contextcliff.annotation.embedder import KeptVectors
 from contextcliff.annotation.judge import Ratings, recall_ratings

@@ -57,7 +57,7 @@ def _way_out(best: BestCase, search: _Search) -> str:
         return "ask for more lengths, or take analysis.relative_to_baseline=false"
     larger = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
     if larger is not None:
-        from contextcliff.reporting.words.english_amounts import counted
+        from contextcliff.reporting.words.english_say import counted
 
         return f"{larger.override} ({counted(larger.case.samples, each=' a length')}) would be enough"
     if best.has_shared_draws:

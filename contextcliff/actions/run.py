@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Literal
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
@@ -16,40 +14,14 @@ from contextcliff.actions.annotate_run import annotate, ask_annotators
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import deployment
 from contextcliff.actions.report_run import report_run
+from contextcliff.actions.run_endings import ENDINGS
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ExitCode, RunError
-from contextcliff.execution.stopping import stop_code
 from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
 from contextcliff.settings import settings
-
-Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ending:
-    """The exit code of a stop, and what becomes of the answers."""
-
-    code: ExitCode
-    message: str
-
-
-_GOES_ON = "what was answered is kept, and the same command goes on"
-ENDINGS: Mapping[Stop, Ending] = {
-    "interrupted": Ending(code=ExitCode.INTERRUPTED, message=_GOES_ON),
-    "terminated": Ending(code=ExitCode.TERMINATED, message=_GOES_ON),
-    "out of budget": Ending(
-        code=ExitCode.BUDGET_RAN_OUT, message="what was answered is kept; the same command with a new budget goes on"
-    ),
-    "declined": Ending(code=ExitCode.DONE, message="nothing was sent"),
-}
-
-
-def signalled() -> Stop:
-    """The stop by Ctrl-C or SIGTERM, whichever it was."""
-    return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"
 
 
 @settings

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
-from contextcliff.actions.run import Stop, signalled
+from contextcliff.actions.run_endings import Stop, signalled
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
-from contextcliff.statistics import sample_size
+from contextcliff.statistics import observed_sample_size
 from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
 
 BASELINE_SAMPLES = 5
@@ -89,7 +89,7 @@ class AbsoluteThreshold:
 
     def samples_to_show_above(self, result: LengthResult) -> int | None:
         has_spread = not (result.binary or result.clusters)
-        return sample_size.to_show_above_as_observed(
+        return observed_sample_size.to_show_above_as_observed(
             result.evidence, self.threshold, self.confidence, has_spread=has_spread
         )
 
@@ -163,7 +163,7 @@ class RelativeThreshold:
     def samples_to_show_above(self, result: LengthResult) -> int | None:
         """The same number at the baseline, whose score is an estimate too."""
         has_spread = not (result.binary or result.clusters or self.baseline.clusters)
-        return sample_size.to_show_above_share_as_observed(
+        return observed_sample_size.to_show_above_share_as_observed(
             result.evidence,
             self.baseline.evidence,
             self.share,

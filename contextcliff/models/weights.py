@@ -6,10 +6,9 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub
 from contextcliff.models.gguf_header import header_text
-from contextcliff.one_line import one_line
 from contextcliff.settings import GivenPath, settings
 
 _GGUF_MAGIC = b"GGUF"

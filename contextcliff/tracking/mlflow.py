@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
-from contextcliff.one_line import one_line
+from contextcliff.errors import one_line
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set

@@ -15,7 +15,7 @@ from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.words import japanese
 from contextcliff.reporting.words.english import say
-from contextcliff.reporting.words.english_amounts import amount, portion
+from contextcliff.reporting.words.english_say import amount, portion
 from tests.analysis.analysis_samples import analysed, scored_sample
 from tests.analysis.repeated_samples import repeated
 

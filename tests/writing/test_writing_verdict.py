@@ -6,7 +6,7 @@ import random
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.fractional_sample_size import rounds_to_settle
+from contextcliff.statistics.observed_sample_size import rounds_to_settle
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose

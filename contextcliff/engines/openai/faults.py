@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.openai.http import AnswerTooLarge
-from contextcliff.errors import EngineFault
-from contextcliff.one_line import one_line
+from contextcliff.errors import EngineFault, one_line
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError

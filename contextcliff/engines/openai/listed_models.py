@@ -10,8 +10,7 @@ from typing import Any
 import httpx2
 
 from contextcliff.engines.openai.api_keys import ApiKey
-from contextcliff.errors import ConfigError, RunError, UnreachableError
-from contextcliff.one_line import one_line
+from contextcliff.errors import ConfigError, RunError, UnreachableError, one_line
 
 _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
 _NAMES_SHOWN = 20

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block, Line, Lines, Pairs, Shown, Text
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Column, Line, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.report_facts import (
     Crossing,
     Headline,
@@ -14,6 +16,7 @@ from contextcliff.reporting.report_facts import (
     ThresholdName,
     Tokens,
     VerdictName,
+    ZoneRange,
 )
 from contextcliff.reporting.section import Measurement, Section
 
@@ -83,3 +86,38 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Range", NoCliffInRange(longest=max((b.asked_tokens for b in report.analysis.bins), default=None))
     if cap.ci_low is not None or cap.ci_high is not None:
         yield "Crossing", Crossing(low=cap.ci_low, high=cap.ci_high)
+
+
+_MARKS = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}
+_MOODS = {"stable": "good", "transition": "doubtful", "degraded": "bad"}
+
+
+class ZonesSection(Section[None]):
+    """From where to where the model is stable, and where it is degraded."""
+
+    key = "zone_table"
+    title = "Zones"
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        zones = report.analysis.zones
+        lines = tuple(
+            Line(text=ZoneRange(mark=_mark(zone), zone=zone), mood=_MOODS.get(zone.name, "")) for zone in zones
+        )
+        return (Lines(lines=lines, bullets=False),) if zones else ()
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        zones = report.analysis.zones
+        if not zones:
+            return ()
+        marks = tuple(map(_mark, zones))
+        columns = (
+            Column(title="", cells=marks, words=True),
+            Column(title="zone", cells=tuple(zone.name for zone in zones), words=True),
+            Column(title="from tokens", cells=tuple(phrases.whole(zone.min_tokens) for zone in zones)),
+            Column(title="to tokens", cells=tuple(phrases.whole(zone.max_tokens) for zone in zones)),
+        )
+        return (Table(columns=columns),)
+
+
+def _mark(zone: Zone) -> str:
+    return _MARKS.get(zone.name, "[??]")

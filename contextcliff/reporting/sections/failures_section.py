@@ -1,4 +1,4 @@
-"""How many answers failed at each length, and in which way."""
+"""Failures and latency by length."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.failures_figure import failures_figure
+from contextcliff.reporting.figures.latency_figure import has_latency, latency_figure
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_report
 
 
@@ -45,3 +46,26 @@ class FailuresSection(Section[None]):
                 # A tag that this length doesn't have was counted as none here: without the zero, a chart
                 # would draw a line over the length.
                 yield Measurement(key=f"failure.{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
+
+
+class LatencySection(Section[None]):
+    """The median times by length, where they were measured; the table of scores has their figures."""
+
+    key = "latency"
+    title = "Latency by length"
+    figures = (
+        FigureOf(
+            name="latency_by_length",
+            caption="Latency by length",
+            has_data=has_latency,
+            draw=from_report(latency_figure),
+        ),
+    )
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        return (Image(figure="latency_by_length"),) if has_latency(report) else ()
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for each in report.analysis.bins:
+            yield Measurement(key="ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
+            yield Measurement(key="latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)

@@ -34,8 +34,7 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
-from contextcliff.reporting.words.english_amounts import amount, are, counted, portion
-from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.english_say import amount, are, counted, portion, say
 from contextcliff.reporting.words.number_formats import confidence_figure, threshold_figure
 
 

@@ -24,8 +24,7 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
-from contextcliff.reporting.words.english_amounts import are, listed, portion
-from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.english_say import are, listed, portion, say
 from contextcliff.reporting.words.number_formats import confidence_figure, span
 
 _USE = {

@@ -35,8 +35,7 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
-from contextcliff.reporting.words.japanese_amounts import UNITS, amount, counted, portion
-from contextcliff.reporting.words.japanese_say import say
+from contextcliff.reporting.words.japanese_say import UNITS, amount, counted, portion, say
 from contextcliff.reporting.words.number_formats import confidence_figure, threshold_figure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from contextcliff.records.cap_reason import Part, SampleCount, SharedBy, Unit
 from contextcliff.records.fact import Fact, NoSamples, Said
 from contextcliff.reporting.words import english_say
 
@@ -22,3 +23,91 @@ def _said(fact: Said) -> str:
 @say.register
 def _no_samples(_: NoSamples) -> str:
     return "分析するサンプルがない"
+
+
+UNITS: dict[Unit, str] = {"samples": "サンプル", "questions": "質問", "distinct samples": "異なるサンプル"}
+SHARED: dict[SharedBy, str] = {"texts": "テキスト", "contexts": "コンテキスト"}
+
+
+def amount(n: int, unit: Unit) -> str:
+    """`サンプル 20 件`."""
+    return f"{UNITS[unit]} {n:,} 件"
+
+
+def counted(count: SampleCount, *, scored: bool = False) -> str:
+    """`採点済みのサンプル 20 件（テキスト 8 個）`."""
+    where = f"（{SHARED[count.shared_by]} {count.n_shared:,} 個）" if count.n_shared else ""
+    return f"{'採点済みの' if scored else ''}{amount(count.n, count.unit)}{where}"
+
+
+def portion(part: Part, noun: str) -> str:
+    """`サンプル 20 件中 3 件`, `サンプル全 20 件`, `唯一のサンプル`."""
+    if part.n < part.total:
+        return f"{noun} {part.total:,} 件中 {part.n:,} 件"
+    return f"唯一の{noun}" if part.total == 1 else f"{noun}全 {part.total:,} 件"
+
+
+def at_lengths(n: int, total: int) -> str:
+    """`長さ 3 種類中 1 種類`, `長さ 3 種類のすべて`, `唯一の長さ`."""
+    if n < total:
+        return f"長さ {total:,} 種類中 {n:,} 種類"
+    return "唯一の長さ" if total == 1 else f"長さ {total:,} 種類のすべて"
+
+
+_LABELS = {
+    "Failure risk report": "劣化リスクレポート",
+    "Partial": "途中終了",
+    "Model": "モデル",
+    "Engine": "エンジン",
+    "KV policy": "KV ポリシー",
+    "Task": "タスク",
+    "Dataset": "データセット",
+    "Tokenizer": "トークナイザー",
+    "Maximum window": "最大ウィンドウ",
+    "Detected": "検出",
+    "Safe cap": "安全な上限",
+    "Verdict": "判定",
+    "Reason": "理由",
+    "Threshold": "しきい値",
+    "Range": "範囲",
+    "Crossing": "交差",
+    "Zones": "区分",
+    "Operating guide": "運用ガイド",
+    "by mean score; lengths as asked": "平均スコアによる。長さは指定値",
+    "Beside the cap": "上限のほかに",
+    "Half-life": "半減長",
+    "Position": "位置",
+    "Controls": "対照",
+    "Judge": "審査モデル",
+    "Score by length": "長さ別のスコア",
+    "tokens": "トークン",
+    "asked": "指定",
+    "measured": "実測",
+    "n": "n",
+    "un-\nscored": "未採点",
+    "score": "スコア",
+    "interval": "区間",
+    "tested\nbound": "検定\n下限",
+    "lower\nbound": "下限",
+    "commonest\nfailure": "最多の\n失敗",
+    "median\nTTFT": "TTFT\n中央値",
+    "median\nlatency": "所要時間\n中央値",
+    "Overall": "全体",
+    "What it took": "使用量",
+    "Prompt tokens": "プロンプトのトークン",
+    "Completion": "回答",
+    "Cost": "費用",
+    "Wall time": "所要時間",
+    "Samples": "サンプル",
+    "Unscored": "未採点",
+    "Pilot": "予備実行",
+    "Failed attempts": "失敗した試行",
+    "Notes": "注記",
+    "Files": "ファイル",
+    "Compare runs in MLflow": "MLflow で実行を比較",
+}
+
+
+def label(text: str) -> str:
+    """The Japanese of a heading or a name; what has none stays as it is."""
+    return _LABELS.get(text, text)

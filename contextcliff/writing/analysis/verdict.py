@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.records.fact import Fact
-from contextcliff.statistics.fractional_sample_size import MOST_ROUNDS
+from contextcliff.statistics.observed_sample_size import MOST_ROUNDS
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.power_warnings import rounds_without_measures
 from contextcliff.writing.prose_findings import WritingTest

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.threshold import BASELINE_SAMPLES
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.fractional_sample_size import rounds_to_settle
+from contextcliff.statistics.observed_sample_size import rounds_to_settle
 from contextcliff.writing.analysis.degradation_tests import (
     against_author,
     against_shortest,

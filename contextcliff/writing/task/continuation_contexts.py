@@ -1,4 +1,4 @@
-"""The contexts of the task `continuation`: their lengths, the one point where all end, and how far back each reaches."""
+"""Contexts of the task `continuation`: their lengths, the point where all end, and how far back each reaches."""
 
 from __future__ import annotations
 

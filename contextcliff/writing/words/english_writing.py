@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.reporting.words.english_amounts import amount, listed
-from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.english_say import amount, listed, say
 from contextcliff.reporting.words.number_formats import threshold_figure
 from contextcliff.writing.analysis.power_warnings import NothingInReach, RoundsWithoutText, SameDraws
 from contextcliff.writing.analysis.verdict import (

@@ -1,4 +1,4 @@
-"""Sample size for fractional scores that are compared with a share of a baseline.
+"""Sample size for scores like those observed: of right and wrong answers by their rate, of fractions by their spread.
 
 Planned with the test that the cap is made with (`melding.py`), on scores distributed like the observed ones: n of them
 are the means of n equal parts of the observed quantile function, which keeps the mean, and their spread is scaled to
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.statistics import melding
-from contextcliff.statistics.sample_size import POWER
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.sample_size import MOST, POWER, cautious_rate, to_show_above, to_show_above_share
 
 MOST_ROUNDS = 200
 """Rounds a length above which no advice is given."""
@@ -124,3 +126,35 @@ def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
     parts = n * np.diff(np.interp(np.linspace(0.0, 1.0, n + 1), np.linspace(0.0, 1.0, len(scores) + 1), total))
     # Rounded, so that equal scores stay equal: each different one costs time.
     return tuple(float(part) for part in np.clip(np.round(parts, 10), 0.0, 1.0))
+
+
+def to_show_above_as_observed(
+    evidence: Evidence, threshold: float, confidence: float, *, has_spread: bool
+) -> int | None:
+    """Samples with which a score like the observed one is shown above `threshold` with 80% power; None above `MOST`.
+
+    `has_spread`: the scores are fractions, and independent.
+    """
+    if has_spread and len(evidence.scores) >= 2:
+        # A baseline that is known to be 1 makes the share a fixed threshold.
+        return scores_to_settle(evidence.scores, (1.0, 1.0), threshold, confidence, most=MOST)
+    needed = to_show_above(cautious_rate(evidence.scores, threshold), threshold, confidence)
+    return evidence.samples_worth(needed, confidence, most=MOST)
+
+
+def to_show_above_share_as_observed(
+    evidence: Evidence, baseline: Evidence, share: float, confidence: float, *, has_spread: bool, least: int
+) -> int | None:
+    """Samples at each of two lengths with which a score like the observed one is shown above `share` × the baseline's.
+
+    With 80% power; None above `MOST`, or without a score at the baseline. More samples at one length alone would leave
+    the error of the other. `has_spread`: the scores of both are fractions, and independent. `least` is the smallest
+    size that makes a baseline.
+    """
+    if not baseline.scores:
+        return None
+    if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
+        return scores_to_settle(evidence.scores, baseline.scores, share, confidence, most=MOST, least=least)
+    mean = mean_of(baseline.scores)
+    needed = to_show_above_share(cautious_rate(evidence.scores, share * mean), mean, share, confidence)
+    return evidence.samples_worth(needed, confidence, most=MOST)

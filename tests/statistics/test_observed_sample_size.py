@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contextcliff.statistics import melding, sample_size
+from contextcliff.statistics import melding, observed_sample_size, sample_size
 from contextcliff.statistics.evidence import Evidence
-from contextcliff.statistics.fractional_sample_size import MOST_ROUNDS, rounds_to_settle, scores_to_settle
 from contextcliff.statistics.melding import p_at_most_share
+from contextcliff.statistics.observed_sample_size import MOST_ROUNDS, rounds_to_settle, scores_to_settle
 
 HERE = (0.55, 0.58, 0.61, 0.62, 0.64, 0.66, 0.69, 0.72)
 BASELINE = (0.58, 0.60, 0.62, 0.65, 0.66, 0.68, 0.70, 0.74)
@@ -130,7 +130,7 @@ def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
-    return sample_size.to_show_above_share_as_observed(
+    return observed_sample_size.to_show_above_share_as_observed(
         Evidence(scores=tuple(sorted(here)), binary=not has_spread),
         Evidence(scores=tuple(sorted(baseline)), binary=not has_spread),
         0.8,

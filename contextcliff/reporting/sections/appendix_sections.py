@@ -1,0 +1,133 @@
+"""What stands at the end of a report: notes, method, every cap rule, and the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contextcliff.analysis.judged_by import rule_of, worded
+from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Block, Code, Column, Line, Lines, Pairs, Table, Text
+from contextcliff.reporting.report_facts import ThresholdName
+from contextcliff.reporting.section import Measurement, Section
+from contextcliff.reporting.section_list import sections_of
+from contextcliff.reporting.words.english import say
+
+
+class NotesSection(Section[None]):
+    """The notes of the run and of its analysis."""
+
+    key = "note_list"
+    title = "Notes"
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        return (Lines(lines=tuple(Line(text=note) for note in report.notes)),) if report.notes else ()
+
+
+class MethodSection(Section[None]):
+    """What was tested, the claim, and what the intervals are."""
+
+    key = "method"
+    title = "Method"
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        return (Text(text=_tested(report)), Text(text=_claim(report)), Text(text=_intervals(report)))
+
+
+def _tested(report: Report) -> str:
+    if not report.analysis.bins:
+        return "No length was tested."
+    lengths = [a_bin.asked_tokens for a_bin in report.analysis.bins]
+    depths = len({cell.depth for cell in report.analysis.cells})
+    at = f", at {depths:,} {'depth' if depths == 1 else 'depths'}" if depths else ""
+    plural = "length" if len(lengths) == 1 else "lengths"
+    return (
+        f"{report.counts.planned:,} samples were planned over {len(lengths):,} {plural},"
+        f" {min(lengths):,} to {max(lengths):,} tokens{at}. Lengths are bins by the server's own count of"
+        " the prompt; the length asked for stands beside it."
+    )
+
+
+def _claim(report: Report) -> str:
+    cap = report.analysis.safe_cap
+    return (
+        "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
+        f" {say(ThresholdName(cap=cap))} ends the walk; the cap is the longest prompt of the last length before"
+        " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
+        f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
+        " Between tested lengths it supposes that the score does not fall and rise again."
+    )
+
+
+def _intervals(report: Report) -> str:
+    cap = report.analysis.safe_cap
+    confidence = phrases.percent(cap.confidence)
+    use = (
+        "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
+        if cap.relative_to_baseline
+        else "This bound is what the cap is tested with"
+    )
+    text = (
+        f"The interval of a score is two-sided at {confidence}: Wilson's where scores are 0 or 1, else a"
+        f" bootstrap. The {phrases.bound_name(cap)} is one-sided at {confidence} and exact for 0/1 scores. {use}."
+        " Unscored samples are left out of the mean and count as wrong in the bound."
+    )
+    if any(b.n_clusters is not None for b in report.analysis.bins):
+        text += (
+            " Samples of one length that share a text are right and wrong together: interval and bound there are"
+            " those of the effective number of samples, which is smaller (Korn and Graubard 1998)."
+        )
+    return text
+
+
+_RULES = {
+    # Also the rules of findings that a run need not have: every report lists them.
+    "walk_up": "longest prompt of the last length, from the shortest up, that was shown to clear the threshold",
+    "blueprint": "shortest prompt of the first length where the spread doubles, the mean falls by over 30% or"
+    " failures spike",
+    "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
+    "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
+    ' "effective length" of other benchmarks; no test',
+    "writing": "where the text that the model itself writes degrades",
+    "memory": "what the KV cache leaves room for",
+    "latency": "what a limit on latency admits",
+}
+
+
+class CapRulesSection(Section[None]):
+    """The cap by each rule, for comparison with the one that the report stands on."""
+
+    key = "cap_rules"
+    title = "Appendix: every cap rule"
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        caps = report.analysis.caps
+        words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
+        chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
+        columns = (
+            Column(title="rule", cells=tuple(caps), words=True),
+            Column(title="cap in tokens", cells=tuple(phrases.whole(tokens) for tokens in caps.values())),
+            Column(title="what it is", cells=tuple(words.get(rule, "") for rule in caps), words=True),
+        )
+        return (Text(text=chosen), *((Table(columns=columns),) if caps else ()))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for rule, tokens in report.analysis.caps.items():
+            yield Measurement(key=f"caps.{rule}", value=tokens)
+
+
+class RunSection(Section[None]):
+    """The run's names, the rule that it was judged by, and its command."""
+
+    key = "this_run"
+    title = "This run"
+
+    def full(self, report: Report) -> tuple[Block, ...]:
+        rows = (
+            ("Run", report.run.run_id),
+            ("Fingerprint", report.run.fingerprint),
+            ("Created", report.run.created_at),
+            ("Judged by", worded(rule_of(report))),
+            ("Report schema", str(SCHEMA_VERSION)),
+        )
+        return (Pairs(rows=rows), Code(text=report.run.command))
