@@ -30,7 +30,7 @@ def _core(name: str) -> Listed:
 
 SECTIONS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
-    _core("zones_section.ZonesSection"),
+    _core("answer_section.ZonesSection"),
     _core("guide_section.GuideSection"),
     _core("score_section.ScoreSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
@@ -41,12 +41,12 @@ SECTIONS: tuple[Listed, ...] = (
     _core("controls_section.ControlsSection"),
     _core("judge_section.JudgeSection"),
     _core("failures_section.FailuresSection"),
-    _core("latency_section.LatencySection"),
+    _core("failures_section.LatencySection"),
     _core("took_section.TookSection"),
-    _core("notes_section.NotesSection"),
-    _core("method_section.MethodSection"),
-    _core("cap_rules_section.CapRulesSection"),
-    _core("run_section.RunSection"),
+    _core("appendix_sections.NotesSection"),
+    _core("appendix_sections.MethodSection"),
+    _core("appendix_sections.CapRulesSection"),
+    _core("appendix_sections.RunSection"),
 )
 
 
