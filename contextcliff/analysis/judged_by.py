@@ -55,8 +55,10 @@ def worded(rule: Rule, keys: Collection[str] | None = None) -> str:
 
 def suffix_of(rule: Rule, keys: Collection[str]) -> str:
     """The values of these keys as the end of a folder's name: `threshold-0.9`."""
-    told = folder_name("-".join(_parts(rule, keys)))
-    return told if len(told) <= _LONGEST_SUFFIX else f"{told[: _LONGEST_SUFFIX - 9]}-{digest_of(told)[:_DIGEST_SHOWN]}"
+    suffix = folder_name("-".join(_parts(rule, keys)))
+    if len(suffix) <= _LONGEST_SUFFIX:
+        return suffix
+    return f"{suffix[: _LONGEST_SUFFIX - 9]}-{digest_of(suffix)[:_DIGEST_SHOWN]}"
 
 
 def compact(rule: Rule) -> Rule:

@@ -50,8 +50,8 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
 
 def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
     """The measures that some round has."""
-    found = {key for tier in tiers for draw in tier.draws for key in draw.details}
-    return tuple(measure.name for measure in MEASURES if measure.name in found)
+    measured = {key for tier in tiers for draw in tier.draws for key in draw.details}
+    return tuple(measure.name for measure in MEASURES if measure.name in measured)
 
 
 def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
@@ -92,13 +92,13 @@ def variation(mean: float | None, std: float | None) -> float | None:
     """Coefficient of variation; None where it can't be said."""
     if not mean or std is None:
         return None
-    found = std / abs(mean)
-    return found if math.isfinite(found) else None
+    coefficient = std / abs(mean)
+    return coefficient if math.isfinite(coefficient) else None
 
 
 def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[str, _Interval]:
     """Measures that the same draws have are resampled together."""
-    found: dict[str, _Interval] = dict.fromkeys(keys, (None, None))
+    intervals: dict[str, _Interval] = dict.fromkeys(keys, (None, None))
     by_draws: dict[tuple[int, ...], list[str]] = {}
     for key in keys:
         places = tuple(place for place, draw in enumerate(tier.draws) if key in draw.details)
@@ -107,8 +107,8 @@ def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[
     for places, together in by_draws.items():
         columns = np.array([tier.values(key) for key in together]).T
         seed = seed_of("writing bootstrap", tier.context_tokens, list(places))
-        found.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
-    return found
+        intervals.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
+    return intervals
 
 
 def _reading_level(cloze: float | None) -> str | None:
