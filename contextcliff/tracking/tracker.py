@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Protocol
 
 from contextcliff.records.report import Report
-from contextcliff.settings import settings
 
 
 class TrackingError(Exception):
@@ -55,20 +54,3 @@ class Tracker(Protocol):
     def ui_command(self) -> str | None:
         """The shell command that shows the kept runs; None where nothing is kept."""
         ...
-
-
-@settings
-class NoTracker:
-    """Keeps nothing beside the run's local files."""
-
-    experiment: str = "contextcliff"
-    """Name of the folder below `output_dir` that holds the run's folder."""
-
-    def check(self) -> None:
-        """There is nothing to check."""
-
-    def log(self, tracked: Tracked) -> None:
-        """Do nothing."""
-
-    def ui_command(self) -> None:
-        """None: there is nothing to show."""
