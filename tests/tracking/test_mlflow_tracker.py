@@ -23,7 +23,8 @@ import pytest
 
 import contextcliff.tracking.tracking_uri as address_module
 from contextcliff.tracking.mlflow import MLflowTracker
-from contextcliff.tracking.none import NoTracker, Tracker, TrackingError
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import Tracker, TrackingError
 from tests.tracking.tracking_runs import LENGTHS, report, tracked, upload_at_once
 
 if TYPE_CHECKING:
