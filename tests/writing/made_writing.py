@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import random
-import statistics
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cache
 
 from contextcliff.records.corpus import Document
-from contextcliff.records.fact import Said, said
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
     AUTHOR_STD,
-    BY_NAME,
     CLASSIC_COMPOSITE,
     COMPOSITE,
     MEASURES,
@@ -25,14 +22,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import (
-    CompositeLevel,
-    MeasureLevel,
-    NeighbourStep,
-    OutlierRound,
     Writing,
-    WritingTest,
-    WritingTier,
-    WritingTrend,
 )
 from tests.simulated_reports import edited
 
@@ -177,24 +167,26 @@ def make_rounds(
 
 
 def make_writing(scored: Sequence[ScoredSample] | None = None) -> Writing:
-    """What an analysis says of such rounds (by default `make_rounds()`), its tests made up."""
-    items = list(make_rounds() if scored is None else scored)
-    lengths = sorted({item.sample.context_tokens for item in items})
-    tiers = tuple(_tier(tokens, [i for i in items if i.sample.context_tokens == tokens]) for tokens in lengths)
-    embeds = any("adjacent_coherence" in item.details for item in items)
-    missing = tuple(m.name for m in MEASURES if not any(m.name in item.details for item in items))
-    return Writing(
+    """What the analysis says of such rounds; by default of `make_rounds()`, analysed once a session."""
+    return _writing_by_default() if scored is None else _analysed(scored)
+
+
+@cache
+def _writing_by_default() -> Writing:
+    return _analysed(make_rounds())
+
+
+def _analysed(scored: Sequence[ScoredSample]) -> Writing:
+    drawn = random.Random(11)
+    return writing_of(
+        scored,
+        confidence=0.95,
         document_id=DOCUMENT.document_id,
         continuation_point=POINT,
-        tiers=tiers,
-        tests=tuple(_tests(tiers)),
-        trends=tuple(_trends(tiers)),
-        steps=(NeighbourStep(context_tokens=lengths[-1], measure="cloze_score", change=4.18),) if tiers[1:] else (),
-        verdict=Said(text="The prose degrades from 8,192 tokens on: bigram repetition rises."),
-        settling_rounds=12,
-        warnings=said(["3 rounds a length can't show a step between two lengths: the least p-value is 0.05."]),
-        embeddings="all-MiniLM-L6-v2" if embeds else None,
-        unmeasured=missing,
+        author={measure.name: [drawn.gauss(0, 1) for _ in range(30)] for measure in MEASURES},
+        share=0.7,
+        cleared=False,
+        embeddings="all-MiniLM-L6-v2" if any("adjacent_coherence" in item.details for item in scored) else None,
     )
 
 
@@ -214,121 +206,3 @@ def writing_in(report: Report) -> Writing:
     writing = report.analysis.finding(Writing)
     assert writing is not None
     return writing
-
-
-def _spread(values: Sequence[float]) -> tuple[float | None, float | None, float | None, float | None]:
-    """Mean, standard deviation and a rough interval."""
-    if not values:
-        return None, None, None, None
-    mean = statistics.fmean(values)
-    if len(values) < 2:
-        return mean, None, None, None
-    std = statistics.stdev(values)
-    half = 1.96 * std / len(values) ** 0.5
-    return mean, std, mean - half, mean + half
-
-
-def _level(name: str, items: Sequence[ScoredSample]) -> MeasureLevel:
-    def mean_of(key: str) -> float | None:
-        values = [item.details[key] for item in items if key in item.details]
-        return statistics.fmean(values) if values else None
-
-    values = [item.details[name] for item in items if name in item.details]
-    scores = [item.details[Z + name] for item in items if Z + name in item.details]
-    mean, std, low, high = _spread(values)
-    original = mean_of(ORIGINAL + name)
-    return MeasureLevel(
-        name=name,
-        n=len(values),
-        mean=mean,
-        std=std,
-        ci_low=low,
-        ci_high=high,
-        cv=std / abs(mean) if mean and std is not None else None,
-        original=original,
-        author_mean=mean_of(AUTHOR_MEAN + name),
-        author_std=mean_of(AUTHOR_STD + name),
-        z=mean_of(Z + name),
-        z_std=statistics.stdev(scores) if len(scores) > 1 else None,
-        converged=None if mean is None or original is None else abs(mean - original) <= 0.1 * abs(original),
-    )
-
-
-def _composite(key: str, items: Sequence[ScoredSample]) -> CompositeLevel:
-    values = [item.details[key] for item in items if key in item.details]
-    mean, std, low, high = _spread(values)
-    return CompositeLevel(n=len(values), mean=mean, std=std, ci_low=low, ci_high=high)
-
-
-def _tier(tokens: int, items: Sequence[ScoredSample]) -> WritingTier:
-    answered = [item for item in items if item.score is not None]
-    measured = any(item.details for item in answered)
-    last = answered[-1].sample if answered else None
-    return WritingTier(
-        context_tokens=tokens,
-        n_rounds=len(answered),
-        n_unscored=len(items) - len(answered),
-        n_distinct=len(answered),
-        outcomes=dict(Counter(item.failure or "complete" for item in answered)),
-        finish_reasons=dict(Counter(item.generation.finish_reason for item in answered if item.generation)),
-        reading_level="11-12" if measured else None,
-        composite=_composite(COMPOSITE, answered),
-        composite_classic=_composite(CLASSIC_COMPOSITE, answered),
-        measures=tuple(_level(measure.name, answered) for measure in MEASURES),
-        outliers=(OutlierRound(sample_id=last.sample_id, trial=last.trial, measures=("cloze_score", "mtld")),)
-        if last is not None and measured and len(answered) > 2
-        else (),
-    )
-
-
-def _means(tier: WritingTier) -> dict[str, float]:
-    return {level.name: level.mean for level in tier.measures if level.mean is not None}
-
-
-def _tests(tiers: Sequence[WritingTier]) -> list[WritingTest]:
-    first, *later = tiers
-    made = []
-    for position, tier in enumerate(later, start=1):
-        for name, mean in _means(tier).items():
-            worse = BY_NAME[name].worse
-            if not worse or name not in _means(first) or BY_NAME[name].family is None:
-                continue
-            weight = position / len(later) * (1 if BY_NAME[name].family in ("repetition", "copying") else 0.4)
-            p_holm = min(1.0, 0.9 * (1 - weight) ** 3 + 0.0004)
-            made.append(
-                WritingTest(
-                    context_tokens=tier.context_tokens,
-                    measure=name,
-                    against="shortest",
-                    n=tier.n_rounds,
-                    n_baseline=first.n_rounds,
-                    scale="raw",
-                    shift=worse * (mean - _means(first)[name]),
-                    p_value=p_holm / 3,
-                    p_holm=p_holm,
-                    effect=min(1.0, weight * 1.05 - 0.05),
-                    size="large" if weight > 0.5 else "medium" if weight > 0.3 else "small",
-                    degraded=p_holm < 0.05,
-                )
-            )
-            made.append(replace(made[-1], against="author", n_baseline=30, p_holm=min(1.0, p_holm * 2), degraded=False))
-    return made
-
-
-def _trends(tiers: Sequence[WritingTier]) -> list[WritingTrend]:
-    first, last = _means(tiers[0]), _means(tiers[-1])
-    if len(tiers) < 2:
-        return []
-    return [
-        WritingTrend(
-            measure=name,
-            scale="raw",
-            start=first[name],
-            end=last[name],
-            p_value=0.004 if BY_NAME[name].family == "repetition" else 0.21,
-            p_holm=0.03 if BY_NAME[name].family == "repetition" else 0.9,
-            exact=True,
-        )
-        for name in first
-        if name in last
-    ]
