@@ -10,7 +10,18 @@ import pytest
 
 from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
 
-HEAVY = ("mlflow", "matplotlib", "openai", "xllamacpp", "pandas", "scipy", "numpy", "statsmodels", "transformers")
+HEAVY = (
+    "mlflow",
+    "jinja2",
+    "matplotlib",
+    "openai",
+    "xllamacpp",
+    "pandas",
+    "scipy",
+    "numpy",
+    "statsmodels",
+    "transformers",
+)
 
 
 def loaded_by(code: str) -> set[str]:

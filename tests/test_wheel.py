@@ -38,6 +38,7 @@ def test_the_wheel_carries_configuration_and_story_and_nothing_of_the_tests(whee
         "contextcliff/conf/task/niah.yaml",
         "contextcliff/datasets/texts/the_tide_clerk.txt",
         "contextcliff/py.typed",
+        "contextcliff/writing/sections/pages/writing.html",
         "contextcliff/writing/word_lists/dale_chall.txt",
         "contextcliff/writing/word_lists/dale_chall_license.txt",
     ):

@@ -23,12 +23,19 @@ from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.sections.writing_page import WritingRun, hover_parameters, mark_up, page_data, page_of
+from contextcliff.writing.sections.writing_page import (
+    WritingRun,
+    _template,
+    hover_parameters,
+    mark_up,
+    page_data,
+    page_of,
+)
 from contextcliff.writing.sections.writing_runs import comparable_writing, named_runs
 from tests.simulated_reports import edited
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
-HOSTILE = "</script><b onmouseover=alert(1)>&lt; ]]> <!-- %{y} $x$ /*DATA*/ <!--PARAMETERS-->"
+HOSTILE = "</script><b onmouseover=alert(1)>&lt; ]]> <!-- %{y} $x$ {{ data }} {% raw %} {# ' \""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -138,6 +145,16 @@ def test_no_name_gets_out_of_its_place() -> None:
     found = data_of(page_of([made]))["runs"][0]
     assert found["name"] == mark_up(HOSTILE)
     assert "<b onmouseover" not in json.dumps(found)
+
+
+@given(st.text(max_size=40).map("<>&'\u2028\u2029".__add__))
+def test_no_character_in_the_data_can_end_its_script(text: str) -> None:
+    data = {"text": text}
+    page = _template().render(names=[], differing=[], shared=[], plotly="", data=data)
+    found = re.search(r'id="data">(.*?)</script>', page, flags=re.DOTALL)
+    assert found is not None
+    assert not set("<>&'\u2028\u2029") & set(found.group(1))
+    assert json.loads(found.group(1)) == data
 
 
 @given(st.text(max_size=40))

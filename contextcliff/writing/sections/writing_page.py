@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
-from typing import Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 from contextcliff.reporting import phrases
 from contextcliff.reporting.run_names import with_file_names
@@ -16,6 +15,9 @@ from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEAS
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
 from contextcliff.writing.sections.writing_phrases import value, way
 from contextcliff.writing.words.contest_words import COMPOSITE_TITLES
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _FIRST = (
     *("model", "kv_policy", "rope", "engine", "dataset", "text", "label", "rounds"),
@@ -70,8 +72,6 @@ def _cut(text: str) -> str:
 
 
 _SHOWN_AT_FIRST = (COMPOSITE, *CORE)
-# Inside JSON these escapes are the same characters; in HTML they can't end the script or begin a comment.
-_IN_A_SCRIPT = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,17 +89,18 @@ def page_of(runs: Sequence[WritingRun]) -> str:
 
     The page is made to be passed on: of a path it shows the file's name.
     """
+    from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
     runs = [replace(run, parameters=with_file_names(run.parameters)) for run in runs]
 
-    page = files("contextcliff.writing.sections").joinpath("pages", "writing.html").read_text(encoding="utf-8")
-    data = json.dumps(page_data(runs), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    # What is put in is never searched for a place again: a name may look like one.
-    head, rest = page.split("<!--PARAMETERS-->")
-    middle, rest = rest.split("/*PLOTLY*/")
-    before, after = rest.split("/*DATA*/")
-    return "".join((head, _tables(runs), middle, get_plotlyjs(), before, data.translate(_IN_A_SCRIPT), after))
+    return _template().render(
+        names=[run.name for run in runs],
+        differing=_differing(runs),
+        shared=[(key, [value]) for key, value in shared_parameters(runs).items()],
+        plotly=Markup(get_plotlyjs()),  # noqa: S704 - the library's own code, nothing of a run
+        data=page_data(runs),
+    )
 
 
 def page_data(runs: Sequence[WritingRun]) -> dict[str, object]:
@@ -200,26 +201,23 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _tables(runs: Sequence[WritingRun]) -> str:
-    """What the runs differ in, and, folded, what they have in common."""
+def _differing(runs: Sequence[WritingRun]) -> list[tuple[str, list[str]]]:
+    """The parameters in which the runs differ, each with its value in every run."""
     shared = shared_parameters(runs)
-    keys = list(dict.fromkeys(key for run in runs for key in run.parameters))
-    names = [run.name for run in runs]
-    differing = [(key, [run.parameters.get(key, phrases.MISSING) for run in runs]) for key in keys if key not in shared]
-    parts = []
-    if differing:
-        parts.append(f"<h2>What these runs differ in</h2>{_table(names, differing)}")
-    if shared:
-        rows = [(key, [shared[key]]) for key in keys if key in shared]
-        title = "Every parameter" if len(runs) == 1 else "What they have in common"
-        parts.append(f"<details><summary>{title}</summary>{_table(['value'], rows)}</details>")
-    return "\n".join(parts)
+    keys = dict.fromkeys(key for run in runs for key in run.parameters)
+    return [(key, [run.parameters.get(key, phrases.MISSING) for run in runs]) for key in keys if key not in shared]
 
 
-def _table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    lines = [f"<tr><th></th>{''.join(f'<th>{html.escape(name)}</th>' for name in head)}</tr>"]
-    lines += [
-        f"<tr><th>{html.escape(key)}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
-        for key, cells in rows
-    ]
-    return f"<table>{''.join(lines)}</table>"
+@cache
+def _template() -> Template:
+    """The page's template. Every text in it is escaped; only the drawing library is marked as safe."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("contextcliff.writing.sections", "pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment.get_template("writing.html")
