@@ -48,7 +48,7 @@ def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens
 
 def test_the_server_counts_what_was_built() -> None:
     async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
-        task = niah(lengths=[200, 400], depths=[0.0, 0.5, 1.0], trials=1)
+        task = niah(lengths=[200, 300], depths=[0.0, 1.0], trials=1)
         counts = []
         for sample in built(task, TEXT, tokenizer=session.tokenizer).samples:
             generation = await session.generate(
@@ -71,8 +71,9 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
         for option in FAMILY:
             document = japanese if option.endswith("_ja") else TEXT
             depths = {} if option == "aggregation" else {"depths": [0.4]}
+            length = 300 if option == "aggregation" else 220  # its facts alone are longer
             texts = {"haystacks": 1} if "static" in option else {}
-            task = shipped(option, lengths=[300], trials=1, **depths, **texts)
+            task = shipped(option, lengths=[length], trials=1, **depths, **texts)
             for sample in built(task, document, tokenizer=session.tokenizer).samples:
                 prompt = render(sample.recipe, {document.document_id: document})
                 generation = await session.generate(sample, prompt, Sampling(max_tokens=1))
@@ -89,7 +90,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
 
 def test_the_prefix_cache_and_the_clock_are_real() -> None:
     async def use(session: LlamaCppSession) -> None:
-        first, *_, last = build(niah(lengths=[600], depths=[1.0], trials=3))
+        first, *_, last = build(niah(lengths=[400], depths=[1.0], trials=2))
         documents = {TEXT.document_id: TEXT}
         cold = await session.generate(first, render(first.recipe, documents), Sampling(max_tokens=4))
         warm = await session.generate(last, render(last.recipe, documents), Sampling(max_tokens=4))
@@ -137,18 +138,18 @@ def test_a_gguf_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
 
 
 def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: Path) -> None:
-    overrides = (*QUIET, "task.lengths=[256,512]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
+    overrides = (*QUIET, "task.lengths=[200,300]", "task.depths=[0.0,1.0]", "task.trials=1")
     first = contextcliff_process(*overrides, cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert report["tokenizer"].startswith("llamacpp:SmolLM2")
-    assert report["counts"]["completed"] == 6
-    assert report["successes"] >= 4  # finds 95 in 100 at these lengths; below 4 of 6 once in 400 times
+    assert report["counts"]["completed"] == 4
+    assert report["successes"] >= 2  # finds 95 in 100 at these lengths; below 2 of 4 once in 2,000 times
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
     contextcliff_process(*overrides, cwd=tmp_path)
-    assert reports(tmp_path)[0]["counts"]["reused"] == 6
+    assert reports(tmp_path)[0]["counts"]["reused"] == 4
 
 
 @pytest.mark.slow
@@ -214,7 +215,7 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_model: Path, tmp_path: Path) -> None:
     weights = (f"model.gguf.path={base_model}", "model.name=base")
-    grid = ("task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=1")
+    grid = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=1")
     done = contextcliff_process(*QUIET, *weights, *grid, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(tmp_path)

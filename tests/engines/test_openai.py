@@ -438,8 +438,8 @@ def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_p
         f"engine.base_url={llama_server}",
         "model=served",
         *QUIET,
-        "task.lengths=[256,512]",
-        "task.depths=[0.0,0.5,1.0]",
+        "task.lengths=[200,300]",
+        "task.depths=[0.0,1.0]",
         "task.trials=1",
         cwd=tmp_path,
         env=NO_KEYS,
@@ -448,8 +448,8 @@ def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_p
     (report,) = reports(tmp_path)
     assert report["max_context_tokens"] == 1536
     assert report["tokenizer"].startswith("llama_server:")
-    assert report["counts"]["completed"] == 6
-    assert report["successes"] >= 4
+    assert report["counts"]["completed"] == 4
+    assert report["successes"] >= 2
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
