@@ -1,4 +1,8 @@
-"""Pieces of a Markdown page: lines and cells that show any text as it is, tables, lists, code."""
+"""Pieces of a Markdown page: lines and cells that show any text as it is, tables, lists, code.
+
+Not a jinja2 template, as the HTML pages are: how a text is escaped depends on whether it begins a line, stands in a
+line or is code, and a template's one escaping function does not know where it is called.
+"""
 
 from __future__ import annotations
 

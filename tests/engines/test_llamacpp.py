@@ -144,7 +144,7 @@ def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: 
     (report,) = reports(tmp_path)
     assert report["tokenizer"].startswith("llamacpp:SmolLM2")
     assert report["counts"]["completed"] == 4
-    assert report["successes"] >= 2  # finds 95 in 100 at these lengths; below 2 of 4 once in 2,000 times
+    assert report["successes"] >= 3  # finds 95 in 100 at these lengths
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]

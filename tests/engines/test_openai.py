@@ -449,7 +449,7 @@ def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_p
     assert report["max_context_tokens"] == 1536
     assert report["tokenizer"].startswith("llama_server:")
     assert report["counts"]["completed"] == 4
-    assert report["successes"] >= 2
+    assert report["successes"] >= 3
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
