@@ -38,4 +38,4 @@ class Synthetic:
         coordinates = ("synthetic", seed, self.variant, *((position,) if position else ()))
         name = "-".join(str(part) for part in ("synthetic", self.variant, *coordinates[3:]))
         text = prose(seed=seed_of(*coordinates), characters=characters)
-        return Document(document_id=name, title="Synthetic prose", text=text)
+        return Document(document_id=name, title="Synthetic prose", text=text, endless=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
@@ -22,14 +23,16 @@ class OverBudgetError(RunError):
 
 @settings
 class Budget:
-    """Most US dollars and most tokens (prompt and answer together) of an invocation; None: no limit."""
+    """Most US dollars, tokens (prompt and answer together) and minutes of an invocation; None: no limit."""
 
     usd: PositiveFloat | None = None
     tokens: PositiveInt | None = None
+    minutes: PositiveFloat | None = None
+    """After these no further request is sent; those under way are waited for."""
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit."""
+        """Whether there is a limit of what is paid."""
         return self.usd is not None or self.tokens is not None
 
 
@@ -57,7 +60,15 @@ def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
 class Meter:
     """Counts what was spent and what is in flight at its worst: no cache, and every answer as long as it may be."""
 
-    def __init__(self, budget: Budget, price: Price, *, sampling: Sampling, key: str = "model") -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        price: Price,
+        *,
+        sampling: Sampling,
+        key: str = "model",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         if budget.usd is not None and not price.is_known:
             raise ConfigError(
                 f"budget.usd={budget.usd:g}: this model has no price; give {key}.price.input and {key}.price.output, "
@@ -66,15 +77,18 @@ class Meter:
         self._budget = budget
         self._price = price
         self._sampling = sampling
+        self._clock = clock
+        self._deadline_s = None if budget.minutes is None else clock() + 60.0 * budget.minutes
         self._spent_tokens = 0
         self._spent_usd = 0.0
         self.ran_out = False
 
     def remaining(self) -> Budget:
-        """What is left of the limits; at least a token and a hundredth of a cent, which a `Budget` has to be."""
+        """What is left of the limits, each at least a little, as a `Budget` has to be."""
         tokens = None if self._budget.tokens is None else max(1, self._budget.tokens - self._spent_tokens)
         usd = None if self._budget.usd is None else max(1e-4, self._budget.usd - self._spent_usd)
-        return Budget(usd=usd, tokens=tokens)
+        minutes = None if self._deadline_s is None else max(1e-3, (self._deadline_s - self._clock()) / 60.0)
+        return Budget(usd=usd, tokens=tokens, minutes=minutes)
 
     def worst(self, planned: Iterable[PlannedSample]) -> Cost:
         """Most that samples can cost."""
@@ -102,15 +116,23 @@ class Meter:
     def affordable(self, planned: Iterable[PlannedSample]) -> Iterator[PlannedSample]:
         """Hand on samples as long as each can still be paid at its worst."""
         for item in planned:
-            worst = self.worst([item])
-            tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
-            if (self._budget.tokens is not None and tokens > self._budget.tokens) or (
-                self._budget.usd is not None and usd > self._budget.usd
-            ):
-                self.ran_out = True
+            if not self.reserve(item):
                 return
-            self._spent_tokens, self._spent_usd = tokens, usd
             yield item
+
+    def reserve(self, item: PlannedSample) -> bool:
+        """Set aside what a sample takes at its worst; False, and `ran_out` from now on, where that is too much."""
+        worst = self.worst([item])
+        tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
+        if (
+            (self._budget.tokens is not None and tokens > self._budget.tokens)
+            or (self._budget.usd is not None and usd > self._budget.usd)
+            or (self._deadline_s is not None and self._clock() >= self._deadline_s)
+        ):
+            self.ran_out = True
+            return False
+        self._spent_tokens, self._spent_usd = tokens, usd
+        return True
 
     def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
         """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from contextcliff.engines.openai.faults import CONTENT_FILTER, is_filtered
 from contextcliff.execution.store import Fault, PlannedSample, Store
-from contextcliff.records.generation import Generation, Outcome
+from contextcliff.records.generation import NOT_SENT, Generation, Outcome
 
-NOT_SENT = "not_sent"
 TRUNCATED = "truncated"
 _SHARE_THAT_MUST_ARRIVE = 0.9
 

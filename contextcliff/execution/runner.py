@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -14,14 +14,13 @@ from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.health import REFUSALS, Health
-from contextcliff.execution.schedule import PrefixGate
+from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Sample, render
-from contextcliff.reporting.progress import progress_bar
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -51,12 +50,14 @@ class Runner:
     run_id: str
     concurrency: int
     max_retries: int
+    tokens_in_flight: int | None = None
+    """Most tokens, prompts and answers together, of the requests under way; None: no limit. One request always goes."""
     listener: Listener | None = None
 
-    async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
+    async def execute(self, source: Source) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
 
-        Samples with one prompt wait for the first of them, as `prefix_gate.py` has it.
+        Samples that share a prefix wait as `PrefixGate` has it. `source` hears of each outcome before it is yielded.
 
         A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
         unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
@@ -64,22 +65,32 @@ class Runner:
         """
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
-        gate = PrefixGate(planned)
-        under_way: set[asyncio.Task[Outcome]] = set()
+        gate, answering = PrefixGate(source), asyncio.Event()
+        under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
+
+        def first_token(item: PlannedSample) -> None:
+            gate.answering(item)
+            answering.set()
+
         try:
             while True:
+                answering.clear()
                 while len(under_way) < health.limit and (item := gate.next()) is not None:
-                    under_way.add(
-                        asyncio.create_task(self._send(item, health, refused_before=item.sample.sample_id in earlier))
+                    if under_way and not self._has_room(item, under_way.values()):
+                        gate.put_back(item)
+                        break
+                    sending = self._send(
+                        item, health, partial(first_token, item), refused_before=item.sample.sample_id in earlier
                     )
+                    under_way[asyncio.create_task(sending)] = item
                 if not under_way:
                     return
-                ended, under_way = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                outcomes = [task.result() for task in ended]
-                for outcome in outcomes:
-                    gate.ended(outcome.prompt_sha256)
-                for outcome in outcomes:
+                ended = await _first_ended(under_way, answering)
+                outcomes = [(under_way.pop(task), task.result()) for task in ended]
+                for item, outcome in outcomes:
+                    gate.ended(item, outcome)
+                for _, outcome in outcomes:
                     yield outcome
         finally:
             for task in under_way:
@@ -87,7 +98,18 @@ class Runner:
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
 
-    async def _send(self, planned: PlannedSample, health: Health, *, refused_before: bool) -> Outcome:
+    def _has_room(self, item: PlannedSample, under_way: Iterable[PlannedSample]) -> bool:
+        """Whether the tokens of a sample fit beside those under way."""
+        if self.tokens_in_flight is None:
+            return True
+        return sum(self._tokens(each) for each in (*under_way, item)) <= self.tokens_in_flight
+
+    def _tokens(self, item: PlannedSample) -> int:
+        return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
+
+    async def _send(
+        self, planned: PlannedSample, health: Health, first_token: Callable[[], None], *, refused_before: bool
+    ) -> Outcome:
         sample = planned.sample
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -96,7 +118,9 @@ class Runner:
             reraise=True,
         )
         try:
-            generation: Generation = await retrying(self._attempt, planned, health, refused_before=refused_before)
+            generation: Generation = await retrying(
+                self._attempt, planned, health, first_token, refused_before=refused_before
+            )
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault
@@ -110,17 +134,29 @@ class Runner:
         self.store.keep(planned, generation)
         return Outcome(sample=sample, prompt_sha256=planned.prompt_sha256, generation=generation)
 
-    async def _attempt(self, planned: PlannedSample, health: Health, *, refused_before: bool) -> Generation:
+    async def _attempt(
+        self, planned: PlannedSample, health: Health, first_token: Callable[[], None], *, refused_before: bool
+    ) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
         sample, listener = planned.sample, self.listener
         if listener is not None:
             listener.began(sample)
+        waiting = True
+
+        def on_token(text: str) -> None:
+            nonlocal waiting
+            if waiting:
+                waiting = False
+                first_token()
+            if listener is not None:
+                listener.wrote(sample, text)
+
         try:
             generation = await self.session.generate(
                 sample,
                 render(sample.recipe, self.documents),
                 self.sampling.for_answer(sample.answer_tokens),
-                None if listener is None else partial(listener.wrote, sample),
+                on_token,
             )
         except EngineFault as fault:
             self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
@@ -131,6 +167,18 @@ class Runner:
             raise
         health.answered()
         return generation
+
+
+async def _first_ended(
+    under_way: Iterable[asyncio.Task[Outcome]], answering: asyncio.Event
+) -> set[asyncio.Task[Outcome]]:
+    """Wait until a task has ended or a first token came; returns the tasks that have ended, maybe none."""
+    token = asyncio.create_task(answering.wait())
+    try:
+        done, _ = await asyncio.wait([*under_way, token], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        token.cancel()
+    return {task for task in under_way if task in done}
 
 
 def _is_retryable(error: BaseException) -> bool:
@@ -158,30 +206,42 @@ class Ended:
 
 async def send_all(
     runner: Runner,
-    missing: Sequence[PlannedSample],
+    source: Source,
     meter: Meter,
     *,
-    title: str,
-    shown: bool,
-    ended: Callable[[Outcome], None] | None = None,
+    advance: Callable[[Outcome], None],
 ) -> Ended:
-    """Send what is missing, as far as the budget goes, and tell `ended` of each outcome."""
-    faults: dict[str, Fault] = {}
-    if not missing:
-        return Ended(cut_short=False, faults=faults)
-    by_id = {item.sample.sample_id: item for item in missing}
-    total = sum(item.sample.built_tokens for item in missing)
-    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as advance:
+    """Send what a source gives, as far as the budget goes, and tell `advance` of each outcome."""
+    metered = _Metered(source=source, meter=meter)
 
-        async def send() -> None:
-            async for outcome in runner.execute(meter.affordable(missing)):
-                item = by_id[outcome.sample.sample_id]
-                meter.settle(item, outcome.generation)
-                if outcome.unscored is not None:
-                    faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
-                advance(outcome.sample.built_tokens)
-                if ended is not None:
-                    ended(outcome)
+    async def send() -> None:
+        async for outcome in runner.execute(metered):
+            advance(outcome)
 
-        cut_short = await until_stopped(send())
-    return Ended(cut_short=cut_short, faults=faults)
+    cut_short = await until_stopped(send())
+    return Ended(cut_short=cut_short, faults=metered.faults)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Metered:
+    """A source as far as each sample of it can still be paid at its worst."""
+
+    source: Source
+    meter: Meter
+    faults: dict[str, Fault] = field(default_factory=dict)
+    """By key, why samples have no answer."""
+    _handed_on: dict[str, PlannedSample] = field(default_factory=dict)
+
+    def next(self) -> PlannedSample | None:
+        item = None if self.meter.ran_out else self.source.next()
+        if item is None or not self.meter.reserve(item):
+            return None
+        self._handed_on[item.sample.sample_id] = item
+        return item
+
+    def ended(self, outcome: Outcome) -> None:
+        item = self._handed_on.pop(outcome.sample.sample_id)
+        self.meter.settle(item, outcome.generation)
+        if outcome.unscored is not None:
+            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+        self.source.ended(outcome)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 from contextcliff.execution.store import PlannedSample
+from contextcliff.records.generation import Outcome
 from contextcliff.records.sample import Passage, Sample, Words
+
+_SHARED_TO_WAIT = 0.5
+"""Share of a prompt from which on it waits for another one that begins alike."""
 
 
 def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
@@ -67,32 +72,84 @@ def _length(piece: Words | Passage) -> int:
     return len(piece.text) if isinstance(piece, Words) else piece.end - piece.start
 
 
-class PrefixGate:
-    """Hands out samples in their order, except that a prompt's followers wait for its leader."""
+class Source(Protocol):
+    """Where the samples to send come from."""
+
+    def next(self) -> PlannedSample | None:
+        """The next sample; None where there is none, or none until another one has ended."""
+        ...
+
+    def ended(self, outcome: Outcome) -> None:
+        """A sample has ended, with an answer or without."""
+        ...
+
+
+class FixedSource:
+    """Samples that are all known before."""
 
     def __init__(self, planned: Iterable[PlannedSample]) -> None:
         self._coming = iter(planned)
-        self._ready: deque[PlannedSample] = deque()
-        self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
-        self._leaders: set[str] = set()
-        self._computed: set[str] = set()
 
     def next(self) -> PlannedSample | None:
-        """A sample that can go now; None where all that are left wait for a leader, or none is left."""
-        if self._ready:
-            return self._ready.popleft()
-        for item in self._coming:
-            prompt = item.prompt_sha256
-            if prompt in self._leaders:
-                self._waiting[prompt].append(item)
-                continue
-            if prompt not in self._computed:
-                self._leaders.add(prompt)
-            return item
+        return next(self._coming, None)
+
+    def ended(self, outcome: Outcome) -> None:
+        """Changes nothing."""
+
+
+class PrefixGate:
+    """Hands out samples in their order, except that those that share a prefix wait until one request has computed it.
+
+    A sample waits for one under way that has the same prompt until that has ended: its generation may be the same. It
+    waits for one that shares at least half of its prompt until the first token of that is back: a server that keeps
+    prefixes has then computed it.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._ready: deque[PlannedSample] = deque()
+        self._under_way: dict[str, PlannedSample] = {}
+        self._cold: dict[str, PlannedSample] = {}
+        self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
+
+    def next(self) -> PlannedSample | None:
+        """A sample that can go now; None where all that are left wait for another one, or none is left."""
+        while (item := self._ready.popleft() if self._ready else self._source.next()) is not None:
+            leader = self._leader_of(item)
+            if leader is None:
+                self._under_way[item.sample.sample_id] = self._cold[item.sample.sample_id] = item
+                return item
+            self._waiting[leader].append(item)
         return None
 
-    def ended(self, prompt_sha256: str) -> None:
-        """A sample with this prompt has ended, whether with an answer or without: its followers may go."""
-        self._leaders.discard(prompt_sha256)
-        self._computed.add(prompt_sha256)
-        self._ready.extend(self._waiting.pop(prompt_sha256, ()))
+    def put_back(self, item: PlannedSample) -> None:
+        """The sample that `next` gave last could not be sent now."""
+        self._forget(item.sample.sample_id)
+        self._ready.appendleft(item)
+
+    def answering(self, item: PlannedSample) -> None:
+        """The first token of a sample is back: those that share a part of its prompt may go."""
+        name = item.sample.sample_id
+        if self._cold.pop(name, None) is not None:
+            again = [each for each in self._waiting[name] if each.prompt_sha256 == item.prompt_sha256]
+            self._ready.extend(each for each in self._waiting[name] if each.prompt_sha256 != item.prompt_sha256)
+            self._waiting[name] = again
+
+    def ended(self, item: PlannedSample, outcome: Outcome) -> None:
+        """A sample has ended, whether with an answer or without: those that waited for it may go."""
+        name = item.sample.sample_id
+        self._forget(name)
+        self._ready.extend(self._waiting.pop(name, ()))
+        self._source.ended(outcome)
+
+    def _forget(self, name: str) -> None:
+        self._under_way.pop(name, None)
+        self._cold.pop(name, None)
+
+    def _leader_of(self, item: PlannedSample) -> str | None:
+        """The sample under way that this one has to wait for."""
+        for name, leader in self._under_way.items():
+            if leader.prompt_sha256 == item.prompt_sha256:
+                return name
+        half = _SHARED_TO_WAIT * item.sample.built_tokens
+        return next((name for name, leader in self._cold.items() if _shared(leader.sample, item.sample) >= half), None)

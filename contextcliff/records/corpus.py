@@ -16,6 +16,8 @@ class Document:
     language: str = "en"
     parts: tuple[str, ...] = ()
     """The files of a folder that it was joined from: they may be several texts."""
+    endless: bool = False
+    """Whether it is generated and goes on as long as it is asked for; its beginning is always the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,10 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
 
 
+NOT_SENT = "not_sent"
+"""Why a planned sample has no answer, where it was not sent yet."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Generation:
     """What the model said, and what the server says that it cost.

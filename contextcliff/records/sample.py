@@ -119,6 +119,8 @@ class Sample:
     """`sample_id`s of the controls of this sample."""
     pilot: bool = False
     """Whether it only says which other samples are worth sending."""
+    block: int | None = None
+    """The block of a search that it belongs to, from 0; None: its length has a fixed number of samples."""
 
     @property
     def is_ordinary(self) -> bool:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
+from contextcliff.records.sample import Sample
+from contextcliff.records.search import SearchPlan
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import ContextBudget, Lever, Raised, Task
+from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan
 
+BATCH = 10
+"""Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
 """Keys that change no sample: what is kept of a run, and what is checked of a needle."""
 
@@ -60,11 +65,57 @@ class DepthGrid:
         return tuple(dict.fromkeys(round(bend(low + (high - low) * share), 4) for share in _shares(self.count)))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A sample with its controls."""
+
+    sample: Sample
+    controls: tuple[Sample, ...] = ()
+
+
+class Maker(Protocol):
+    """Makes the samples of a task, each from its coordinates alone."""
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The sample of one length, depth and trial, and its controls."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of how the samples made so far were made."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GridBlocks:
+    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
+
+    maker: Maker
+    places: tuple[float | None, ...]
+    trials: int
+    """In a block."""
+
+    def block(self, context_tokens: int, index: int) -> TaskPlan:
+        """One sample for each place and trial of the block."""
+        asked = [
+            self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
+            for trial in range(index * self.trials, (index + 1) * self.trials)
+            for depth in self.places
+        ]
+        controls = {control.sample_id: control for item in asked for control in item.controls}
+        return TaskPlan(
+            samples=tuple(replace(item.sample, block=index) for item in asked), controls=tuple(controls.values())
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        return self.maker.notes()
+
+
 @settings
 class DesignedLengths(Task):
-    """The lengths of a task that builds its prompts to measure, `trials` samples at each place.
+    """The lengths of a task that builds its prompts to measure.
 
-    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`.
+    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
+    each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
     not_asked = NOT_IN_A_SAMPLE
@@ -74,7 +125,11 @@ class DesignedLengths(Task):
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
     length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
-    trials: PositiveInt
+    trials: PositiveInt | Literal["auto"]
+    max_trials: PositiveInt = 160
+    """Most samples at a length, where `trials=auto`."""
+    resolution: PositiveInt | None = None
+    """Tokens to which a search that is refined finds the cap; None: a sixteenth of the distance it begins with."""
     reserve_tokens: NonNegativeInt = 200
     """Kept free below the window."""
     controls: bool = False
@@ -85,11 +140,86 @@ class DesignedLengths(Task):
     def __post_init__(self) -> None:
         refuse_twice("task.lengths", self.lengths)
         refuse_twice("task.length_fractions", self.length_fractions)
+        if self.trials == "auto" and self.max_trials < self.block_samples:
+            raise ValueError(
+                f"task.max_trials={self.max_trials}: a length is decided by whole blocks of {self.block_samples} "
+                f"samples; give {self.block_samples} or more"
+            )
+
+    @property
+    def places(self) -> tuple[float | None, ...]:
+        """Depths of the grid; one None for a task that has no depth."""
+        return (None,)
+
+    @property
+    def trials_in_block(self) -> int:
+        """Trials of a place that make one block: a block has every kind of sample in the same parts."""
+        return BATCH if self.places == (None,) else 1
+
+    @property
+    def block_samples(self) -> int:
+        """Samples in a block of a search."""
+        return self.trials_in_block * len(self.places)
+
+    @property
+    def most_blocks(self) -> int:
+        """Most blocks at a length of a search."""
+        return self.max_trials // self.block_samples
+
+    def identity(self) -> Mapping[str, object]:
+        """Without the keys of a search where there is none."""
+        return {key: value for key, value in super().identity().items() if key not in self._idle}
+
+    @property
+    def _idle(self) -> tuple[str, ...]:
+        """Keys that change nothing."""
+        return () if self.trials == "auto" else ("max_trials", "resolution")
+
+    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:
+        """Every length, in blocks of one sample at each place."""
+        if self.trials != "auto":
+            return None
+        return SearchPlan(
+            lengths=self.lengths_in(context_budget),
+            block=self.block_samples,
+            most_blocks=self.most_blocks,
+            refine=refine,
+            resolution=self.resolution,
+        )
+
+    @abstractmethod
+    def maker(self, materials: Materials) -> Maker:
+        """What makes the samples. Raises `ConfigError` for texts too short."""
+
+    def blocks(self, materials: Materials) -> GridBlocks:
+        """The samples of a search; without one, all samples of a length as one block."""
+        trials = self.trials_in_block if self.trials == "auto" else self.trials
+        return GridBlocks(maker=self.maker(materials), places=self.places, trials=trials)
+
+    def build(self, materials: Materials) -> TaskPlan:
+        """One sample for each length, depth and trial, and their controls; of a search the first blocks."""
+        blocks = self.blocks(materials)
+        count = materials.first_blocks if self.trials == "auto" else 1
+        parts = [
+            blocks.block(length, index)
+            for length in self.lengths_in(materials.context_budget)
+            for index in range(count)
+        ]
+        samples = [sample for part in parts for sample in part.samples]
+        controls = {control.sample_id: control for part in parts for control in part.controls}
+        if self.trials != "auto":
+            samples = [replace(sample, block=None) for sample in samples]
+        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()), notes=blocks.notes())
 
     @property
     def levers(self) -> tuple[Lever, ...]:
         """More trials."""
+        if self.trials == "auto":
+            return (Lever(now=self.max_trials, at=self._with_most),)
         return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
+
+    def _with_most(self, count: int) -> Raised:
+        return Raised(override=f"task.max_trials={count}", task=self._with(max_trials=count))
 
     def shortened(self, context_budget: ContextBudget) -> Self:
         """At the two shortest lengths."""
@@ -157,17 +287,20 @@ class Depths(DesignedLengths):
         refuse_twice("task.depths", self.depths)
 
     @property
-    def places(self) -> tuple[float, ...]:
+    def places(self) -> tuple[float | None, ...]:
         """The depths to build."""
         return self.depth_grid.values() or self.depths
 
     @property
     def levers(self) -> tuple[Lever, ...]:
         """More trials, or more depths where trials at one depth are the same prompt."""
+        if self.trials == "auto":  # more depths are larger blocks, and no more evidence
+            return super().levers
         return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
 
     def _with_depths(self, count: int) -> Raised:
-        low, high = min(self.places), max(self.places)
+        depths = self.depth_grid.values() or self.depths
+        low, high = min(depths), max(depths)
         low, high = (0.0, 1.0) if low == high else (low, high)
         grid = DepthGrid(min=low, max=high, count=count)
         override = f"task.depth_grid={{min:{low:g},max:{high:g},count:{count},spacing:linear}}"

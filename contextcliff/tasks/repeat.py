@@ -18,9 +18,9 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Asked, Depths
 from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext, TaskPlan
+from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import Tokenizer, tokenise
 
 _LINE = re.compile(r"^\W*(\d+)[.):]\s*(.*?)\W*$", re.MULTILINE)
@@ -55,30 +55,27 @@ class Repeat(Depths):
         """As many as the list takes, and a margin."""
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
 
-    def build(self, materials: Materials) -> TaskPlan:
-        """One list for each length, depth and trial, and their controls."""
-        samples: list[Sample] = []
-        controls: dict[str, Sample] = {}
-        for length in self.lengths_in(materials.context_budget):
-            for depth in self.places:
-                for trial in range(self.trials):
-                    sample, own = self._ask(materials, length, depth, trial)
-                    samples.append(sample)
-                    controls |= {control.sample_id: control for control in own}
-        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
+    @property
+    def most_blocks(self) -> int:
+        """A block for each pair: a list that comes again is no further evidence."""
+        return min(super().most_blocks, len(self.pairs))
+
+    def maker(self, materials: Materials) -> ListMaker:
+        """Writes the lists."""
+        return ListMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of lines copied in their place, where the odd one is among them and is named."""
         return score_copy(generation.text, expected=sample.answers[0], cut_off=generation.finish_reason == "length")
 
-    def _ask(
-        self, materials: Materials, context_tokens: int, depth: float, trial: int
-    ) -> tuple[Sample, tuple[Sample, ...]]:
+    def ask(self, materials: Materials, context_tokens: int, depth: float, trial: int) -> Asked:
+        """The list of one length, depth and trial; the trials of a place go through the pairs."""
         texts = [[pair.common, pair.odd] for pair in self.pairs]
         asked = digest_of(texts, self.instruction, self.answer_format)
         coordinates = (materials.seed, self.name, asked, context_tokens, depth, trial)
         seed = seed_of(*coordinates)
-        pair = self.pairs[seed % len(self.pairs)]
+        first = seed_of(materials.seed, self.name, asked, context_tokens, depth)
+        pair = self.pairs[(first + trial) % len(self.pairs)]
         lines = self._lines_for(pair, context_tokens, materials.tokenizer)
         sheet = Sheet(pair=pair, lines=lines, odd_line=_line_at(depth, lines))
         sample = replace(
@@ -91,13 +88,14 @@ class Repeat(Depths):
             answer_tokens=self.answer_tokens(context_tokens),
         )
         if not self.controls:
-            return sample, ()
+            return Asked(sample=sample)
         few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(depth, _CONTROL_LINES))
         controls = (
             replace(self._sample(materials, few, few.text), control="ceiling"),
             replace(self._sample(materials, few, few.bare), control="floor"),
         )
-        return replace(sample, controls=tuple(control.sample_id for control in controls)), controls
+        named = replace(sample, controls=tuple(control.sample_id for control in controls))
+        return Asked(sample=named, controls=controls)
 
     def _sample(self, materials: Materials, sheet: Sheet, text: str) -> Sample:
         """A sample of a list by itself, as a control is asked it."""
@@ -136,6 +134,22 @@ class Repeat(Depths):
                 f"instruction, and {_CONTROL_LINES} are the fewest; ask for longer ones"
             )
         return fitting
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListMaker:
+    """Makes the samples of a run."""
+
+    task: Repeat
+    materials: Materials
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The list of one length, depth and trial, and its controls."""
+        return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
+
+    def notes(self) -> tuple[str, ...]:
+        """Nothing has to be known."""
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

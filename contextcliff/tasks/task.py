@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
 
+from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
+from contextcliff.records.search import SearchPlan
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ class Materials:
     bins: int = 1
     """Bins that documents of natural length are drawn for, by `binning`: `quantile` or `fixed` widths."""
     binning: str = "quantile"
+    first_blocks: int = 1
+    """Blocks of each length that `Task.build` makes for a search, which asks for more of them as it goes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +53,18 @@ class TaskPlan:
     notes: tuple[str, ...] = ()
     audit: LengthAudit | None = None
     """How long the documents are, where they have their natural length."""
+
+
+class Blocks(Protocol):
+    """Builds the samples of a search, a block at a time; a block is the same whenever it is built."""
+
+    def block(self, context_tokens: int, index: int) -> TaskPlan:
+        """The samples of the `index`-th block of a length, and their controls."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of how the samples built so far were made."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +142,18 @@ class Task(ABC):
         """What determines the samples, for the run's fingerprint: every key but those of `not_asked`."""
         return {"task": self.name, **configured(cast("DataclassInstance", self), but=self.not_asked)}
 
+    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:  # noqa: ARG002
+        """What a search of the cap may ask; None where the task has a fixed number of samples."""
+        return None
+
+    def blocks(self, materials: Materials) -> Blocks:  # noqa: ARG002 - for tasks with a search plan
+        """The samples of a search; only a task with a `search_plan` has them."""
+        raise ConfigError(f"task={self.name}: has a fixed number of samples, and no search")
+
+    def text_tokens(self, context_budget: ContextBudget) -> int:
+        """Tokens of text that an endless dataset has to give."""
+        return self.longest_context(context_budget)
+
     def shortened(self, context_budget: ContextBudget) -> Self:  # noqa: ARG002 - for tasks that design lengths
         """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
         return self
@@ -140,7 +168,10 @@ class Task(ABC):
 
     @abstractmethod
     def build(self, materials: Materials) -> TaskPlan:
-        """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
+        """All samples of the run, without their prompts; of a search the first blocks of each length.
+
+        Raises `ConfigError` for texts too short.
+        """
 
     def texts_to_embed(
         self,

@@ -1,4 +1,8 @@
-"""A text cut to an exact budget with sentences hidden in it: what every needle task builds on."""
+"""A text cut to an exact budget with sentences hidden in it: what every needle task builds on.
+
+Places are characters of `Haystack.text`. That is the document, and after its end its beginning again, where contexts
+begin anywhere and a finite text is gone round.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,10 @@ _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
 SEAM_TOKENS = 3
 """Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
+_ROUND = "\n\n"
+"""Stands between the end of a text and its beginning, where it is gone round."""
+FRESH_CHARACTERS = 200_000
+"""Of an endless text: contexts begin at one of the sentences up to here."""
 _SEAM_CHARACTERS = 60
 """Tokens are counted anew so far around a hidden sentence; no token reaches further than a word."""
 
@@ -47,15 +55,24 @@ class Haystack:
     text: TokenisedText
     boundaries: tuple[int, ...]
     tokenizer: Tokenizer
+    starts: tuple[int, ...] = (0,)
+    """Where contexts may begin: at the start of the text, or at its sentences."""
 
-    def end_for(self, context_tokens: int) -> int:
-        """A character beyond which no prompt of this length reaches."""
-        return self.text.end_for(0, context_tokens)
+    def end_for(self, context_tokens: int, *, start: int = 0) -> int:
+        """A character beyond which no prompt of this length from `start` on reaches."""
+        return self.text.end_for(start, context_tokens)
 
     def hide(
-        self, facts: Sequence[Fact], *, context_tokens: int, before: str, after: str, cut_for: str | None = None
+        self,
+        facts: Sequence[Fact],
+        *,
+        context_tokens: int,
+        before: str,
+        after: str,
+        cut_for: str | None = None,
+        start: int = 0,
     ) -> Hidden:
-        """Put each fact between two sentences nearest to its depth, in a text that fills `context_tokens`.
+        """Put each fact between two sentences nearest to its depth, in the text from `start` that fills the length.
 
         The budget covers chat template, `before`, text, facts and `after`. Facts that fall between the same two
         sentences stand there in the order given. With `cut_for`, the text is cut as if that stood in the place of
@@ -71,8 +88,8 @@ class Haystack:
                 f"task.lengths: {context_tokens:,} is too short: template, question and needle alone take "
                 f"{together + len(facts):,} tokens; ask for longer ones"
             )
-        reach = self.text.end_for(0, roughly)
-        places = [nearest_start(self.boundaries, self._character_at(fact.depth, reach), before=reach) for fact in facts]
+        reach = self.text.end_for(start, roughly)
+        places = [self._place(fact.depth, start, reach) for fact in facts]
         inserted: dict[int, str] = {}
         for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
             inserted[place] = inserted.get(place, "") + piece
@@ -81,15 +98,17 @@ class Haystack:
         reserved = frame if cut_for is None else self.tokenizer.count_prompt(Prompt(user=f"{before}{cut_for}"))
         added = sum(self._added_tokens(place, piece) for place, piece in inserted.items())
         budget = context_tokens - reserved - added - SEAM_TOKENS
-        if budget > self.text.tokens:
+        if budget > self.tokens_of_text:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} tokens need {budget:,} tokens of text, and the dataset has "
-                f"{self.text.tokens:,}; ask for shorter ones, give more text (dataset.paths), or take dataset=synthetic"
+                f"{self.tokens_of_text:,}; ask for shorter ones, give more text (dataset.paths), or take "
+                "dataset=synthetic"
             )
-        end = max(self.text.end_for(0, budget), *places) if places else self.text.end_for(0, budget)
-        held, token_places = self.text.tokens_between(0, end), [self.text.tokens_between(0, place) for place in places]
+        end = max(self.text.end_for(start, budget), *places) if places else self.text.end_for(start, budget)
+        held = self.text.tokens_between(start, end)
+        token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
-            recipe=Recipe(user=(Words(text=before), *self._with(inserted, end), Words(text=after))),
+            recipe=Recipe(user=(Words(text=before), *self._with(inserted, start, end), Words(text=after))),
             built_tokens=frame + added + held,
             token_places=tuple(token_places),
             off=max(
@@ -99,13 +118,35 @@ class Haystack:
             else 0.0,
         )
 
-    def _with(self, inserted: dict[int, str], end: int) -> tuple[Words | Passage, ...]:
+    @property
+    def tokens_of_text(self) -> int:
+        """Tokens of the document as far as it was tokenised, each once."""
+        return self.text.tokens_between(0, min(len(self.text.text), len(self.document.text)))
+
+    def _place(self, depth: float, start: int, reach: int) -> int:
+        """The sentence start nearest to a depth of the text from `start` to `reach`."""
+        place = nearest_start(self.boundaries, self._character_at(depth, start, reach), before=reach)
+        return max(start, place)
+
+    def _with(self, inserted: dict[int, str], start: int, end: int) -> tuple[Words | Passage, ...]:
         pieces: list[Words | Passage] = []
-        start = 0
         for place, text in inserted.items():
-            pieces += [Passage(document_id=self.document.document_id, start=start, end=place), Words(text=text)]
+            pieces += [*self._passages(start, place), Words(text=text)]
             start = place
-        return (*pieces, Passage(document_id=self.document.document_id, start=start, end=end))
+        return (*pieces, *self._passages(start, end))
+
+    def _passages(self, start: int, end: int) -> tuple[Words | Passage, ...]:
+        """The text between two places; across the document's end, its end and its beginning."""
+        name, size = self.document.document_id, len(self.document.text)
+        again = size + len(_ROUND)
+        if end <= size:
+            return (Passage(document_id=name, start=start, end=end),)
+        if start >= again:
+            return (Passage(document_id=name, start=start - again, end=end - again),)
+        before = (Passage(document_id=name, start=start, end=size),) if start < size else ()
+        seam = Words(text=_ROUND[max(0, start - size) : end - size])
+        after = (Passage(document_id=name, start=0, end=end - again),) if end > again else ()
+        return (*before, seam, *after)
 
     def _added_tokens(self, place: int, piece: str) -> int:
         """Tokens by which a piece that goes in at `place` lengthens the text."""
@@ -114,9 +155,30 @@ class Haystack:
         right = text[place : place + _SEAM_CHARACTERS]
         return len(self.tokenizer.starts(f"{left}{piece}{right}")) - len(self.tokenizer.starts(f"{left}{right}"))
 
-    def _character_at(self, depth: float, end: int) -> int:
-        index = round(depth * self.text.tokens_between(0, end))
+    def _character_at(self, depth: float, start: int, end: int) -> int:
+        index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, end))
         return end if index >= self.text.tokens else min(end, self.text.starts[index])
+
+
+def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
+    """Tokenise a whole document, so that contexts of up to `tokens` tokens can begin at any of its sentences.
+
+    A finite text is gone round. The places where contexts begin do not depend on `tokens`, so that another length
+    changes no context.
+    """
+    text = document.text
+    if document.endless:
+        begins = sentence_starts(text[:FRESH_CHARACTERS], language=document.language)
+    else:
+        begins = sentence_starts(text, language=document.language)
+        text = f"{text}{_ROUND}{text[: _characters_for(tokens, text, tokenizer)]}"
+    return Haystack(
+        document=document,
+        text=tokenise(text, tokenizer),
+        boundaries=sentence_starts(text, language=document.language),
+        tokenizer=tokenizer,
+        starts=tuple(begins),
+    )
 
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:

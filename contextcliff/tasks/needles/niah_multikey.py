@@ -57,6 +57,11 @@ class NiahMultikey(Depths, PlantingTask):
         asked = dict(super().asked())
         return {**asked, "depths": list(self.places)} if self.layout == "packed" else asked
 
+    @property
+    def shares_context(self) -> bool:
+        """With `packed`."""
+        return self.layout == "packed"
+
     def haystack_of(self, depth: float | None, trial: int) -> int:
         """One haystack for the whole row of depths, where they share their context."""
         return super().haystack_of(None if self.layout == "packed" else depth, trial)

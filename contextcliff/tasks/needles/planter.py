@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
+from contextcliff.tasks.grid import Asked
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
+from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
 from contextcliff.text.tokens import TokenisedText
 
@@ -27,12 +29,14 @@ class SampleSite:
     depth: float | None
     trial: int
     text: TokenisedText
+    start: int = 0
+    """Where the context begins, in characters of `text`."""
     end: int
-    """Characters of `text` that a prompt of this length can hold."""
+    """A character of `text` beyond which no prompt of this length reaches."""
 
     def holds(self, words: str) -> bool:
         """Whether the text of a prompt of this length holds these words already."""
-        return self.text.text.find(words, 0, self.end) >= 0
+        return self.text.text.find(words, self.start, self.end) >= 0
 
     def rng(self) -> random.Random:
         """Draws for this sample."""
@@ -73,28 +77,46 @@ class Made:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planter:
-    """Makes the samples of one task over its haystacks."""
+    """Makes the samples of one task over its haystacks, and keeps what is to be said of them."""
 
     task: PlantingTask
     materials: Materials
     haystacks: Sequence[Haystack]
     asked: str
+    made: list[Made] = field(default_factory=list)
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
-        """The sample of one length, depth and trial."""
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The sample of one length, depth and trial, and its controls."""
+        made = self._make(context_tokens=context_tokens, depth=depth, trial=trial)
+        self.made.append(made)
+        return Asked(sample=made.sample, controls=made.controls)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of the samples that were made."""
+        return (
+            *unused_notes(self.materials.corpus, count=len(self.haystacks)),
+            *planting_notes(self.made, misplaced=self.task.misplaced()),
+        )
+
+    def _make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
         task = self.task
         context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
         coordinates = (*context, depth, trial)
-        place = task.haystack_of(depth, trial)
-        haystack = self.haystacks[place]
+        context_seed = seed_of(*context, trial)
+        drawn = seed_of("start", context_seed if task.shares_context else seed_of(*coordinates))
+        if task.haystacks == "fresh":
+            haystack, start = self._fresh(drawn, context_tokens)
+        else:
+            haystack, start = self.haystacks[task.haystack_of(depth, trial)], 0
         site = SampleSite(
             seed=seed_of(*coordinates),
-            context_seed=seed_of(*context, trial),
+            context_seed=context_seed,
             context_tokens=context_tokens,
             depth=depth,
             trial=trial,
             text=haystack.text,
-            end=haystack.end_for(context_tokens),
+            start=start,
+            end=haystack.end_for(context_tokens, start=start),
         )
         planted = task.plant(site)
         after = self._after(planted.question)
@@ -106,6 +128,7 @@ class Planter:
             cut_for=self._after(max(planted.context_questions, key=self._tokens))
             if planted.context_questions
             else None,
+            start=start,
         )
         digest = digest_of(*coordinates)[:8]
         at = "" if depth is None else f"-d{depth:.3f}"
@@ -126,9 +149,20 @@ class Planter:
             metadata={**planted.metadata, **_distances(planted, hidden)},
             answer_tokens=task.answer_tokens(context_tokens),
         )
-        controls = self._controls(sample, planted, haystack, after) if task.controls else ()
+        controls = self._controls(sample, planted, haystack, site) if task.controls else ()
         named = _naming(sample, controls)
         return Made(sample=named, controls=controls, redrawn=planted.redrawn, off=hidden.off)
+
+    def _fresh(self, drawn: int, context_tokens: int) -> tuple[Haystack, int]:
+        """A text that is long enough, and a sentence of it: each sentence is as likely as any other."""
+        enough = [each for each in self.haystacks if each.tokens_of_text >= context_tokens]
+        pool = enough or [max(self.haystacks, key=lambda each: each.tokens_of_text)]
+        position = drawn % sum(len(each.starts) for each in pool)
+        for haystack in pool:
+            if position < len(haystack.starts):
+                return haystack, haystack.starts[position]
+            position -= len(haystack.starts)
+        raise AssertionError("the position is below the number of starts")
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
@@ -138,13 +172,15 @@ class Planter:
 
     def _cluster(self, haystack: Haystack, planted: Planted) -> str:
         """The haystack where there are several (it holds the contexts cut from it); else the packed context."""
-        return haystack.document.document_id if len(self.haystacks) > 1 else planted.context
+        several = self.task.haystacks != "fresh" and len(self.haystacks) > 1
+        return haystack.document.document_id if several else planted.context
 
-    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, after: str) -> tuple[Sample, ...]:
+    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, site: SampleSite) -> tuple[Sample, ...]:
+        after = self._after(planted.question)
         before = Words(text=f"{self.task.instruction}\n\n")
         evidence = " ".join(planted.facts[position].text for position in planted.evidence)
         shortest = min(self.task.lengths_in(self.materials.context_budget))
-        bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after)
+        bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after, start=site.start)
         recipes = {
             "ceiling": Recipe(user=(before, Words(text=evidence), Words(text=after))),
             "floor": bare.recipe,

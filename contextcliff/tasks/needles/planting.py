@@ -10,24 +10,29 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Literal
 
+from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
-from contextcliff.tasks.needles.haystack import prepare
-from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite, planting_notes
+from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepare_fresh
+from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import ValueForm, score_value
-from contextcliff.tasks.prose_sources import several_texts, unused_notes
-from contextcliff.tasks.task import Lever, Materials, Raised, ScoringContext, TaskPlan, configured
+from contextcliff.tasks.prose_sources import several_texts
+from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, configured
 
 _NOT_ASKED = (
-    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid", "trials"),
+    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
+    *("trials", "max_trials", "resolution"),
     *("reserve_tokens", "controls"),
     *NOT_IN_A_SAMPLE,
 )
 """Keys that say which samples there are, and nothing of what one of them is."""
+_CHARACTERS_PER_TOKEN = 8
+"""As an endless text counts them, with a margin."""
 _MISPLACED = 0.2
 """Of the text, where one depth is asked for, or none."""
 
@@ -36,8 +41,8 @@ _MISPLACED = 0.2
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
 
-    haystacks: PositiveInt = 1
-    """Different stretches of the text; eight or more make the result a general one."""
+    haystacks: PositiveInt | Literal["fresh"] = 1
+    """Different stretches of the text, or `fresh`: every sample starts at another sentence of it."""
     instruction: str
     """Stands before the text."""
     answer_format: str
@@ -46,20 +51,27 @@ class PlantingTask(DesignedLengths):
     @property
     def texts(self) -> int:
         """A text for each haystack."""
-        return self.haystacks
+        return 1 if self.haystacks == "fresh" else self.haystacks
+
+    def text_tokens(self, context_budget: ContextBudget) -> int:
+        """The longest length; where contexts begin anywhere, what of an endless text they can begin in too."""
+        extra = FRESH_CHARACTERS // _CHARACTERS_PER_TOKEN if self.haystacks == "fresh" else 0
+        return super().text_tokens(context_budget) + extra
+
+    @property
+    def shares_context(self) -> bool:
+        """Whether all depths of a length and trial ask of one context."""
+        return False
 
     @property
     def levers(self) -> tuple[Lever, ...]:
         """More haystacks too, where those that there are hold back what more samples of each can show."""
+        if self.haystacks == "fresh":
+            return super().levers
         return (*super().levers, Lever(now=self.haystacks, at=self._with_haystacks))
 
     def _with_haystacks(self, count: int) -> Raised:
         return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
-
-    @property
-    def places(self) -> tuple[float | None, ...]:
-        """Depths of the grid; one None for a task that has no depth."""
-        return (None,)
 
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
@@ -74,36 +86,35 @@ class PlantingTask(DesignedLengths):
 
     def haystack_of(self, depth: float | None, trial: int) -> int:
         """Which haystack a sample is cut from: the trials of a depth go round, from where the depth starts them."""
-        return (seed_of("haystack", depth) + trial) % self.haystacks
+        first = 0 if self.trials == "auto" else seed_of("haystack", depth)
+        return (first + trial) % self.texts
 
-    def build(self, materials: Materials) -> TaskPlan:
-        """One sample for each length, depth and trial, and their controls."""
-        lengths = self.lengths_in(materials.context_budget)
-        haystacks = [
-            prepare(document, tokens=max(lengths), tokenizer=materials.tokenizer)
-            for document in several_texts(materials.corpus, task=self.name, count=self.haystacks)
-        ]
+    @property
+    def most_blocks(self) -> int:
+        """A block for each haystack: one that comes again is no further evidence."""
+        return min(super().most_blocks, self.texts) if self.texts > 1 else super().most_blocks
+
+    def maker(self, materials: Materials) -> Planter:
+        """Tokenises the texts, and makes samples of them."""
+        longest = max(self.lengths_in(materials.context_budget))
+        texts = self._texts(materials)
+        ready = prepare_fresh if self.haystacks == "fresh" else prepare
+        haystacks = [ready(document, tokens=longest, tokenizer=materials.tokenizer) for document in texts]
         for haystack in haystacks:
-            self.check_text(haystack.text.text[: haystack.end_for(max(lengths))])
-        planter = Planter(task=self, materials=materials, haystacks=haystacks, asked=digest_of(dict(self.asked())))
-        made = [
-            planter.make(context_tokens=length, depth=depth, trial=trial)
-            for length in lengths
-            for depth in self.places
-            for trial in range(self.trials)
-        ]
-        controls = {control.sample_id: control for item in made for control in item.controls}
-        return TaskPlan(
-            samples=tuple(item.sample for item in made),
-            controls=tuple(controls.values()),
-            notes=(
-                *unused_notes(materials.corpus, count=self.haystacks),
-                *planting_notes(made, misplaced=self._misplaced()),
-            ),
-        )
+            self.check_text(
+                haystack.text.text if self.haystacks == "fresh" else haystack.text.text[: haystack.end_for(longest)]
+            )
+        return Planter(task=self, materials=materials, haystacks=haystacks, asked=digest_of(dict(self.asked())))
 
-    def _misplaced(self) -> float:
-        """From how far on a needle stands at another depth than its own: that between two that are asked for."""
+    def _texts(self, materials: Materials) -> tuple[Document, ...]:
+        count = len(materials.corpus.documents) if self.haystacks == "fresh" else self.haystacks
+        return several_texts(materials.corpus, task=self.name, count=count)
+
+    def misplaced(self) -> float:
+        """From how far on a needle stands at another depth than its own, as a share of the text.
+
+        That is the distance between two depths that are asked for.
+        """
         depths = sorted({depth for depth in self.places if depth is not None})
         return min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
 

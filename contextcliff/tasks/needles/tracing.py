@@ -60,6 +60,11 @@ class Tracing(Depths, PlantingTask):
                 f"more than the whole text; {1.0 / self.hops:.3g} is the most"
             )
 
+    @property
+    def trials_in_block(self) -> int:
+        """A trial for each distance."""
+        return len(self.distances)
+
     def plant(self, site: SampleSite) -> Planted:
         """The chain that is asked for from the depth on, the others anywhere."""
         rng = site.rng()
@@ -73,7 +78,7 @@ class Tracing(Depths, PlantingTask):
             value = NUMBER.draw(rng)
             if value not in values and not site.holds(value):
                 values.append(value)
-        distance = self.distances[site.trial % len(self.distances)]
+        distance = self.distances[site.trial % len(self.distances)]  # a block has each distance as often
         start = min(site.depth or 0.0, 1.0 - distance * self.hops)
         places = [start + distance * position for position in range(self.hops + 1)]
         facts: list[Fact] = []

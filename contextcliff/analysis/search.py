@@ -1,0 +1,264 @@
+"""The sequential search of the safe cap: which length is decided how, and what to ask next.
+
+`follow` replays a search over the blocks that are answered. It is a pure function of them, so that a run that was
+killed, one that asked ahead, and an analysis of stored answers make the same decisions. A block counts only when it is
+complete and all blocks before it are, whatever order its answers came in.
+
+The walk goes from the shortest length up and ends at the first that does not pass. With `SearchPlan.refine`, lengths
+between the last one passed and that one are then bisected. Passing costs nothing. After k − 1 failures a length is
+tested at alpha · 2⁻ᵏ, so that a walk that may be refined runs at alpha / 2 from its start: the first length that is
+truly below the threshold after each failure can pass wrongly with that probability, and these sum to at most alpha.
+Without refining the walk is a fixed sequence of tests, each at alpha (W. Maurer, L. A. Hothorn and W. Lehmacher 1995).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.search import BlockEvidence, Decision, Search, SearchPlan, TestedLength
+from contextcliff.statistics.e_process import EProcess, above, above_share, below, below_share
+
+REFINED_TO = 16
+"""Refining ends at this part of the distance between the last length passed and the first failed, by default."""
+BASELINE_SAMPLES = 5
+"""Fewest scored samples that a baseline is built on."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class BlockKey:
+    """A block of samples: the `index`-th of its length, from 0."""
+
+    context_tokens: int
+    index: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockScores:
+    """The scores of a complete block, one a piece of evidence: a sample, or the mean of samples that share a text."""
+
+    low: tuple[float, ...]
+    """Unscored samples counted as 0."""
+    high: tuple[float, ...]
+    """Unscored samples counted as 1."""
+    scored: int
+    """Samples with a score."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchRule:
+    """What a length has to show: a mean score above `threshold`, or above that share of the shortest length's."""
+
+    threshold: float
+    relative: bool
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """A search as far as it is answered, and the blocks that it needs next; none where it is at its end."""
+
+    search: Search
+    wanted: tuple[BlockKey, ...]
+
+
+def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
+    """The scores of one complete block, in the order of their coordinates.
+
+    Samples that share a text count once, by their mean: within a text their scores depend on each other.
+    """
+    units: defaultdict[str, list[ScoredSample]] = defaultdict(list)
+    for item in sorted(samples, key=_coordinates):
+        units[item.sample.cluster or item.sample.sample_id].append(item)
+    return BlockScores(
+        low=tuple(_mean(unit, unscored_as=0.0) for unit in units.values()),
+        high=tuple(_mean(unit, unscored_as=1.0) for unit in units.values()),
+        scored=sum(item.score is not None for item in samples),
+    )
+
+
+def complete_blocks(scored: Iterable[ScoredSample], plan: SearchPlan) -> dict[BlockKey, BlockScores]:
+    """The scores of every block of which each sample has an outcome, be it a score or a failure to get one."""
+    blocks: defaultdict[BlockKey, list[ScoredSample]] = defaultdict(list)
+    for item in scored:
+        if item.sample.block is not None and item.failure != NOT_SENT:
+            key = BlockKey(context_tokens=item.sample.context_tokens, index=item.sample.block)
+            blocks[key].append(item)
+    return {key: block_scores(samples) for key, samples in blocks.items() if len(samples) == plan.block}
+
+
+def blocks_used(search: Search, *, relative: bool) -> frozenset[BlockKey]:
+    """The blocks that the decisions rest on, with those of the baseline that others were compared with."""
+    used = {
+        BlockKey(context_tokens=each.context_tokens, index=index)
+        for each in search.tested
+        for index in range(each.n_blocks)
+    }
+    paired = {BlockKey(context_tokens=search.plan.lengths[0], index=key.index) for key in used} if relative else set()
+    return frozenset(used | paired)
+
+
+def _coordinates(item: ScoredSample) -> tuple[int, float, str]:
+    sample = item.sample
+    return (sample.trial, -1.0 if sample.depth is None else sample.depth, sample.sample_id)
+
+
+def _mean(unit: Sequence[ScoredSample], *, unscored_as: float) -> float:
+    return math.fsum(unscored_as if item.score is None else item.score for item in unit) / len(unit)
+
+
+def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
+    """Replay the search over the blocks that are answered, up to the first that is not."""
+    steps = list(_Walker(plan=plan, rule=rule, blocks=blocks).walk())
+    tested = tuple(tested for tested, _ in steps)
+    return Followed(search=Search(plan=plan, tested=tested), wanted=steps[-1][1] if steps else ())
+
+
+def blocks_ahead(
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
+) -> tuple[BlockKey, ...]:
+    """The next blocks that the search will want if every block turns out like its length so far, at most `most`.
+
+    The first ones are those that it wants now.
+    """
+    guessed = dict(blocks)
+    ahead: dict[BlockKey, None] = {}
+    while len(ahead) < most:
+        wanted = [key for key in follow(plan, rule, guessed).wanted if key not in guessed]
+        if not wanted:
+            break
+        for key in wanted[: most - len(ahead)]:
+            ahead[key] = None
+            guessed[key] = _guess(plan, key, guessed)
+    return tuple(ahead)
+
+
+def _guess(plan: SearchPlan, key: BlockKey, blocks: Mapping[BlockKey, BlockScores]) -> BlockScores:
+    """A block as good as the nearest length that is no longer, or perfect where none is."""
+    shorter = [known for known in blocks if known.context_tokens <= key.context_tokens]
+    nearest = max((known.context_tokens for known in shorter), default=None)
+    scores = [score for known in shorter if known.context_tokens == nearest for score in blocks[known].low]
+    mean = sum(scores) / len(scores) if scores else 1.0
+    size = len(next(iter(blocks.values())).low) if blocks else plan.block
+    return BlockScores(low=(mean,) * size, high=(mean,) * size, scored=size)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Walker:
+    plan: SearchPlan
+    rule: SearchRule
+    blocks: Mapping[BlockKey, BlockScores]
+
+    def walk(self) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
+        """Each tested length, with the blocks that it still needs; it is the last one where there are some."""
+        low: int | None = None
+        high: TestedLength | None = None
+        for length in self.plan.lengths:
+            tested, wanted = self._test(length, failures=0)
+            yield tested, wanted
+            if tested.decision == "open":
+                return
+            if tested.decision not in ("passed", "baseline"):
+                high = tested
+                break
+            low = length
+        if not self.plan.refine or low is None or high is None or high.decision != "below":
+            return
+        yield from self._refine(low, high.context_tokens)
+
+    def _refine(self, low: int, high: int) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
+        resolution, failures = self.plan.resolution or max(1, (high - low) // REFINED_TO), 1
+        while high - low > resolution:
+            middle = (low + high) // 2
+            tested, wanted = self._test(middle, failures=failures)
+            yield tested, wanted
+            if tested.decision == "open":
+                return
+            if tested.decision == "passed":
+                low = middle
+            else:
+                high, failures = middle, failures + 1
+
+    def _alpha(self, failures: int) -> float:
+        alpha = 1.0 - self.rule.confidence
+        return alpha * 2.0 ** -(failures + 1) if self.plan.refine else alpha
+
+    def _test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+        alpha = self._alpha(failures)
+        if self.rule.relative and length == self.plan.lengths[0]:
+            return self._baseline(length, alpha)
+        evidence: list[BlockEvidence] = []
+        decision: Decision = "unsettled"
+        wanted: tuple[BlockKey, ...] = ()
+        rise, fall = self._processes()
+        n = 0
+        for index in range(self.plan.most_blocks):
+            needed = self._needed(length, index)
+            wanted = tuple(key for key in needed if key not in self.blocks)
+            if wanted:
+                decision = "open"
+                break
+            low, high = self._values(needed)
+            rise, fall, n = rise.after(low), fall.after(high), n + len(low)
+            evidence.append(BlockEvidence(n=n, e_above=rise.value, e_below=fall.value))
+            if rise.value >= 1.0 / alpha:
+                decision = "passed"
+                break
+            if fall.value >= 1.0 / (1.0 - self.rule.confidence):
+                decision = "below"
+                break
+        return self._tested(length, alpha, decision, failures, evidence), wanted
+
+    def _baseline(self, length: int, alpha: float) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+        """The shortest length under a relative threshold: asked until it has samples enough to be compared with."""
+        scored, total = 0, 0.0
+        for index in range(self.plan.most_blocks):
+            key = BlockKey(context_tokens=length, index=index)
+            if key not in self.blocks:
+                return self._tested(length, alpha, "open", 0, (), index), (key,)
+            scored, total = scored + self.blocks[key].scored, total + sum(self.blocks[key].low)
+            if scored >= BASELINE_SAMPLES and total > 0.0:
+                return self._tested(length, alpha, "baseline", 0, (), index + 1), ()
+        return self._tested(length, alpha, "unsettled", 0, (), self.plan.most_blocks), ()
+
+    def _needed(self, length: int, index: int) -> tuple[BlockKey, ...]:
+        """The block of a length, and the baseline's with the same coordinates where it is compared with one."""
+        own = BlockKey(context_tokens=length, index=index)
+        return (BlockKey(context_tokens=self.plan.lengths[0], index=index), own) if self.rule.relative else (own,)
+
+    def _processes(self) -> tuple[EProcess, EProcess]:
+        of = (above_share, below_share) if self.rule.relative else (above, below)
+        return of[0](self.rule.threshold), of[1](self.rule.threshold)
+
+    def _values(self, needed: Sequence[BlockKey]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What is bet on: scores, or their differences from the share of the baseline's scores they are paired with."""
+        own = self.blocks[needed[-1]]
+        if not self.rule.relative:
+            return own.low, own.high
+        base, share = self.blocks[needed[0]], self.rule.threshold
+        return (
+            tuple(here - share * there for here, there in zip(own.low, base.high, strict=True)),
+            tuple(here - share * there for here, there in zip(own.high, base.low, strict=True)),
+        )
+
+    def _tested(
+        self,
+        length: int,
+        alpha: float,
+        decision: Decision,
+        failures: int,
+        evidence: Iterable[BlockEvidence],
+        n_blocks: int | None = None,
+    ) -> TestedLength:
+        blocks = tuple(evidence)
+        return TestedLength(
+            context_tokens=length,
+            alpha=alpha,
+            decision=decision,
+            refined=failures > 0,
+            blocks=blocks,
+            n_blocks=len(blocks) if n_blocks is None else n_blocks,
+        )

@@ -1,0 +1,73 @@
+"""A sequential search of the safe cap: what it may ask, and how it decided each length that it tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Decision = Literal["baseline", "passed", "below", "unsettled", "open"]
+"""`baseline`: the length that the others are compared with. `unsettled`: the most samples were asked, and neither claim
+was shown. `open`: the search ended before the length was decided (out of budget, interrupted, or not asked yet)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchPlan:
+    """What a search may ask: the lengths of the walk, and how many samples of each."""
+
+    lengths: tuple[int, ...]
+    """Prompt lengths in tokens that the walk goes through, ascending."""
+    block: int
+    """Samples in a block: one at each depth, or a batch where the task has no depths."""
+    most_blocks: int
+    """At one length."""
+    refine: bool
+    """Whether lengths between the last one passed and the first one failed are tested after the walk."""
+    resolution: int | None = None
+    """Tokens between the two at which refining ends; None: a sixteenth of their distance after the walk."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BlockEvidence:
+    """The evidence about one length at the end of one of its blocks."""
+
+    n: int
+    """Pieces of evidence so far: samples, or texts where samples share one."""
+    e_above: float
+    """E-value against "the mean score is at most the threshold", unscored samples counted as 0."""
+    e_below: float
+    """E-value against "the mean score is at least the threshold", unscored samples counted as 1."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TestedLength:
+    """How one length was decided. Listed in the order of testing, which refining takes up and down."""
+
+    __test__ = False  # not a class of tests
+
+    context_tokens: int
+    alpha: float
+    """The error that the test of this length may make: it passes at an e-value of 1/alpha."""
+    decision: Decision
+    refined: bool
+    """Whether it lies between two lengths of the walk."""
+    blocks: tuple[BlockEvidence, ...]
+    """One a block that counted; empty for a baseline."""
+    n_blocks: int
+    """Blocks that counted."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """How a search went, as far as it came."""
+
+    plan: SearchPlan
+    tested: tuple[TestedLength, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last length was not decided."""
+        return bool(self.tested) and self.tested[-1].decision == "open"
+
+    def of(self, context_tokens: int) -> TestedLength | None:
+        """How this length was decided; None where it was not tested."""
+        return next((each for each in self.tested if each.context_tokens == context_tokens), None)
