@@ -12,12 +12,14 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_cei
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
+from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bound
 from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.search import Search
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -58,10 +60,14 @@ def study_of(
     they name.
     """
     relative = settings.is_relative(by_default=facts.relative_by_default)
+    search = None
+    if facts.search is not None:
+        search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
-    sequence, threshold = sequence_of(groups, settings, relative=relative) if groups else (None, None)
+    sequence, threshold = sequence_of(groups, settings, relative=relative, search=search) if groups else (None, None)
     return Study(
         scored=tuple(scored),
+        search=search,
         controls=tuple(controls),
         settings=settings,
         facts=facts,
@@ -80,18 +86,24 @@ def study_of(
 
 
 def sequence_of(
-    groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool
+    groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool, search: Search | None = None
 ) -> tuple[FixedSequenceTest, Threshold]:
     """The walk over at least one length, and what each had to clear."""
     results = summarise(groups, settings.confidence)
-    threshold = make_threshold(
+    threshold: Threshold = make_threshold(
         results,
         threshold=settings.threshold,
         relative=relative,
         confidence=settings.confidence,
         baseline=_baseline(groups, settings, binary=results[0].binary),
     )
-    return fixed_sequence_test(results, threshold, settings.confidence), threshold
+    if search is not None:
+        threshold = by_search = SearchThreshold(asked=threshold, search=search)
+        results = tuple(with_sequential_bound(result, by_search) for result in results)
+    sequence = fixed_sequence_test(
+        results, threshold, settings.confidence, is_open=search is not None and search.is_open
+    )
+    return sequence, threshold
 
 
 def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> LengthResult | None:
@@ -129,7 +141,7 @@ def _safe_cap(
         tokens=tokens,
         ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=sequence is not None and sequence.stop is None,
+        censored=sequence is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window,
         rule="walk_up",
         threshold=settings.threshold,

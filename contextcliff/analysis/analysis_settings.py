@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from contextcliff.analysis.search import SearchRule
+from contextcliff.errors import ConfigError
 from contextcliff.settings import Fraction, PositiveInt, settings
 
 
@@ -25,6 +27,15 @@ class AnalysisSettings:
     """About as many documents in each bin, or equal widths in tokens."""
     baseline_tokens: PositiveInt | None = None
     """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""
+
+    def search_rule(self, *, relative: bool) -> SearchRule:
+        """What a search has to show of a length. Raises `ConfigError` for a threshold that no search can test."""
+        if not 0.0 < self.threshold < 1.0 and not (relative and self.threshold == 1.0):
+            raise ConfigError(
+                f"analysis.threshold={self.threshold:g}: task.trials=auto tests a threshold above 0 and below 1; give "
+                "such a one, or a fixed number of samples, task.trials=N"
+            )
+        return SearchRule(threshold=self.threshold, relative=relative, confidence=self.confidence)
 
     def is_relative(self, *, by_default: bool) -> bool:
         """Whether the threshold is a share of the baseline's score; `by_default` is what the task is made for."""

@@ -39,6 +39,8 @@ class FixedSequenceTest:
     degraded: tuple[int, ...]
     """Positions in `results`, from `cleared` on, of the lengths whose shown interval lies below the threshold."""
     verdict: Verdict
+    is_open: bool = False
+    """Whether a search ended before the length at which it stood was decided."""
 
     @property
     def last_cleared(self) -> LengthResult | None:
@@ -56,8 +58,13 @@ class FixedSequenceTest:
         return None if self.last_cleared is None else self.last_cleared.bin.max_tokens
 
 
-def fixed_sequence_test(results: Sequence[LengthResult], threshold: Threshold, confidence: float) -> FixedSequenceTest:
-    """Test the lengths from the shortest up until one fails, and give the verdict on what follows."""
+def fixed_sequence_test(
+    results: Sequence[LengthResult], threshold: Threshold, confidence: float, *, is_open: bool = False
+) -> FixedSequenceTest:
+    """Test the lengths from the shortest up until one fails, and give the verdict on what follows.
+
+    `is_open`: a search ended before it had decided its last length.
+    """
     results = tuple(results)
     cleared = 0
     while cleared < len(results) and threshold.is_shown_above(results[cleared]):
@@ -67,13 +74,22 @@ def fixed_sequence_test(results: Sequence[LengthResult], threshold: Threshold, c
         results=results,
         cleared=cleared,
         degraded=degraded,
-        verdict=_verdict(results, cleared, degraded, threshold, confidence),
+        verdict=_verdict(results, cleared, degraded, threshold, confidence, is_open=is_open),
+        is_open=is_open,
     )
 
 
 def _verdict(
-    results: Sequence[LengthResult], cleared: int, degraded: Sequence[int], threshold: Threshold, confidence: float
+    results: Sequence[LengthResult],
+    cleared: int,
+    degraded: Sequence[int],
+    threshold: Threshold,
+    confidence: float,
+    *,
+    is_open: bool,
 ) -> Verdict:
+    if is_open and not degraded:
+        return "insufficient_evidence"
     if cleared == len(results):
         return "flat"
     if not degraded:

@@ -142,8 +142,22 @@ def _guess(plan: SearchPlan, key: BlockKey, blocks: Mapping[BlockKey, BlockScore
     nearest = max((known.context_tokens for known in shorter), default=None)
     scores = [score for known in shorter if known.context_tokens == nearest for score in blocks[known].low]
     mean = sum(scores) / len(scores) if scores else 1.0
-    size = len(next(iter(blocks.values())).low) if blocks else plan.block
-    return BlockScores(low=(mean,) * size, high=(mean,) * size, scored=size)
+    return even_block(plan, mean)
+
+
+def even_block(plan: SearchPlan, score: float) -> BlockScores:
+    """A block in which every sample has this score."""
+    scores = (score,) * plan.block_evidence
+    return BlockScores(low=scores, high=scores, scored=plan.block)
+
+
+def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
+    """Blocks of a length by which the best possible answers pass; the most where even they do not."""
+    lengths = plan.lengths[:2] if rule.relative else plan.lengths[:1]
+    perfect = even_block(plan, perfect_score)
+    blocks = {BlockKey(context_tokens=n, index=i): perfect for n in lengths for i in range(plan.most_blocks)}
+    tested = follow(plan, rule, blocks).search.of(lengths[-1])
+    return plan.most_blocks if tested is None else max(1, tested.n_blocks)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,7 @@ from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.search import Search, SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +38,8 @@ class StudyFacts:
     """What embedded the sentences of the answers; None: nothing did."""
     audit: LengthAudit | None = None
     """How long the documents are, where they have their natural length."""
+    search: SearchPlan | None = None
+    """What the search of the cap could ask; None where the number of samples was fixed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +47,7 @@ class Study:
     """The input of every finding. `sequence` and `threshold` are None for a run without samples."""
 
     scored: tuple[ScoredSample, ...]
-    """All planned samples, unscored ones included, without controls."""
+    """All planned samples, unscored ones included, without controls. Of a search: those that its decisions rest on."""
     controls: tuple[ScoredSample, ...]
     """The scored controls that samples name in `Sample.controls`; they count in no score."""
     settings: AnalysisSettings
@@ -55,6 +58,8 @@ class Study:
     """The samples by length, shortest first; `results` are in the same order."""
     sequence: FixedSequenceTest | None
     threshold: Threshold | None
+    search: Search | None
+    """How the search went; None where the number of samples was fixed."""
     control_levels: tuple[ControlLevel, ...]
     """The controls of every length; empty where the run has none."""
     safe_cap: SafeCap

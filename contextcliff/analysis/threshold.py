@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
@@ -26,6 +26,11 @@ class Threshold(Protocol):
     @property
     def described(self) -> AskedThreshold:
         """The threshold as it was asked for, with its baseline where it has one."""
+        ...
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether a search decided the lengths, and not a test of a fixed number of samples."""
         ...
 
     def is_shown_above(self, result: LengthResult) -> bool:
@@ -54,7 +59,9 @@ class Threshold(Protocol):
 
 
 def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
-    """Whether the whole of the interval that is shown lies below the threshold."""
+    """Whether the whole of the interval that is shown lies below the threshold; in a search, whether that was shown."""
+    if threshold.is_sequential:
+        return threshold.is_shown_below(result)
     return result.bin.ci_high is not None and threshold.score is not None and result.bin.ci_high < threshold.score
 
 
@@ -64,6 +71,7 @@ class AbsoluteThreshold:
 
     threshold: float
     confidence: float
+    is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:
@@ -107,6 +115,7 @@ class RelativeThreshold:
     confidence: float
     baseline: LengthResult
     members: tuple[LengthResult, ...]
+    is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:

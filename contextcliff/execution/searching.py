@@ -93,4 +93,3 @@ class SearchSource:
         if len(samples) == len(block):
             self._complete[key] = block_scores(samples)
             self.on_change(self.search)
-

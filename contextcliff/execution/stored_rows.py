@@ -11,8 +11,10 @@ from pydantic import TypeAdapter
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
+from contextcliff.records.search import SearchPlan
 
 _audit = TypeAdapter(LengthAudit)
+_search = TypeAdapter(SearchPlan)
 _texts = TypeAdapter(dict[str, str])
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
@@ -36,6 +38,7 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         "api": facts.api,
         **({} if facts.judge is None else judge_strings(facts.judge, served=facts.judge_served)),
         **({} if facts.embedder is None else embedder_strings(facts.embedder)),
+        **({} if facts.search is None else {"search": json.dumps(asdict(facts.search))}),
     }
 
 
@@ -75,6 +78,7 @@ def facts_from_json(text: str) -> RunFacts:
         judge=strings.get("judge"),
         judge_served=strings.get("judge_served") or None,
         embedder=strings.get("embedder"),
+        search=_search.validate_json(strings["search"]) if "search" in strings else None,
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
 
-
 NOT_SENT = "not_sent"
 """Why a planned sample has no answer, where it was not sent yet."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
+from contextcliff.records.search import SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +52,8 @@ class RunFacts:
     """What the judge's server called that model."""
     embedder: str | None = None
     """What embedded the texts that scores use; None: nothing did."""
+    search: SearchPlan | None = None
+    """What the search of the cap could ask; None where the number of samples was fixed."""
 
 
 SCHEMA_VERSION = 1
@@ -97,6 +100,8 @@ class Counts:
     errors: Mapping[str, int]
     pilot: int = 0
     """Samples that only chose where the others went; counted in nothing else."""
+    ahead: int = 0
+    """Samples that a search asked ahead and did not need; counted in nothing else, and kept for later runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

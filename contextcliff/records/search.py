@@ -18,6 +18,8 @@ class SearchPlan:
     """Prompt lengths in tokens that the walk goes through, ascending."""
     block: int
     """Samples in a block: one at each depth, or a batch where the task has no depths."""
+    block_evidence: int
+    """Pieces of evidence in a block: its samples, or fewer where some of them share a text."""
     most_blocks: int
     """At one length."""
     refine: bool

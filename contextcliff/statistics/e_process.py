@@ -6,8 +6,8 @@ inequality). What is tested is the weighted wealth of several bets, each of them
 E = Σₖ wₖ Πᵢ (1 + λₖ(xᵢ − θ)) with λₖ = (pₖ − θ) / (θ(1 − θ)) (I. Waudby-Smith and A. Ramdas, "Estimating means of
 bounded random variables by betting", JRSS B 86 (2024) 1-27).
 
-Scores come in blocks. Inside a block λ is fixed and the scores are independent, so that the expected factor of the block
-is Π(1 + λ(mᵢ − θ)) for means mᵢ, and at most 1 whenever these average at most θ, however unequal they are (the
+Scores come in blocks. Inside a block λ is fixed and the scores are independent, so that the expected factor of the
+block is Π(1 + λ(mᵢ − θ)) for means mᵢ, and at most 1 whenever these average at most θ, however unequal they are (the
 inequality of arithmetic and geometric means). Three things break this: to look inside a block, to take answers in the
 order in which they come, and scores of one text, which depend on each other. Samples that share a text have to be
 passed as one score, their mean.
@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 _WEIGHTS = (0.15, 0.25, 0.30, 0.30)
 _PLACES = (0.25, 0.5, 0.75, 0.925)
 """Where the true means for which the bets are best lie, as shares of the way from the threshold to 1 (or to 0)."""
+_LEAST = 1e-4
 _SHARES_OF_STAKE = (0.2, 0.4, 0.7, 0.92)
 """Of the largest bet that cannot lose everything, against a share of a baseline."""
 
@@ -79,6 +80,20 @@ def below_share(share: float) -> EProcess:
     """Against "the mean is at least `share` of the baseline's", for the same differences."""
     _require_share(share)
     return _process([-part for part in _SHARES_OF_STAKE], centre=0.0)
+
+
+def lower_bound(scores: Sequence[float], alpha: float) -> float:
+    """The highest threshold that these scores pass at `alpha`, to within 1e-4; 0 where they pass none.
+
+    A lower confidence bound of the mean, valid whenever one stops.
+    """
+    if above(_LEAST).after(scores).value < 1.0 / alpha:
+        return 0.0
+    low, high = _LEAST, 1.0 - _LEAST
+    while high - low > _LEAST:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if above(middle).after(scores).value >= 1.0 / alpha else (low, middle)
+    return low
 
 
 def _process(bets: Sequence[float], *, centre: float) -> EProcess:

@@ -162,6 +162,11 @@ class DesignedLengths(Task):
         return self.trials_in_block * len(self.places)
 
     @property
+    def block_evidence(self) -> int:
+        """Pieces of evidence in a block: fewer than samples where some of them share a text."""
+        return self.block_samples
+
+    @property
     def most_blocks(self) -> int:
         """Most blocks at a length of a search."""
         return self.max_trials // self.block_samples
@@ -182,6 +187,7 @@ class DesignedLengths(Task):
         return SearchPlan(
             lengths=self.lengths_in(context_budget),
             block=self.block_samples,
+            block_evidence=self.block_evidence,
             most_blocks=self.most_blocks,
             refine=refine,
             resolution=self.resolution,

@@ -90,9 +90,15 @@ class PlantingTask(DesignedLengths):
         return (first + trial) % self.texts
 
     @property
+    def block_evidence(self) -> int:
+        """A trial is one piece where its depths share a haystack or a context."""
+        return self.trials_in_block if self.texts > 1 or self.shares_context else super().block_evidence
+
+    @property
     def most_blocks(self) -> int:
-        """A block for each haystack: one that comes again is no further evidence."""
-        return min(super().most_blocks, self.texts) if self.texts > 1 else super().most_blocks
+        """A trial for each haystack, where there are several: one that comes again is no further evidence."""
+        most = super().most_blocks
+        return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
 
     def maker(self, materials: Materials) -> Planter:
         """Tokenises the texts, and makes samples of them."""

@@ -1,0 +1,97 @@
+"""The threshold of a search: a length is above or below it as its e-process decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.search import BlockKey, SearchRule, block_scores, blocks_used, complete_blocks, follow
+from contextcliff.analysis.threshold import Threshold
+from contextcliff.records.cap_reason import AskedThreshold
+from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength
+from contextcliff.statistics.e_process import lower_bound
+from contextcliff.statistics.evidence import Evidence
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchThreshold:
+    """The threshold that was asked for, and how the search decided each length."""
+
+    asked: Threshold
+    search: Search
+    is_sequential: ClassVar[bool] = True
+
+    @property
+    def score(self) -> float | None:
+        return self.asked.score
+
+    @property
+    def described(self) -> AskedThreshold:
+        return self.asked.described
+
+    def decision(self, result: LengthResult) -> Decision:
+        """How a length was decided; `open` where it was not tested."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return "open" if tested is None else tested.decision
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        return self.decision(result) in ("passed", "baseline")
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        return self.decision(result) == "below"
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002
+        """A search asks for as many samples as a length needs."""
+        return True
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        return self.is_shown_above(result)
+
+    def samples_to_show_above(self, result: LengthResult) -> int | None:  # noqa: ARG002 - a search knows none
+        """None: the search itself asks for more."""
+        return None
+
+
+def searched(
+    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule
+) -> tuple[Search, tuple[ScoredSample, ...]]:
+    """How the search went over these samples, and those that count.
+
+    These are the samples that its decisions rest on, and the answered ones of the block at which it ended undecided.
+    What was asked ahead and not needed does not count.
+    """
+    followed = follow(plan, rule, complete_blocks(scored, plan))
+    used = blocks_used(followed.search, relative=rule.relative)
+    return followed.search, tuple(
+        item
+        for item in scored
+        if (key := _block(item)) in used or (key in followed.wanted and item.failure != NOT_SENT)
+    )
+
+
+def _block(item: ScoredSample) -> BlockKey | None:
+    if item.sample.block is None:
+        return None
+    return BlockKey(context_tokens=item.sample.context_tokens, index=item.sample.block)
+
+
+def with_sequential_bound(result: LengthResult, threshold: SearchThreshold) -> LengthResult:
+    """The result with the bound that was tested: the highest threshold that its e-process would have passed.
+
+    None where the length was compared with a baseline.
+    """
+    tested = threshold.search.of(result.bin.asked_tokens)
+    bound = None
+    if tested is not None and tested.n_blocks and not threshold.described.relative:
+        bound = lower_bound(_scores(result, tested), tested.alpha)
+    return replace(result, bin=replace(result.bin, tested_low=bound))
+
+
+def _scores(result: LengthResult, tested: TestedLength) -> tuple[float, ...]:
+    """The scores that counted, one a piece of evidence, unscored samples as 0."""
+    return block_scores(
+        [item for each in result.items for item in each.samples if (item.sample.block or 0) < tested.n_blocks]
+    ).low
