@@ -15,9 +15,11 @@ from contextcliff.records.cap_reason import (
     CapReason,
     Degraded,
     EndOfRange,
+    MostAsked,
     NeitherShown,
     NoBaseline,
     NoneScored,
+    NotDecided,
     NothingScored,
     Part,
     SampleCount,
@@ -87,7 +89,7 @@ def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> CapReason:
 def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, confidence: float) -> CapReason:
     """The shortest length is degraded. What is said of the others depends on what they show."""
     first = score_at(sequence.results[0])
-    if len(sequence.degraded) == len(sequence.results):
+    if len(sequence.degraded) == len(sequence.results) and not threshold.is_sequential:
         return BelowEverywhere(threshold=threshold.described, confidence=confidence, first=first)
     recovered = next((result for result in sequence.results if threshold.is_shown_above(result)), None)
     return BelowAtShortest(
@@ -99,12 +101,24 @@ def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, con
 
 
 def _cause(sequence: FixedSequenceTest, threshold: Threshold, asked: float, confidence: float) -> StopCause:
+    if threshold.is_sequential:
+        return _search_cause(sequence, threshold)
     if sequence.stop is None:
         return EndOfRange()
     if sequence.verdict == "insufficient_evidence":
         return _missing(sequence.stop, threshold, asked, confidence)
     is_later = bool(sequence.degraded) and sequence.degraded[0] > sequence.cleared
     return NeitherShown() if is_later else Degraded()
+
+
+def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCause:
+    """Why a search ended where it did."""
+    stop = sequence.stop
+    if sequence.is_open:
+        return NotDecided(asked=None if stop is None else planned_at(stop))
+    if stop is None:
+        return EndOfRange()
+    return Degraded() if threshold.is_shown_below(stop) else MostAsked(asked=planned_at(stop))
 
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:

@@ -71,6 +71,23 @@ class NeitherShown(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MostAsked(Fact):
+    """A search asked as many samples as it may, and showed neither claim of the length."""
+
+    asked: SampleCount
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotDecided(Fact):
+    """A search ended before it had decided the length: the budget ran out, or it was stopped.
+
+    `asked` is None where no sample of the next length was answered.
+    """
+
+    asked: SampleCount | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NoneScored(Fact):
     """No sample of the length was scored. `needed` is None where no number would do."""
 
@@ -141,6 +158,8 @@ StopCause = (
     EndOfRange
     | Degraded
     | NeitherShown
+    | MostAsked
+    | NotDecided
     | NoneScored
     | Unshowable
     | TooFewPlanned

@@ -14,9 +14,11 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    MostAsked,
     NeitherShown,
     NoBaseline,
     NoneScored,
+    NotDecided,
     NothingScored,
     Part,
     SampleCount,
@@ -76,6 +78,30 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             fall=ScoreAt(tokens=2000, mean=0.05, ci_low=0.0138, ci_high=0.165),
         ),
         "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.88 (95% CI 0.74–0.95), shown neither to clear it nor to be below it; at 2,000 it is below, 0.05 (95% CI 0.01–0.17)",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=0.85, ci_low=0.7834, ci_high=0.8989),
+            cause=MostAsked(asked=SampleCount(n=154, unit="samples")),
+        ),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.85 (95% CI 0.78–0.90), shown neither to clear it nor to be below it by 154 samples, the most that may be asked",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=1.0, ci_low=0.7412, ci_high=1.0),
+            cause=NotDecided(asked=SampleCount(n=11, unit="samples")),
+        ),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 1.00 (95% CI 0.74–1.00), and the run ended with 11 samples before it was decided",
+    ),
+    (
+        Stop(threshold=_SCORE, confidence=0.95, shown_up_to=500, at=None, cause=NotDecided(asked=None)),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; the run ended before the next length was decided",
     ),
     (
         Stop(

@@ -17,9 +17,11 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    MostAsked,
     NeitherShown,
     NoBaseline,
     NoneScored,
+    NotDecided,
     NothingScored,
     Part,
     SampleCount,
@@ -70,6 +72,8 @@ def _stop(fact: Stop) -> str:
 
 def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
+    if at is None and isinstance(cause, NotDecided):
+        return "the run ended before the next length was decided"
     if at is None:
         return "that is the longest one, and no fall was found"
     if isinstance(cause, NoneScored):
@@ -86,6 +90,14 @@ def _cause(fact: Stop) -> str:
             return ""
         case NeitherShown():
             return ", shown neither to clear it nor to be below it"
+        case MostAsked():
+            return (
+                f", shown neither to clear it nor to be below it by {counted(cause.asked)}, the most that may be asked"
+            )
+        case NotDecided():
+            return (
+                "" if cause.asked is None else f", and the run ended with {counted(cause.asked)} before it was decided"
+            )
         case Unshowable():
             return f", and no number of samples can show a score of {threshold_figure(cause.score)}"
         case TooFewPlanned():

@@ -17,9 +17,11 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    MostAsked,
     NeitherShown,
     NoBaseline,
     NoneScored,
+    NotDecided,
     NothingScored,
     Part,
     SampleCount,
@@ -76,6 +78,8 @@ def _stop(fact: Stop) -> str:
 
 def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
+    if at is None and isinstance(cause, NotDecided):
+        return "次の長さの判定前に実行が終わった"
     if at is None:
         return "これがテストした最長の長さで、低下は見られない"
     if isinstance(cause, NoneScored):
@@ -92,6 +96,10 @@ def _cause(fact: Stop) -> str:
             return ""
         case NeitherShown():
             return "で、しきい値を満たすとも下回るとも示されない"
+        case MostAsked():
+            return f"で、上限の{counted(cause.asked)}でも、しきい値を満たすとも下回るとも示されない"
+        case NotDecided():
+            return "" if cause.asked is None else f"で、{counted(cause.asked)}の時点で判定前に実行が終わった"
         case Unshowable():
             return f"。スコア {threshold_figure(cause.score)} は、サンプルをいくら増やしても示せない"
         case TooFewPlanned():
