@@ -1,0 +1,132 @@
+"""The decision of a sequential test: is the mean above its bar, below it, or is that open?
+
+Two e-values (`betting.py`) are looked at where a block ends. That of "above" at 1/α or more decides for above, wrongly
+with a chance of at most α whenever one looks; that of "below" at `below_at` or more decides for below, wrongly with a
+chance of at most 1 / `below_at`. Both can't be above 1 together: one needs an average gain above 0, the other below 0.
+The first decision is the last. While it is open, further blocks may be added at any time, also those of a later run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from contextcliff.statistics.betting import Bets, Wealth, e_value_of
+from contextcliff.statistics.score_blocks import Block, Score, block_of, clustered_blocks, paired_block
+from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
+
+BELOW_AT = 20.0
+"""E-value at which a mean is shown below its bar: wrongly in at most 5% of runs."""
+
+Kind = Literal["above", "below", "open"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What is seen at the end of a block."""
+
+    samples: int
+    """Samples up to here, those without a score among them."""
+    log_e_above: float
+    log_e_below: float
+
+    @property
+    def e_above(self) -> float:
+        return e_value_of(self.log_e_above)
+
+    @property
+    def e_below(self) -> float:
+        return e_value_of(self.log_e_below)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SequentialDecision:
+    """`looks` has the end of every block up to the one that decides; it is empty before the first block."""
+
+    kind: Kind
+    looks: tuple[Look, ...]
+
+    @property
+    def blocks_used(self) -> int:
+        return len(self.looks)
+
+    @property
+    def samples(self) -> int:
+        return self.looks[-1].samples if self.looks else 0
+
+    @property
+    def e_above(self) -> float:
+        return self.looks[-1].e_above if self.looks else 1.0
+
+    @property
+    def e_below(self) -> float:
+        return self.looks[-1].e_below if self.looks else 1.0
+
+
+def decide(
+    blocks: Sequence[Sequence[Score]], *, threshold: float, alpha: float, below_at: float = BELOW_AT
+) -> SequentialDecision:
+    """Whether the mean of independent samples is shown above `threshold`, or below it.
+
+    `blocks` are whole blocks in the order that was fixed beforehand, each with one score a sample, None where it has
+    none. Raises ValueError for a threshold outside (0, 1), a score outside [0, 1], an `alpha` outside (0, 1) or a
+    `below_at` that is not above 1.
+    """
+    return decision_of(
+        [block_of(b, threshold) for b in blocks], above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at
+    )
+
+
+def decide_by_text(
+    blocks: Sequence[Mapping[str, Sequence[Score]]], *, threshold: float, alpha: float, below_at: float = BELOW_AT
+) -> SequentialDecision:
+    """The same where samples share texts: each block maps a text to its scores, and no text is in two blocks.
+
+    Raises ValueError also where one is. `score_blocks.clustered_block` has the rule and its limits.
+    """
+    return decision_of(clustered_blocks(blocks, threshold), above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at)
+
+
+def decide_share(
+    blocks: Sequence[Sequence[tuple[Score, Score]]], *, share: float, alpha: float, below_at: float = BELOW_AT
+) -> SequentialDecision:
+    """Whether the mean is shown above `share` times the baseline's, or below it; each pair is (score, baseline score).
+
+    Raises ValueError for a share outside (0, 1], and otherwise as `decide`. `score_blocks.paired_block` has the rule.
+    """
+    return decision_of(
+        [paired_block(b, share) for b in blocks], above=SHARE_ABOVE, below=SHARE_BELOW, alpha=alpha, below_at=below_at
+    )
+
+
+def decision_of(
+    blocks: Sequence[Block], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
+) -> SequentialDecision:
+    """The decision from blocks of gains. Raises ValueError for an impossible `alpha` or `below_at`."""
+    require_alpha(alpha)
+    if not below_at > 1.0:
+        raise ValueError(f"the e-value that shows a mean below its bar is above 1, not {below_at}")
+    wealth_above, wealth_below = Wealth.before_any_block(above), Wealth.before_any_block(below)
+    looks: list[Look] = []
+    kind: Kind = "open"
+    samples = 0
+    for block in blocks:
+        samples += block.samples
+        wealth_above, wealth_below = wealth_above.after(block.above), wealth_below.after(block.below)
+        look = Look(samples=samples, log_e_above=wealth_above.log_e_value, log_e_below=wealth_below.log_e_value)
+        looks.append(look)
+        if look.log_e_above >= -math.log(alpha):
+            kind = "above"
+        elif look.log_e_below >= math.log(below_at):
+            kind = "below"
+        if kind != "open":
+            break
+    return SequentialDecision(kind=kind, looks=tuple(looks))
+
+
+def require_alpha(alpha: float) -> None:
+    """Raises ValueError for an `alpha` outside (0, 1)."""
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"alpha lies between 0 and 1, both excluded, not {alpha}")

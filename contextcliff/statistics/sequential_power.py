@@ -1,0 +1,109 @@
+"""What a sequential test will do, before a sample is sent: the chance to pass, to fail, and the samples it takes.
+
+On 0/1 scores the e-values depend on nothing but the number of samples and how many are right. The chance of every
+(samples, right) that is still undecided is carried from block to block, so that the figures are exact, for any profile
+of true scores over the places of a block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contextcliff.statistics.betting import Bets, log_of_mixture
+from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE
+from contextcliff.statistics.sequential_decision import BELOW_AT, require_alpha
+
+MOST = 20_000
+"""A larger number of samples is not practical; None is returned instead."""
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SequentialPower:
+    """Chances of the three ends of a sequential test, which sum to 1, and the samples to expect until its end."""
+
+    above: float
+    below: float
+    open: float
+    expected_samples: float
+
+
+def sequential_power(
+    rate: float, *, threshold: float, alpha: float, block: int, most: int, below_at: float = BELOW_AT
+) -> SequentialPower:
+    """For a true score of `rate` at every depth: blocks of `block` samples, at most `most` samples in whole blocks.
+
+    Raises ValueError for a `most` under one block and as `profile_power`.
+    """
+    return profile_power((rate,) * block, threshold=threshold, alpha=alpha, most=most, below_at=below_at)
+
+
+@lru_cache(maxsize=4096)
+def profile_power(
+    profile: tuple[float, ...], *, threshold: float, alpha: float, most: int, below_at: float = BELOW_AT
+) -> SequentialPower:
+    """The same for a profile: the true score at each place of a block, in any order.
+
+    Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), or a rate outside [0, 1].
+    """
+    require_alpha(alpha)
+    if not 0.0 < threshold < 1.0:
+        raise ValueError(f"a threshold of a sequential test lies between 0 and 1, both excluded, not {threshold}")
+    if not 1 <= len(profile) <= most:
+        raise ValueError(f"at most {most} samples hold no block of {len(profile)}")
+    if not all(0.0 <= rate <= 1.0 for rate in profile):
+        raise ValueError(f"true scores lie between 0 and 1, not {profile}")
+    in_a_block = np.ones(1)
+    for rate in profile:
+        in_a_block = np.convolve(in_a_block, [1.0 - rate, rate])
+    undecided, above, below, expected, n = np.ones(1), 0.0, 0.0, 0.0, 0
+    while n + len(profile) <= most:
+        # Entry i of `undecided` is the chance that no look has decided and i of n samples are right.
+        undecided, n = np.convolve(undecided, in_a_block), n + len(profile)
+        right = np.arange(n + 1)
+        passes = log_e_by_count(ABOVE, 1.0 / threshold - 1.0, right, n) >= -math.log(alpha)
+        fails = ~passes & (log_e_by_count(BELOW, 1.0 / (1.0 - threshold) - 1.0, n - right, n) >= math.log(below_at))
+        above += float(undecided[passes].sum())
+        below += float(undecided[fails].sum())
+        expected += n * float(undecided[passes | fails].sum())
+        undecided = np.where(passes | fails, 0.0, undecided)
+    left = float(undecided.sum())
+    return SequentialPower(above=above, below=below, open=left, expected_samples=expected + n * left)
+
+
+def log_e_by_count(bets: Bets, win: float, wins: NDArray[np.int64], n: int) -> _Array:
+    """Log e-value after `wins` of `n` samples gained `win` per unit staked and the others lost their stake.
+
+    `wins` and the result have shape (counts,).
+    """
+    stakes = np.asarray(bets.stakes)[:, None]
+    logs = wins * np.log1p(stakes * win) + (n - wins) * np.log1p(-stakes) + np.log(bets.weights)[:, None]
+    return np.asarray(np.logaddexp.reduce(logs, axis=0))
+
+
+def fewest_perfect(threshold: float, *, alpha: float, block: int) -> int | None:
+    """Fewest samples, in whole blocks, after which a model without a mistake has passed `threshold`; None above `MOST`.
+
+    Where samples share texts this counts texts. 20 for 0.8 at 95% in blocks of 10. None for a threshold of 1.
+    """
+    return None if threshold >= 1.0 else _fewest(ABOVE, 1.0 / threshold - 1.0, alpha, block)
+
+
+def fewest_perfect_share(share: float, *, alpha: float, block: int) -> int | None:
+    """The same against `share` of a perfect baseline, the hardest one. None for a share of 1."""
+    return None if share >= 1.0 else _fewest(SHARE_ABOVE, 1.0 / share - 1.0, alpha, block)
+
+
+@lru_cache(maxsize=256)
+def _fewest(bets: Bets, win: float, alpha: float, block: int) -> int | None:
+    require_alpha(alpha)
+    for n in range(block, MOST + 1, block):
+        if log_of_mixture(bets.weights, [n * math.log1p(stake * win) for stake in bets.stakes]) >= -math.log(alpha):
+            return n
+    return None

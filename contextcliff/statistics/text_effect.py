@@ -1,0 +1,70 @@
+"""How far samples of one text are right and wrong together: the share of the variance that lies between texts.
+
+The intra-class correlation by one-way analysis of variance with unequal sizes: (MSB − MSW) / (MSB + (m₀ − 1) MSW), with
+m₀ = (n − Σm² / n) / (k − 1) for k texts of m samples, n in all. The interval inverts the F test of the mean
+squares; with texts of unequal size, and with scores that are not normal, it is approximate. On simulated 0/1 scores
+(4 to 40 texts of 2 to 12 samples, beta law, nominal 95%) it covers in 92–99% of runs at a true score of .5 or .8 and a
+correlation up to .15, and in 85–95% at .3. Where nearly all answers are right it is too short: at .95 it covers
+in 57–93% at a correlation of .3, since the few texts that differ are seldom among those used. A bootstrap over texts
+covered less in nearly all of these, and so did a jackknife. `tests/statistics/test_text_effect.py` has the law.
+
+Sources: S. R. Searle, G. Casella and C. E. McCulloch, "Variance Components" (1992), chapter 3; M. S. Ridout, C. G. B.
+Demétrio and D. Firth, "Estimating intraclass correlation for binary data", Biometrics 55 (1999) 137-148. Own code:
+neither scipy nor statsmodels has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextEffect:
+    """Intra-class correlation in [0, 1] with its two-sided interval; an estimate below 0 is given as 0."""
+
+    correlation: float
+    low: float
+    high: float
+    texts: int
+    samples: int
+
+
+def text_effect(groups: Iterable[Sequence[float | None]], confidence: float) -> TextEffect | None:
+    """The effect of the text, from the scores of each text at one length; None in a group is a sample without a score.
+
+    None where there are fewer than two texts with a score, no text with two scores, or no difference between any two
+    scores. Where texts differ and no text has two different scores, the correlation is 1 and the interval is [0, 1].
+    """
+    texts = [known for group in groups if (known := [score for score in group if score is not None])]
+    k, n = len(texts), sum(map(len, texts))
+    if k < 2 or n == k:
+        return None
+    mean = math.fsum(map(math.fsum, texts)) / n
+    means = [math.fsum(text) / len(text) for text in texts]
+    between = math.fsum(len(text) * (own - mean) ** 2 for text, own in zip(texts, means, strict=True)) / (k - 1)
+    within = math.fsum((x - own) ** 2 for text, own in zip(texts, means, strict=True) for x in text) / (n - k)
+    if between < _ROUNDING and within < _ROUNDING:
+        return None
+    size = (n - sum(len(text) ** 2 for text in texts) / n) / (k - 1)
+    if within < _ROUNDING:
+        return TextEffect(correlation=1.0, low=0.0, high=1.0, texts=k, samples=n)
+    tail = 0.5 * (1.0 - confidence)
+    ratio = between / within
+    return TextEffect(
+        correlation=_correlation(ratio, size),
+        low=_correlation(ratio / float(stats.f.isf(tail, k - 1, n - k)), size),
+        high=_correlation(ratio / float(stats.f.ppf(tail, k - 1, n - k)), size),
+        texts=k,
+        samples=n,
+    )
+
+
+def _correlation(ratio: float, size: float) -> float:
+    """The correlation at which the mean squares have this ratio, for texts of this mean size; at least 0."""
+    return max(0.0, (ratio - 1.0) / (ratio + size - 1.0))

@@ -1,0 +1,30 @@
+"""Many runs of a sequential test at once, as arrays; `decide` is compared with them row by row."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from contextcliff.statistics.betting import Bets
+
+Array = NDArray[np.float64]
+NEARLY_SURE = 1.0 - 1e-4
+
+
+def log_e_values(bets: Bets, gains: Array, block: int) -> Array:
+    """Of gains with shape (runs, samples), the log e-value at the end of each block: shape (runs, blocks)."""
+    logs = np.stack([np.cumsum(np.log1p(stake * gains), axis=1)[:, block - 1 :: block] for stake in bets.stakes])
+    return np.asarray(np.logaddexp.reduce(logs + np.log(bets.weights)[:, None, None], axis=0))
+
+
+def passes(bets: Bets, gains: Array, block: int, alpha: float) -> NDArray[np.bool_]:
+    """Whether each run ever reaches 1/alpha at the end of a block."""
+    return np.asarray((log_e_values(bets, gains, block) >= -math.log(alpha)).any(axis=1))
+
+
+def most_errors(runs: int, rate: float) -> int:
+    """Errors of this rate that `runs` runs exceed with a chance of at most 1 in 10,000."""
+    return int(stats.binom.ppf(NEARLY_SURE, runs, rate))

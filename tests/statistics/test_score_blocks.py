@@ -1,0 +1,96 @@
+"""Blocks of scores as gains."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.statistics.score_blocks import block_of, clustered_block, clustered_blocks, paired_block
+
+scores = st.floats(min_value=0.0, max_value=1.0)
+thresholds = st.floats(min_value=0.05, max_value=0.95)
+texts = st.lists(st.lists(scores, min_size=1, max_size=6), min_size=1, max_size=6)
+
+
+def test_gains_worked_by_hand() -> None:
+    block = block_of([1.0, 0.5, 0.0], 0.8)
+    assert block.above == pytest.approx((0.25, -0.375, -1.0))
+    assert block.below == pytest.approx((-1.0, 1.5, 4.0))
+    assert block.samples == 3
+
+
+def test_a_sample_without_a_score_counts_for_neither_side() -> None:
+    block = block_of([None], 0.8)
+    assert block.above == pytest.approx((-1.0,))
+    assert block.below == pytest.approx((-1.0,))
+    assert block.samples == 1
+
+
+def test_the_gain_of_a_text_is_that_of_its_mean_where_all_have_one_size() -> None:
+    block = clustered_block([[1.0, 0.0], [1.0, 1.0]], 0.8)
+    means = block_of([0.5, 1.0], 0.8)
+    assert block.above == pytest.approx(means.above)
+    assert block.below == pytest.approx(means.below)
+    assert block.samples == 4
+
+
+@given(texts, thresholds)
+def test_gains_of_texts_sum_to_a_multiple_of_the_difference_of_the_samples(
+    block: list[list[float]], threshold: float
+) -> None:
+    """So that a block whose samples have a mean at the bar has an average gain of 0, whatever the sizes."""
+    excess = math.fsum(x - threshold for text in block for x in text)
+    largest = max(map(len, block))
+    gains = clustered_block(block, threshold)
+    assert math.fsum(gains.above) * threshold * largest == pytest.approx(excess, abs=1e-9)
+    assert math.fsum(gains.below) * (1.0 - threshold) * largest == pytest.approx(-excess, abs=1e-9)
+
+
+@given(texts, thresholds)
+def test_no_text_loses_more_than_its_stake(block: list[list[float]], threshold: float) -> None:
+    gains = clustered_block(block, threshold)
+    assert min(*gains.above, *gains.below) >= -1.0 - 1e-12
+
+
+def test_a_text_is_used_in_one_block_only() -> None:
+    with pytest.raises(ValueError) as error:
+        clustered_blocks([{"emma": [1.0], "moby": [1.0]}, {"emma": [0.0]}], 0.8)
+    assert str(error.value) == "text 'emma' is in two blocks; give all samples of a text in one block"
+
+
+def test_pairs_worked_by_hand() -> None:
+    block = paired_block([(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)], 0.8)
+    assert block.above == pytest.approx((0.25, -1.0, 1.25, 0.0))
+    assert block.below == pytest.approx((-0.2, 0.8, -1.0, 0.0))
+
+
+def test_a_pair_without_a_score_counts_for_neither_side() -> None:
+    block = paired_block([(None, 1.0), (1.0, None), (None, None)], 0.8)
+    assert block.above == pytest.approx((-1.0, 0.25, -1.0))
+    assert block.below == pytest.approx((-0.2, -1.0, -1.0))
+
+
+@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=9), st.floats(min_value=0.05, max_value=1.0))
+def test_no_pair_loses_more_than_its_stake(pairs: Sequence[tuple[float, float]], share: float) -> None:
+    gains = paired_block(pairs, share)
+    assert min(*gains.above, *gains.below) >= -1.0 - 1e-12
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.1, math.nan])
+def test_a_threshold_at_which_no_bet_can_win_is_refused(threshold: float) -> None:
+    with pytest.raises(ValueError, match="a threshold of a sequential test lies between 0 and 1"):
+        block_of([1.0], threshold)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.1, math.nan])
+def test_a_share_outside_its_range_is_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="a share lies above 0"):
+        paired_block([(1.0, 1.0)], share)
+
+
+@pytest.mark.parametrize("score", [1.5, -0.1, math.nan])
+def test_a_score_outside_its_range_is_refused(score: float) -> None:
+    with pytest.raises(ValueError, match="a score lies between 0 and 1"):
+        block_of([score], 0.8)

@@ -1,0 +1,137 @@
+"""What a sequential test will do, computed beforehand."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.statistics.sequential_decision import decide, decide_share
+from contextcliff.statistics.sequential_power import (
+    fewest_perfect,
+    fewest_perfect_share,
+    profile_power,
+    sequential_power,
+)
+from tests.statistics.simulated_walks import most_errors
+
+ALPHA = 0.05
+
+
+@pytest.mark.parametrize("profile", [(0.7, 0.7), (1.0, 0.5), (0.3, 0.9)])
+def test_it_is_what_every_possible_run_gives(profile: tuple[float, ...]) -> None:
+    """All 2 ** 10 runs of five blocks of two, each decided by `decide` and weighted by its chance."""
+    chances = dict.fromkeys(("above", "below", "open"), 0.0)
+    expected = 0.0
+    for scores in itertools.product((1.0, 0.0), repeat=10):
+        rates = profile * 5
+        chance = math.prod(rate if x else 1.0 - rate for x, rate in zip(scores, rates, strict=True))
+        result = decide([scores[i : i + 2] for i in range(0, 10, 2)], threshold=0.5, alpha=0.2, below_at=5.0)
+        chances[result.kind] += chance
+        expected += chance * result.samples
+    power = profile_power(profile, threshold=0.5, alpha=0.2, most=10, below_at=5.0)
+    assert (power.above, power.below, power.open) == pytest.approx(tuple(chances.values()))
+    assert power.expected_samples == pytest.approx(expected)
+
+
+@given(
+    st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=1, max_size=10).map(tuple),
+    st.floats(min_value=0.05, max_value=0.95),
+    st.floats(min_value=0.01, max_value=0.2),
+)
+def test_no_profile_errs_more_often_than_alpha(profile: tuple[float, ...], threshold: float, alpha: float) -> None:
+    """Exact. Whether the mean of the profile is at most the threshold or at least."""
+    power = profile_power(profile, threshold=threshold, alpha=alpha, most=160)
+    assert power.above + power.below + power.open == pytest.approx(1.0)
+    mean = math.fsum(profile) / len(profile)
+    if mean <= threshold:
+        assert power.above <= alpha
+    if mean >= threshold:
+        assert power.below <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("profile", "error"),
+    [
+        ((0.8,) * 10, 0.0286),
+        ((1.0,) * 5 + (0.6,) * 5, 0.0137),
+        ((1.0,) * 8 + (0.0,) * 2, 0.0),
+        ((1.0,) * 4 + (2.0 / 3.0,) * 6, 0.0181),
+    ],
+)
+def test_the_error_at_the_threshold_by_profile(profile: tuple[float, ...], error: float) -> None:
+    """The more the depths differ, the less the sum of a block varies, and the seldomer it errs."""
+    assert profile_power(profile, threshold=0.8, alpha=ALPHA, most=160).above == pytest.approx(error, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("rate", "above", "expected"),
+    [(1.0, 1.0, 20.0), (0.98, 1.0, 25.0), (0.95, 1.0, 38.8), (0.9, 0.817, 91.4), (0.85, 0.212, 142.0)],
+)
+def test_power_and_samples_at_the_scores_of_the_plan(rate: float, above: float, expected: float) -> None:
+    power = sequential_power(rate, threshold=0.8, alpha=ALPHA, block=10, most=160)
+    assert power.above == pytest.approx(above, abs=1e-3)
+    assert power.expected_samples == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize(("rate", "below", "expected"), [(0.7, 0.622, 112.1), (0.6, 0.998, 43.6), (0.3, 1.0, 11.7)])
+def test_power_and_samples_below_the_threshold(rate: float, below: float, expected: float) -> None:
+    power = sequential_power(rate, threshold=0.8, alpha=ALPHA, block=10, most=160)
+    assert power.below == pytest.approx(below, abs=1e-3)
+    assert power.expected_samples == pytest.approx(expected, abs=0.1)
+
+
+def test_simulated_runs_agree() -> None:
+    runs, rng = 2_000, np.random.default_rng(12)
+    power = sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=160)
+    draws = (rng.random((runs, 16, 10)) < 0.9).astype(float)
+    results = [decide(run.tolist(), threshold=0.8, alpha=ALPHA) for run in draws]
+    above = sum(result.kind == "above" for result in results)
+    assert runs - most_errors(runs, 1.0 - power.above) <= above <= most_errors(runs, power.above)
+    samples = [result.samples for result in results]
+    assert abs(np.mean(samples) - power.expected_samples) <= 4.0 * np.std(samples) / math.sqrt(runs)
+
+
+def test_samples_that_fill_no_block_are_not_asked_for() -> None:
+    at_most = [sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=most) for most in (40, 49)]
+    assert at_most[0] == at_most[1]
+
+
+@given(
+    st.floats(min_value=0.05, max_value=0.97),
+    st.floats(min_value=0.005, max_value=0.2),
+    st.integers(min_value=1, max_value=20),
+)
+def test_the_fewest_perfect_samples_pass_and_one_block_less_does_not(
+    threshold: float, alpha: float, block: int
+) -> None:
+    n = fewest_perfect(threshold, alpha=alpha, block=block)
+    assert n is not None
+    assert decide([[1.0] * block] * (n // block), threshold=threshold, alpha=alpha).kind == "above"
+    assert decide([[1.0] * block] * (n // block - 1), threshold=threshold, alpha=alpha).kind == "open"
+
+
+def test_the_fewest_perfect_samples_against_a_share_of_a_perfect_baseline() -> None:
+    n = fewest_perfect_share(0.8, alpha=ALPHA, block=1)
+    assert n == 19
+    assert decide_share([[(1.0, 1.0)]] * n, share=0.8, alpha=ALPHA).kind == "above"
+    assert decide_share([[(1.0, 1.0)]] * (n - 1), share=0.8, alpha=ALPHA).kind == "open"
+
+
+@pytest.mark.parametrize(("alpha", "block", "fewest"), [(0.05, 10, 20), (0.05, 1, 18), (0.025, 10, 30), (0.025, 1, 22)])
+def test_the_fewest_perfect_samples_for_point_eight(alpha: float, block: int, fewest: int) -> None:
+    assert fewest_perfect(0.8, alpha=alpha, block=block) == fewest
+
+
+def test_no_number_of_samples_shows_a_score_above_one() -> None:
+    assert fewest_perfect(1.0, alpha=ALPHA, block=10) is None
+    assert fewest_perfect_share(1.0, alpha=ALPHA, block=10) is None
+    assert fewest_perfect(0.9999, alpha=ALPHA, block=10) is None
+
+
+def test_a_limit_under_one_block_is_refused() -> None:
+    with pytest.raises(ValueError) as error:
+        sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=9)
+    assert str(error.value) == "at most 9 samples hold no block of 10"
