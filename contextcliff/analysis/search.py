@@ -20,8 +20,12 @@ from dataclasses import dataclass
 
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import BlockEvidence, Decision, Search, SearchPlan, TestedLength
-from contextcliff.statistics.e_process import EProcess, above, above_share, below, below_share
+from contextcliff.statistics.alpha_spending import refine_alpha
+from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
+from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
+from contextcliff.statistics.sequential_decision import Kind, decision_of
 
+_DECISIONS: Mapping[Kind, Decision] = {"above": "passed", "below": "below", "open": "unsettled"}
 REFINED_TO = 16
 """Refining ends at this part of the distance between the last length passed and the first failed, by default."""
 BASELINE_SAMPLES = 5
@@ -38,14 +42,15 @@ class BlockKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockScores:
-    """The scores of a complete block, one a piece of evidence: a sample, or the mean of samples that share a text."""
+    """The scores of a complete block, in the order of their coordinates."""
 
-    low: tuple[float, ...]
-    """Unscored samples counted as 0."""
-    high: tuple[float, ...]
-    """Unscored samples counted as 1."""
-    scored: int
-    """Samples with a score."""
+    texts: tuple[tuple[Score, ...], ...]
+    """The scores of the samples that share a text, for each text; a text each where they share none."""
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """One score a text: the mean of its samples, None where one of them has no score."""
+        return tuple(_mean(text) for text in self.texts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,11 +78,7 @@ def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
     units: defaultdict[str, list[ScoredSample]] = defaultdict(list)
     for item in sorted(samples, key=_coordinates):
         units[item.sample.cluster or item.sample.sample_id].append(item)
-    return BlockScores(
-        low=tuple(_mean(unit, unscored_as=0.0) for unit in units.values()),
-        high=tuple(_mean(unit, unscored_as=1.0) for unit in units.values()),
-        scored=sum(item.score is not None for item in samples),
-    )
+    return BlockScores(texts=tuple(tuple(item.score for item in unit) for unit in units.values()))
 
 
 def complete_blocks(scored: Iterable[ScoredSample], plan: SearchPlan) -> dict[BlockKey, BlockScores]:
@@ -106,8 +107,9 @@ def _coordinates(item: ScoredSample) -> tuple[int, float, str]:
     return (sample.trial, -1.0 if sample.depth is None else sample.depth, sample.sample_id)
 
 
-def _mean(unit: Sequence[ScoredSample], *, unscored_as: float) -> float:
-    return math.fsum(unscored_as if item.score is None else item.score for item in unit) / len(unit)
+def _mean(text: Sequence[Score]) -> Score:
+    known = [score for score in text if score is not None]
+    return math.fsum(known) / len(text) if len(known) == len(text) else None
 
 
 def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
@@ -140,15 +142,14 @@ def _guess(plan: SearchPlan, key: BlockKey, blocks: Mapping[BlockKey, BlockScore
     """A block as good as the nearest length that is no longer, or perfect where none is."""
     shorter = [known for known in blocks if known.context_tokens <= key.context_tokens]
     nearest = max((known.context_tokens for known in shorter), default=None)
-    scores = [score for known in shorter if known.context_tokens == nearest for score in blocks[known].low]
-    mean = sum(scores) / len(scores) if scores else 1.0
+    scores = [score or 0.0 for known in shorter if known.context_tokens == nearest for score in blocks[known].scores]
+    mean = math.fsum(scores) / len(scores) if scores else 1.0
     return even_block(plan, mean)
 
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
-    scores = (score,) * plan.block_evidence
-    return BlockScores(low=scores, high=scores, scored=plan.block)
+    return BlockScores(texts=((score,),) * plan.block_evidence)
 
 
 def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
@@ -198,33 +199,34 @@ class _Walker:
 
     def _alpha(self, failures: int) -> float:
         alpha = 1.0 - self.rule.confidence
-        return alpha * 2.0 ** -(failures + 1) if self.plan.refine else alpha
+        return refine_alpha(alpha, failures) if self.plan.refine else alpha
 
     def _test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
         alpha = self._alpha(failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
-        evidence: list[BlockEvidence] = []
-        decision: Decision = "unsettled"
+        blocks: list[Block] = []
         wanted: tuple[BlockKey, ...] = ()
-        rise, fall = self._processes()
-        n = 0
         for index in range(self.plan.most_blocks):
             needed = self._needed(length, index)
             wanted = tuple(key for key in needed if key not in self.blocks)
             if wanted:
-                decision = "open"
                 break
-            low, high = self._values(needed)
-            rise, fall, n = rise.after(low), fall.after(high), n + len(low)
-            evidence.append(BlockEvidence(n=n, e_above=rise.value, e_below=fall.value))
-            if rise.value >= 1.0 / alpha:
-                decision = "passed"
-                break
-            if fall.value >= 1.0 / (1.0 - self.rule.confidence):
-                decision = "below"
-                break
-        return self._tested(length, alpha, decision, failures, evidence), wanted
+            blocks.append(self._gains(needed))
+        decided = decision_of(
+            blocks,
+            above=SHARE_ABOVE if self.rule.relative else ABOVE,
+            below=SHARE_BELOW if self.rule.relative else BELOW,
+            alpha=alpha,
+            below_at=1.0 / (1.0 - self.rule.confidence),
+        )
+        decision: Decision = (
+            "passed" if decided.kind == "above" else "below" if decided.kind == "below" else "unsettled"
+        )
+        if decided.kind != "open":
+            wanted = ()
+        evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
+        return self._tested(length, alpha, "open" if wanted else decision, failures, evidence), wanted
 
     def _baseline(self, length: int, alpha: float) -> tuple[TestedLength, tuple[BlockKey, ...]]:
         """The shortest length under a relative threshold: asked until it has samples enough to be compared with."""
@@ -233,7 +235,8 @@ class _Walker:
             key = BlockKey(context_tokens=length, index=index)
             if key not in self.blocks:
                 return self._tested(length, alpha, "open", 0, (), index), (key,)
-            scored, total = scored + self.blocks[key].scored, total + sum(self.blocks[key].low)
+            known = [score for text in self.blocks[key].texts for score in text if score is not None]
+            scored, total = scored + len(known), total + math.fsum(known)
             if scored >= BASELINE_SAMPLES and total > 0.0:
                 return self._tested(length, alpha, "baseline", 0, (), index + 1), ()
         return self._tested(length, alpha, "unsettled", 0, (), self.plan.most_blocks), ()
@@ -243,20 +246,13 @@ class _Walker:
         own = BlockKey(context_tokens=length, index=index)
         return (BlockKey(context_tokens=self.plan.lengths[0], index=index), own) if self.rule.relative else (own,)
 
-    def _processes(self) -> tuple[EProcess, EProcess]:
-        of = (above_share, below_share) if self.rule.relative else (above, below)
-        return of[0](self.rule.threshold), of[1](self.rule.threshold)
-
-    def _values(self, needed: Sequence[BlockKey]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """What is bet on: scores, or their differences from the share of the baseline's scores they are paired with."""
+    def _gains(self, needed: Sequence[BlockKey]) -> Block:
+        """What the bets win by a block, for a mean above the threshold and for one below it."""
         own = self.blocks[needed[-1]]
         if not self.rule.relative:
-            return own.low, own.high
-        base, share = self.blocks[needed[0]], self.rule.threshold
-        return (
-            tuple(here - share * there for here, there in zip(own.low, base.high, strict=True)),
-            tuple(here - share * there for here, there in zip(own.high, base.low, strict=True)),
-        )
+            return clustered_block(own.texts, self.rule.threshold)
+        pairs = zip(own.scores, self.blocks[needed[0]].scores, strict=True)
+        return paired_block(tuple(pairs), self.rule.threshold)
 
     def _tested(
         self,

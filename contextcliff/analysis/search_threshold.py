@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -12,7 +13,7 @@ from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength
-from contextcliff.statistics.e_process import lower_bound
+from contextcliff.statistics.confidence_sequence import sequential_bounds
 from contextcliff.statistics.evidence import Evidence
 
 
@@ -86,12 +87,13 @@ def with_sequential_bound(result: LengthResult, threshold: SearchThreshold) -> L
     tested = threshold.search.of(result.bin.asked_tokens)
     bound = None
     if tested is not None and tested.n_blocks and not threshold.described.relative:
-        bound = lower_bound(_scores(result, tested), tested.alpha)
+        bound, _ = sequential_bounds(_scores(result, tested), alpha=tested.alpha)
     return replace(result, bin=replace(result.bin, tested_low=bound))
 
 
 def _scores(result: LengthResult, tested: TestedLength) -> tuple[float, ...]:
-    """The scores that counted, one a piece of evidence, unscored samples as 0."""
-    return block_scores(
+    """The scores that counted, one a text, unscored samples as 0."""
+    counted = block_scores(
         [item for each in result.items for item in each.samples if (item.sample.block or 0) < tested.n_blocks]
-    ).low
+    )
+    return tuple(math.fsum(score or 0.0 for score in text) / len(text) for text in counted.texts)

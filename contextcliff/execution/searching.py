@@ -48,6 +48,8 @@ class SearchSource:
     """The samples of each block that is asked, by id; None while there is no outcome."""
     _block_of: dict[str, BlockKey] = field(default_factory=dict)
     _complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
+    _asked_at: int = -1
+    """Complete blocks when the search was asked last what it needs."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
@@ -67,13 +69,16 @@ class SearchSource:
 
     def _ask(self) -> bool:
         """Ask for the blocks that are needed and not asked yet; returns False where there are none."""
+        if self._asked_at == len(self._complete):  # no block was completed since
+            return False
+        self._asked_at = len(self._complete)
         needed = follow(self.plan, self.rule, self._complete).wanted
         most = len(needed) + -(-self.ahead // self.plan.block)
         keys = needed if self.ahead == 0 else blocks_ahead(self.plan, self.rule, self._complete, most=most)
         new = [key for key in keys if key not in self._open]
         for key in new:
             self._open_block(key)
-        return bool(new)
+        return bool(new) or self._asked_at != len(self._complete)
 
     def _open_block(self, key: BlockKey) -> None:
         planned = self.build(key)
