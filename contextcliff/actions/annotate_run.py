@@ -59,11 +59,13 @@ def ask_annotators(
     """
     run_id, progress = identity.run_id, invocation.reporting.progress
     outcomes = recall(store, run_id, store.schedule(run_id))
-    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
-    if invocation.embedder is not None and invocation.task.embeds_texts:
+    embedder = invocation.embedder if invocation.task.embeds_texts else None
+    documents = store.documents(run_id) if scorer is None or embedder is not None else {}
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes, documents)
+    if embedder is not None:
         texts = (text for outcome in outcomes for text in scorer.texts_to_embed(outcome))
-        embedding = embed_texts(invocation.embedder, texts, store, run_id=run_id, progress=progress)
-        scorer = _scorer(invocation, store, run_id, outcomes)
+        embedding = embed_texts(embedder, texts, store, run_id=run_id, progress=progress)
+        scorer = _scorer(invocation, store, run_id, outcomes, documents)
         if embedding == "interrupted":
             return Asked(scorer=scorer, stop=signalled())
     if invocation.judge is None:
@@ -87,8 +89,8 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
     run, planned = store.run(run_id), store.schedule(run_id)
     if run is None:
         raise RunError(f"no answer to {run_id} is stored, so there is nothing to report")
-    outcomes = recall(store, run_id, planned)
-    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
+    outcomes, documents = recall(store, run_id, planned), store.documents(run_id)
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes, documents)
     # A pilot's answers chose the bins, and count in nothing else.
     scored = [scorer.score(outcome) for outcome in outcomes if not outcome.sample.pilot]
     ordinary = tuple(item for item in scored if item.sample.is_ordinary)
@@ -97,21 +99,27 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
         run=run,
         planned=planned,
         outcomes=outcomes,
-        documents=store.documents(run_id),
+        documents=documents,
         scored=_rated(ordinary, ratings),
         controls=tuple(item for item in scored if item.sample.control is not None),
         ratings=ratings,
     )
 
 
-def _scorer(invocation: Invocation, store: Store, run_id: str, outcomes: Sequence[Outcome]) -> Scorer:
-    """A scorer with the documents that are kept, and with the vectors where something embedded texts of the run."""
+def _scorer(
+    invocation: Invocation,
+    store: Store,
+    run_id: str,
+    outcomes: Sequence[Outcome],
+    documents: Mapping[str, Document],
+) -> Scorer:
+    """A scorer with the kept `documents`, and with the vectors where something embedded texts of the run."""
     run, embedder = store.run(run_id), invocation.embedder
     embedded = embedder is not None and run is not None and run.facts.embedder is not None
     return Scorer(
         invocation.task,
         [outcome.sample for outcome in outcomes],
-        store.documents(run_id),
+        documents,
         vectors_of=KeptVectors(embedder, store).of if embedder is not None and embedded else None,
     )
 
