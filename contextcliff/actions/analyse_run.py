@@ -65,9 +65,9 @@ def require_an_answer(outcomes: Sequence[Outcome]) -> None:
 
 
 def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
-    facts, judge = annotated.run.facts, invocation.judge
     from contextcliff.analysis.study import StudyFacts
 
+    facts, judge = annotated.run.facts, invocation.judge
     return StudyFacts(
         max_context_tokens=facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
