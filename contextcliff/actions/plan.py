@@ -104,9 +104,9 @@ async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
     """The manifest of what would be asked, and the picture of how long the documents are."""
-    from contextcliff.reporting.figures.length_audit import audit_figure
     from contextcliff.reporting.figures.report_figures import write_figure
     from contextcliff.reporting.files import write_manifest
+    from contextcliff.reporting.sections.natural_lengths_section import audit_figure
 
     write_manifest(
         manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=invocation.output_dir
