@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.reporting.phrases import threshold_figure
 from contextcliff.reporting.words.english_say import amount, listed, say
-from contextcliff.reporting.words.number_formats import threshold_figure
 from contextcliff.writing.analysis.power_warnings import NothingInReach, RoundsWithoutText, SameDraws
 from contextcliff.writing.analysis.verdict import (
     NoDegradation,
