@@ -130,7 +130,7 @@ def _plan(
     *,
     first_notes: Sequence[str],
 ) -> Plan:
-    from contextcliff.statistics.detectable_drop import detectable_drop
+    from contextcliff.statistics.sample_size import detectable_drop
 
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)
