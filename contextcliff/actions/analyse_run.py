@@ -12,7 +12,7 @@ from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.usage import usage_of
 from contextcliff.errors import RunError
 from contextcliff.execution.health import way_out
-from contextcliff.execution.outcomes import NOT_SENT
+from contextcliff.execution.scoring import NOT_SENT
 from contextcliff.execution.store import Store
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.run_endings import Stop, signalled
 from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
 from contextcliff.annotation.embedder import KeptVectors
 from contextcliff.annotation.judge import Ratings, recall_ratings
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.outcomes import recall
-from contextcliff.execution.scoring import Scorer
+from contextcliff.execution.scoring import Scorer, recall
+from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import PlannedSample, Store, StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome, ScoredSample

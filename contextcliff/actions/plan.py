@@ -18,7 +18,7 @@ from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableErro
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
-from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
+from contextcliff.kv.policy import Architecture, kv_gib, read_architecture
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin
 from contextcliff.records.sample import Sample

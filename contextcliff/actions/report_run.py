@@ -16,7 +16,7 @@ from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.usage import judge_notes
-from contextcliff.execution.outcomes import NOT_SENT, TRUNCATED
+from contextcliff.execution.scoring import NOT_SENT, TRUNCATED
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome, ScoredSample

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
-from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.http import async_client, client
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy

@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
-from contextcliff.kv.memory import BITS_PER_VALUE
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import BITS_PER_VALUE, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation

@@ -9,7 +9,7 @@ from functools import cache
 from unicodedata import category
 
 from contextcliff.records.sample import Prompt
-from contextcliff.text.framing import framed_tokens
+from contextcliff.text.tokens import framed_tokens
 
 # A blank belongs to the word after it, as in byte-pair vocabularies. Long words are split, so that English prose has
 # about 1.3 tokens per word.

@@ -1,7 +1,8 @@
 """A comparison as its files and on the console.
 
 `comparison.json`, `comparison.md`, `comparison.csv`, figures and what its parts add; and on the console a table of the
-runs, what each part says, and where the files lie."""
+runs, what each part says, and where the files lie.
+"""
 
 from __future__ import annotations
 
