@@ -23,7 +23,7 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveFloat, settings
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 
 @settings

@@ -23,7 +23,7 @@ from contextcliff.records.sample import Prompt, Sample
 from contextcliff.seeding import seed_of
 from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.prose import sentences
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3

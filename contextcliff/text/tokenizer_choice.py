@@ -9,7 +9,7 @@ from typing import Protocol
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, Name, settings
-from contextcliff.text.downloaded_tokens import hub_tokenizer, tiktoken_tokenizer
+from contextcliff.text.tokenizers import hub_tokenizer, tiktoken_tokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _UNKNOWN_MODEL_ENCODING = "o200k_base"
