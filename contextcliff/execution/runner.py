@@ -56,7 +56,7 @@ class Runner:
     async def execute(self, planned: Iterable[PlannedSample]) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
 
-        Samples with one prompt wait for the first of them, as `prefix_gate.py` has it.
+        Samples with one prompt wait for the first of them, as `PrefixGate` has it.
 
         A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
         unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves

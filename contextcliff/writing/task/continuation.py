@@ -1,7 +1,7 @@
 """Task `continuation`: go on with a long text as its author would, and be measured against the author.
 
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
-goes on from the same point of the text (`continuation_point.py`), `rounds` times with fresh seeds, and the prose is
+goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
 measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The method is that of Context-Tester.
 """
 
