@@ -7,11 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
 from contextcliff.actions.prepare_run import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.run_manifest import manifest_of
-from contextcliff.actions.usage import price_left_out
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
