@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.run_endings import Stop, signalled
 from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
 from contextcliff.annotation.embedder import KeptVectors
 from contextcliff.annotation.judge import Ratings, recall_ratings
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.outcomes import recall
-from contextcliff.execution.scoring import Scorer
+from contextcliff.execution.scoring import Scorer, recall
+from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import PlannedSample, Store, StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome, ScoredSample
@@ -59,11 +58,13 @@ def ask_annotators(
     """
     run_id, progress = identity.run_id, invocation.reporting.progress
     outcomes = recall(store, run_id, store.schedule(run_id))
-    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
-    if invocation.embedder is not None and invocation.task.embeds_texts:
+    embedder = invocation.embedder if invocation.task.embeds_texts else None
+    documents = store.documents(run_id) if scorer is None or embedder is not None else {}
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes, documents)
+    if embedder is not None:
         texts = (text for outcome in outcomes for text in scorer.texts_to_embed(outcome))
-        embedding = embed_texts(invocation.embedder, texts, store, run_id=run_id, progress=progress)
-        scorer = _scorer(invocation, store, run_id, outcomes)
+        embedding = embed_texts(embedder, texts, store, run_id=run_id, progress=progress)
+        scorer = _scorer(invocation, store, run_id, outcomes, documents)
         if embedding == "interrupted":
             return Asked(scorer=scorer, stop=signalled())
     if invocation.judge is None:
@@ -87,8 +88,8 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
     run, planned = store.run(run_id), store.schedule(run_id)
     if run is None:
         raise RunError(f"no answer to {run_id} is stored, so there is nothing to report")
-    outcomes = recall(store, run_id, planned)
-    scorer = scorer or _scorer(invocation, store, run_id, outcomes)
+    outcomes, documents = recall(store, run_id, planned), store.documents(run_id)
+    scorer = scorer or _scorer(invocation, store, run_id, outcomes, documents)
     # A pilot's answers chose the bins, and count in nothing else.
     scored = [scorer.score(outcome) for outcome in outcomes if not outcome.sample.pilot]
     ordinary = tuple(item for item in scored if item.sample.is_ordinary)
@@ -97,21 +98,27 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
         run=run,
         planned=planned,
         outcomes=outcomes,
-        documents=store.documents(run_id),
+        documents=documents,
         scored=_rated(ordinary, ratings),
         controls=tuple(item for item in scored if item.sample.control is not None),
         ratings=ratings,
     )
 
 
-def _scorer(invocation: Invocation, store: Store, run_id: str, outcomes: Sequence[Outcome]) -> Scorer:
-    """A scorer with the documents that are kept, and with the vectors where something embedded texts of the run."""
+def _scorer(
+    invocation: Invocation,
+    store: Store,
+    run_id: str,
+    outcomes: Sequence[Outcome],
+    documents: Mapping[str, Document],
+) -> Scorer:
+    """A scorer with the kept `documents`, and with the vectors where something embedded texts of the run."""
     run, embedder = store.run(run_id), invocation.embedder
     embedded = embedder is not None and run is not None and run.facts.embedder is not None
     return Scorer(
         invocation.task,
         [outcome.sample for outcome in outcomes],
-        store.documents(run_id),
+        documents,
         vectors_of=KeptVectors(embedder, store).of if embedder is not None and embedded else None,
     )
 

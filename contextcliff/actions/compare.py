@@ -46,7 +46,7 @@ class Compare:
         Raises `ConfigError` for fewer than two runs, for runs that are judged by different rules, and for a name that
         is another comparison's.
         """
-        from contextcliff.reporting.comparison.comparison_files import write_comparison
+        from contextcliff.reporting.comparison.comparison_output import write_comparison
 
         experiment = invocation.output_dir / invocation.tracking.experiment
         left_out: tuple[str, ...] = ()
@@ -66,13 +66,13 @@ class Compare:
         if invocation.reporting.console:
             from rich.console import Console
 
-            from contextcliff.reporting.comparison.comparison_console import render_comparison
+            from contextcliff.reporting.comparison.comparison_output import render_comparison
 
             render_comparison(comparison, console=Console(), folder=folder)
         return ExitCode.DONE
 
     def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
-        from contextcliff.reporting.comparison.comparison_files import place_of, runs_of
+        from contextcliff.reporting.comparison.comparison_output import place_of, runs_of
 
         if self.name is None:
             return place_of(runs, comparisons=comparisons)

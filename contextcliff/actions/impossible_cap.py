@@ -17,8 +17,8 @@ from contextcliff.actions.prepare_run import Prepared, planned_samples
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
+from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
-from contextcliff.text.word_tokens import WordTokenizer
 
 if TYPE_CHECKING:
     from contextcliff.analysis.best_case import BestCase

@@ -7,23 +7,23 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
 from contextcliff.actions.prepare_run import Prepared, deployment, prepare, stored_before
 from contextcliff.actions.run_manifest import manifest_of
-from contextcliff.actions.usage import price_left_out
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample, Rates, Store
-from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
+from contextcliff.kv.policy import Architecture, kv_gib, read_architecture
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveFloat, settings
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 
 @settings
@@ -104,9 +104,9 @@ async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
     """The manifest of what would be asked, and the picture of how long the documents are."""
-    from contextcliff.reporting.figures.length_audit import audit_figure
     from contextcliff.reporting.figures.report_figures import write_figure
     from contextcliff.reporting.files import write_manifest
+    from contextcliff.reporting.sections.natural_lengths_section import audit_figure
 
     write_manifest(
         manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=invocation.output_dir
@@ -130,7 +130,7 @@ def _plan(
     *,
     first_notes: Sequence[str],
 ) -> Plan:
-    from contextcliff.statistics.detectable_drop import detectable_drop
+    from contextcliff.statistics.sample_size import detectable_drop
 
     samples = [item.sample for item in missing]
     prompt = sum(sample.built_tokens for sample in samples)

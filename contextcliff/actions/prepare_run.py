@@ -11,7 +11,7 @@ from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.execution.store_keys import Respondent
+from contextcliff.execution.stored_rows import Respondent
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import Analysed
+from contextcliff.actions.analyse_run import Analysed, judge_notes
 from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.run_manifest import manifest_of
-from contextcliff.actions.usage import judge_notes
-from contextcliff.execution.outcomes import TRUNCATED
+from contextcliff.execution.scoring import TRUNCATED
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, Outcome, ScoredSample

@@ -14,11 +14,11 @@ from contextcliff.actions.annotate_run import annotate, ask_annotators
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import deployment
 from contextcliff.actions.report_run import report_run
-from contextcliff.actions.run_endings import ENDINGS
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ExitCode, RunError
+from contextcliff.execution.stopping import ENDINGS
 from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
 from contextcliff.settings import settings

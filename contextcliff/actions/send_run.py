@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
-from contextcliff.actions.run_endings import Stop, signalled
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
-from contextcliff.execution.outcomes import outcome_of, recall
 from contextcliff.execution.runner import Runner, send_all
-from contextcliff.execution.scoring import Scorer
+from contextcliff.execution.scoring import Scorer, outcome_of, recall
+from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import Fault, Store
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
@@ -44,7 +43,7 @@ def after_pilot(
 
     The same pilot gives the same choice, so that a run that was stopped goes on where it was.
     """
-    from contextcliff.analysis.pilot import bins_to_fill
+    from contextcliff.analysis.bins import bins_to_fill
 
     asked = [item for item in prepared.planned if item.sample.pilot]
     outcomes = recall(store, identity.run_id, asked)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.intervals import is_binary
 
 

@@ -20,7 +20,7 @@ from scipy import stats
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold, is_degraded
 from contextcliff.records.analysis import Zone
-from contextcliff.statistics.evidence import p_at_least_share
+from contextcliff.statistics.clusters import p_at_least_share
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 

@@ -101,7 +101,7 @@ class NoFall(Fact):
 
 
 def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
-    """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `decay.py`.
+    """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
 
     Lengths are the bins' median measured prompts. `dispersion` (1 or more) is how many times the variance of
     independent samples the scores have where samples share a text. Where recall does not fall there is no

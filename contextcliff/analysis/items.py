@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from contextcliff.records.cap_reason import Unit
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.clusters import Cluster, are_clustered, clusters_from
+from contextcliff.statistics.clusters import Cluster, Evidence, are_clustered, clusters_from
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.evidence import Evidence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

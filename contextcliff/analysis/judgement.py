@@ -11,8 +11,8 @@ from statistics import fmean
 
 from contextcliff.analysis.items import evidence_of, items_of
 from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.evidence import Evidence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,8 +9,7 @@ from functools import cached_property
 from contextcliff.analysis.items import Item, clusters_of, completed_evidence, evidence_of, scores_of
 from contextcliff.records.analysis import Bin
 from contextcliff.records.cap_reason import SharedBy, Unit
-from contextcliff.statistics.clusters import Cluster
-from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.clusters import Cluster, Evidence
 
 _NOUNS: tuple[Unit, ...] = ("questions", "distinct samples", "samples")
 

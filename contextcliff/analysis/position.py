@@ -2,7 +2,7 @@
 
 What is asked is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
 the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172), by
-the test of `permutation.py`.
+the test of `depth_contrast.py`.
 """
 
 from __future__ import annotations

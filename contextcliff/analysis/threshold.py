@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.statistics import observed_sample_size
-from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""

@@ -15,7 +15,7 @@ from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
 from contextcliff.execution.store import PlannedSample, Store
-from contextcliff.execution.store_keys import Respondent
+from contextcliff.execution.stored_rows import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from contextcliff.annotation.openai_embedding import EndpointSession
-from contextcliff.engines.openai.api_keys import ApiKey
+from contextcliff.engines.llamacpp import CLOSE, loopback_server
 from contextcliff.engines.openai.http import client
-from contextcliff.errors import RunError
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
-
-_QUIET = -1
 
 
 @settings
@@ -53,33 +51,24 @@ class LlamaCppEmbedding:
                 max_retries=0,
                 timeout=self.timeout_s,
                 http_client=http,
-                default_headers={"Connection": "close"},
+                default_headers=CLOSE,
             ) as connection,
         ):
             yield EndpointSession(client=connection, model=self.name, key=key)
         del server  # the last reference closes the port and frees the model
 
     def _serve(self, key: ApiKey) -> Any:
-        import xllamacpp
-
         self.gguf.check_reachable()
-        weights = self.gguf.fetch()
-        params = xllamacpp.CommonParams()
-        params.model.path = str(weights)
-        params.hostnames = ["127.0.0.1"]
-        params.port = 0
-        params.api_keys = [key.value]
-        params.embedding = True
-        params.n_ctx = self.context_tokens
-        params.n_batch = params.n_ubatch = self.context_tokens  # a text is embedded in one piece
-        params.n_parallel = 1
-        if self.pooling is not None:
-            pooling = f"LLAMA_POOLING_TYPE_{self.pooling.upper()}"
-            params.pooling_type = getattr(xllamacpp.llama_pooling_type, pooling)
-        params.warmup = False
-        params.ui = False
-        params.verbosity = _QUIET
-        try:
-            return xllamacpp.Server(params)
-        except RuntimeError as error:
-            raise RunError(f"llama.cpp can't load {weights} as an embedding model: {error}") from error
+
+        def adjust(params: Any) -> None:
+            import xllamacpp
+
+            params.embedding = True
+            params.n_ctx = self.context_tokens
+            params.n_batch = params.n_ubatch = self.context_tokens  # a text is embedded in one piece
+            params.n_parallel = 1
+            if self.pooling is not None:
+                pooling = f"LLAMA_POOLING_TYPE_{self.pooling.upper()}"
+                params.pooling_type = getattr(xllamacpp.llama_pooling_type, pooling)
+
+        return loopback_server(self.gguf.fetch(), key, adjust, what="as an embedding model")

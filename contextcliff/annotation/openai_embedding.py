@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.annotation.embedder import Vector
-from contextcliff.engines.openai.api_keys import ApiKey, api_key
 from contextcliff.engines.openai.http import client
-from contextcliff.engines.openai.server_address import Address, address_of
+from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key
 from contextcliff.errors import RunError
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 

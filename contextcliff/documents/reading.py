@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from contextcliff.documents.containers import UnreadableError, decode
-from contextcliff.documents.docx_text import docx_text
-from contextcliff.documents.epub_text import epub_text
-from contextcliff.documents.html_text import html_text
-from contextcliff.documents.odt_text import odt_text
+from contextcliff.documents.html_text import epub_text, html_text
+from contextcliff.documents.office_text import docx_text, odt_text
 from contextcliff.documents.pdf_text import pdf_text
 from contextcliff.documents.rtf_text import rtf_text
 

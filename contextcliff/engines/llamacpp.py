@@ -7,16 +7,16 @@ program. Streaming, prefix cache, token counts and errors are those of any llama
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
-from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.http import async_client, client
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
@@ -42,8 +42,8 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
 """The report's line, by the API that is used and whether the weights have a chat template."""
-# llama.cpp's HTTP server may close a kept connection while a request is on its way.
-_CLOSE = {"Connection": "close"}
+CLOSE: Mapping[str, str] = {"Connection": "close"}
+"""Headers of every request: llama.cpp's HTTP server may close a kept connection while a request is on its way."""
 
 
 @settings
@@ -115,7 +115,7 @@ class LlamaCpp:
             max_retries=0,
             timeout=self.timeout_s,
             http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-            default_headers=_CLOSE,
+            default_headers=CLOSE,
         ) as connection:
             with client(timeout_s=self.timeout_s) as http:
                 yield LlamaCppSession(
@@ -138,41 +138,35 @@ class LlamaCpp:
         del server  # the last reference closes the port and frees the model
 
     def _serve(self, weights: Path, key: ApiKey, deployment: Deployment, *, context_tokens: int) -> Any:
-        import xllamacpp
-
-        policy = deployment.kv_policy
         slot_tokens = -(-context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
-        params = xllamacpp.CommonParams()
-        params.model.path = str(weights)
-        params.hostnames = [_LOOPBACK]
-        params.port = 0
-        params.api_keys = [key.value]
-        params.n_ctx = slot_tokens * self.concurrency
-        params.n_parallel = self.concurrency
-        params.n_ubatch = self.batch_tokens
-        params.n_gpu_layers = self.gpu_layers
-        params.cache_type_k = _ggml_type(policy.key_type)
-        params.cache_type_v = _ggml_type(policy.value_type)
-        _scale_positions(params, deployment.model.rope)
-        if policy.is_quantised:
-            # llama.cpp supports a quantised V with flash attention only.
-            params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
-        params.cache_ram_mib = (
-            0  # no second prompt cache: the slots' own suffice for sorted prompts, and memory stays flat
+
+        def adjust(params: Any) -> None:
+            import xllamacpp
+
+            policy = deployment.kv_policy
+            params.n_ctx = slot_tokens * self.concurrency
+            params.n_parallel = self.concurrency
+            params.n_ubatch = self.batch_tokens
+            params.n_gpu_layers = self.gpu_layers
+            params.cache_type_k = _ggml_type(policy.key_type)
+            params.cache_type_v = _ggml_type(policy.value_type)
+            _scale_positions(params, deployment.model.rope)
+            if policy.is_quantised:
+                # llama.cpp supports a quantised V with flash attention only.
+                params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
+            # No second prompt cache: the slots' own suffice for sorted prompts, and memory stays flat.
+            params.cache_ram_mib = 0
+            params.fit_params = False  # a context that does not fit is an error, and not silently made shorter
+            if self.threads is not None:
+                params.cpuparams.n_threads = self.threads
+
+        return loopback_server(
+            weights,
+            key,
+            adjust,
+            what=f"with a context of {slot_tokens:,} tokens",
+            way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
         )
-        params.fit_params = False  # a context that does not fit is an error, and not silently made shorter
-        params.warmup = False
-        params.ui = False
-        params.verbosity = _QUIET
-        if self.threads is not None:
-            params.cpuparams.n_threads = self.threads
-        try:
-            return xllamacpp.Server(params)
-        except RuntimeError as error:
-            raise RunError(
-                f"llama.cpp can't load {weights} with a context of {slot_tokens:,} tokens: {error}; "
-                "is it a model that this llama.cpp knows, and is there memory for it?"
-            ) from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,6 +212,29 @@ class LlamaCppSession:
             timeout_s=self.timeout_s,
             on_token=on_token,
         )
+
+
+def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
+    """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
+
+    `adjust` sets its further parameters. The last reference to the server closes the port and frees the model. Raises
+    `RunError` where the weights can't be loaded; `what` says as what, or with what.
+    """
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights)
+    params.hostnames = [_LOOPBACK]
+    params.port = 0
+    params.api_keys = [key.value]
+    params.warmup = False
+    params.ui = False
+    params.verbosity = _QUIET
+    adjust(params)
+    try:
+        return xllamacpp.Server(params)
+    except RuntimeError as error:
+        raise RunError(f"llama.cpp can't load {weights} {what}: {error}{way_out}") from error
 
 
 def _scale_positions(params: Any, rope: Rope) -> None:

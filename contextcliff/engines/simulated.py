@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
-from contextcliff.kv.memory import BITS_PER_VALUE
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import BITS_PER_VALUE, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
@@ -24,7 +23,7 @@ from contextcliff.records.sample import Prompt, Sample
 from contextcliff.seeding import seed_of
 from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.prose import sentences
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3

@@ -2,7 +2,7 @@
 
 Slurm, Kubernetes and `timeout` end processes by SIGTERM. The signal cancels the requests that are being sent; any other
 work is ended by a `KeyboardInterrupt`. A process that sweeps passes the signal on to its jobs in other processes, and
-no further job starts.
+no further job starts. `ENDINGS` says of every stop, that of a budget too, what is reported and with which code.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from contextcliff.errors import ExitCode
 
@@ -156,3 +157,30 @@ def _jobs() -> Path | None:
     """The folder of `JOBS_FOLDER`; None without the variable, and on a machine that does not have the folder."""
     named = os.environ.get(JOBS_FOLDER)
     return Path(named) if named and Path(named).is_dir() else None
+
+
+Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """The exit code of a stop, and what becomes of the answers."""
+
+    code: ExitCode
+    message: str
+
+
+_GOES_ON = "what was answered is kept, and the same command goes on"
+ENDINGS: Mapping[Stop, Ending] = {
+    "interrupted": Ending(code=ExitCode.INTERRUPTED, message=_GOES_ON),
+    "terminated": Ending(code=ExitCode.TERMINATED, message=_GOES_ON),
+    "out of budget": Ending(
+        code=ExitCode.BUDGET_RAN_OUT, message="what was answered is kept; the same command with a new budget goes on"
+    ),
+    "declined": Ending(code=ExitCode.DONE, message="nothing was sent"),
+}
+
+
+def signalled() -> Stop:
+    """The stop by Ctrl-C or SIGTERM, whichever it was."""
+    return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"

@@ -1,17 +1,49 @@
-"""Facts of a run and samples as they stand in the store and in `manifest.json`: JSON objects."""
+"""What the store's rows hold: the key of an answer, and facts of a run and samples as JSON objects.
+
+The key is what makes two requests the same question to the same model. Facts and samples stand in `manifest.json` in
+the same form.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 
 from pydantic import TypeAdapter
 
+from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
 from contextcliff.records.search import SearchPlan
+from contextcliff.seeding import digest_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Respondent:
+    """Who answers: engine, weights and KV policy (`identity`), how tokens are drawn, and the label."""
+
+    identity: Mapping[str, object]
+    sampling: Sampling
+    label: str
+
+    def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
+        """The store's key of this respondent's answer to a prompt; `served` is the model's name as a server reports it.
+
+        The seed is part of it only where tokens are drawn at random: a greedy answer to the same
+        prompt is the same answer. A repeat is asked anew.
+        """
+        drawn = self.sampling.temperature > 0.0
+        seed = (sample.seed if self.sampling.seed is None else self.sampling.seed) if drawn else None
+        samplers = {
+            name: value
+            for name, value in asdict(self.sampling.for_answer(sample.answer_tokens)).items()
+            if name != "seed"
+        }
+        again = (sample.repeat,) if sample.repeat else ()
+        return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed, *again)
+
 
 _audit = TypeAdapter(LengthAudit)
 _search = TypeAdapter(SearchPlan)

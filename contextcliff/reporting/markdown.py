@@ -1,13 +1,18 @@
-"""The report as a Markdown page: every section in full."""
+"""The report as a Markdown page: every section in full, and the pieces of such a page.
+
+Not a jinja2 template, as the HTML pages are: how a text is escaped depends on whether it begins a line, stands in a
+line or is code, and a template's one escaping function does not know where it is called.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.blocks import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text
-from contextcliff.reporting.markup import aligned_table, bullets, code, escape, image, inline, pairs
 from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import text_of
@@ -56,3 +61,62 @@ def markdown_of(block: Block, images: Mapping[str, str]) -> str:
 def _labelled(label: str, text: Shown) -> str:
     sentence = text_of(text, english)
     return f"{label}: {sentence}" if label else sentence
+
+
+def escape(text: str) -> str:
+    """Text from outside (names, tags, notes) as a line of Markdown that shows it as it is.
+
+    Nothing in it can start HTML, a link, an image, code, emphasis, a formula, a heading, a list or a
+    table cell.
+    """
+    line = inline(text)
+    line = re.sub(r"^(?=[-+=#])", r"\\", line)
+    return re.sub(r"^(\d+)(?=[.)](\s|$))", r"\1\\", line)
+
+
+def inline(text: str) -> str:
+    """As `escape`, for text that doesn't begin a line."""
+    flat = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    flat = re.sub(r"([\\`*\[\]|~$])", r"\\\1", flat)
+    # An underscore inside a word is no emphasis, and names are full of them: those stay readable.
+    return re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", flat)
+
+
+def image(path: str, *, caption: str) -> str:
+    """An image by its path relative to the page."""
+    return f"![{inline(caption)}]({quote(path)})"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A list of lines that are escaped already."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names and values, without a head."""
+    return table(("", ""), rows, words=2)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, wordy_end: bool = False) -> str:
+    """A table whose first `words` columns, and the last with `wordy_end`, are text; the rest are numbers."""
+    last = len(head) - 1
+    return aligned_table(head, rows, left=[i < words or (wordy_end and i == last) for i in range(len(head))])
+
+
+def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[bool]) -> str:
+    """A table; `left` says of each column whether it is text, which stands to the left, or numbers."""
+    rule = (":--" if is_text else "--:" for is_text in left)
+    lines = [_row(map(inline, head)), _row(rule), *(_row(map(inline, row)) for row in rows)]
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def code(text: str) -> str:
+    """A block of code that `text` can't end: its fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}sh\n{text}\n{fence}" if text else ""

@@ -1,13 +1,14 @@
-"""The numbers of a report as text, said once for the console, the Markdown page and the figures.
+"""The numbers of a report as text, said once for the console, the Markdown page, the figures and every language.
 
-Everything here is plain ASCII apart from what the run itself brings (names, tags), and nothing here is escaped: each
-renderer escapes for its own medium.
+Everything here is plain ASCII apart from the dash of `span` and what the run itself brings (names, tags), and nothing
+here is escaped: each renderer escapes for its own medium.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.records.analysis import Bin, SafeCap
@@ -111,3 +112,24 @@ def disagreement(judgement: Judgement) -> str:
     low, high = judgement.ci_low, judgement.ci_high
     ends = "" if low is None or high is None else f" ({percent(low)}-{percent(high)})"
     return f"{percent(judgement.share)}{ends}"
+
+
+def threshold_figure(value: float) -> str:
+    """A threshold: two decimals, three where two would round it to another number."""
+    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
+
+
+def confidence_figure(confidence: float) -> str:
+    """A confidence as a percentage with as many digits as it has: `95%`, `97.5%`."""
+    return f"{100.0 * confidence:.6g}%"
+
+
+def span(low: float, high: float, style: str) -> str:
+    """Both ends, or one where they read alike; `style` is a format of Python's."""
+    first, last = format(low, style), format(high, style)
+    return first if first == last else f"{first}–{last}"
+
+
+def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
+    """The first lengths, and how many more there are."""
+    return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)

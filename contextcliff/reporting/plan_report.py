@@ -10,8 +10,8 @@ from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan
 from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.figures.length_audit import render_audit
 from contextcliff.reporting.phrases import duration
+from contextcliff.reporting.sections.natural_lengths_section import render_audit
 
 PLAN_NAME = "plan.json"
 

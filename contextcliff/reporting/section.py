@@ -35,11 +35,6 @@ class FigureOf:
     draw: Draw
 
 
-def from_report(draw: Callable[[Report], Figure]) -> Draw:
-    """A drawing that needs nothing but the report."""
-    return lambda report, _: draw(report)
-
-
 def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
     """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
 

@@ -1,7 +1,7 @@
 """Intervals and bounds of a mean score, by how the scores were made.
 
 There are two kinds. The interval that is *shown* beside a mean is two-sided, with a coverage as near its nominal one as
-possible: Wilson's for 0/1 scores, a bootstrap (`bootstrap.py`) for fractional ones. The bound that a cap is *tested*
+possible: Wilson's for 0/1 scores, a bootstrap for fractional ones. The bound that a cap is *tested*
 with is one-sided and conservative at every n: Clopper and Pearson's for 0/1 scores, Gaffke's (`gaffke.py`) for
 fractional ones. Scores that come in clusters are first turned into the fractional counts of `clusters.py`.
 

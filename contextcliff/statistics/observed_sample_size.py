@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.statistics import melding
+from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.evidence import Evidence
 from contextcliff.statistics.sample_size import MOST, POWER, cautious_rate, to_show_above, to_show_above_share
 
 MOST_ROUNDS = 200

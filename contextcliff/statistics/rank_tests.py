@@ -1,12 +1,13 @@
-"""Mann and Whitney's test of whether values are larger than others, exact in small samples with ties.
+"""Mann and Whitney's test, exact in small samples with ties, and Holm's correction for many tests at once.
 
-H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60. If both samples are of one distribution, every choice
-of n of the pooled mid-ranks is as likely as the observed one. Dynamic programming counts the sums of all choices of the
-doubled mid-ranks, which are whole numbers.
+The test is of whether values are larger than others: H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60.
+If both samples are of one distribution, every choice of n of the pooled mid-ranks is as likely as the observed one.
+Dynamic programming counts the sums of all choices of the doubled mid-ranks, which are whole numbers.
 
 Own code: scipy 1.17's `mannwhitneyu(method="exact")` makes no correction for ties, and scores that are often 0 (a
 repetition rate) are mostly ties. Its `PermutationMethod` enumerates the choices one by one (184,756 for 10 values
-against 10), and samples them beyond its limit.
+against 10), and samples them beyond its limit. The correction is statsmodels', whose `multipletests` has the other
+usual ones too.
 """
 
 from __future__ import annotations
@@ -87,3 +88,25 @@ def chances_of_rank_sums(ties: tuple[int, ...], n: int) -> _Array:
 
 def _is_counted(n: int, total: int) -> bool:
     return n * (2.0 * n * total) * total <= _MOST_STEPS
+
+
+SLACK = 1e-9
+"""Tolerance for rounding when a p-value is compared with 1 − confidence: 1 − 0.9 is a little less than 0.1."""
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """The p-values after Holm's correction over all of them, in the order given.
+
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979) 65-70: whatever the
+    tests have to do with each other, the chance that any of them is rejected wrongly stays at the level.
+    """
+    if not p_values:
+        return ()
+    from statsmodels.stats.multitest import multipletests
+
+    return tuple(float(p) for p in multipletests(p_values, method="holm")[1])
+
+
+def is_significant(p_value: float, confidence: float) -> bool:
+    """Whether a p-value is at most 1 − `confidence`."""
+    return p_value <= 1.0 - confidence + SLACK

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, Name, settings
-from contextcliff.text.hub_tokens import hub_tokenizer
-from contextcliff.text.tiktoken_tokens import tiktoken_tokenizer
+from contextcliff.text.tokenizers import hub_tokenizer, tiktoken_tokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _UNKNOWN_MODEL_ENCODING = "o200k_base"

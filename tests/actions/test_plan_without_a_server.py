@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES
+from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
 from tests.commands import QUIET, contextcliff
 from tests.engines.fake_server import FakeServer, serving
 

@@ -17,8 +17,7 @@ from scipy import stats
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics import clusters as module
-from contextcliff.statistics.clusters import Cluster
-from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.clusters import Cluster, Evidence
 from contextcliff.statistics.intervals import clopper_pearson_low
 from tests.analysis.analysis_samples import analysed, scored_sample
 from tests.analysis.clustered_samples import of, texts, without_clusters

@@ -11,8 +11,7 @@ from contextcliff.analysis.half_life import HalfLifeFits
 from contextcliff.analysis.items import clusters_of, items_of, pooled_evidence
 from contextcliff.records.cap_reason import SampleCount, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.clusters import Cluster, pooled_design_effect, variance_of_mean
-from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.clusters import Cluster, Evidence, pooled_design_effect, variance_of_mean
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
 from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
 from tests.analysis.clustered_samples import clusters, of, texts, without_clusters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.analysis.pilot import bins_to_fill
+from contextcliff.analysis.bins import bins_to_fill
 from tests.tasks.test_qa import built, corpus, qa
 
 

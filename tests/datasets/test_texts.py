@@ -13,7 +13,7 @@ from contextcliff.datasets import essays
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.datasets.made_files import SHARED, WHY_SHARED, printed_pdf
 
 STORY = Essays().corpus(tokens=1, seed=0).documents[0].text

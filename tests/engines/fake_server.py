@@ -15,7 +15,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 NUMBER = re.compile(r"The special magic (\w+) number is: (\d+)\.")
 ASKED = re.compile(r"What is the special magic (\w+) number\?")

@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
-from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key, variables_for
-from contextcliff.engines.openai.server_address import PROVIDERS, Address, address_of
+from contextcliff.engines.openai.server_access import (
+    KNOWN_VARIABLES,
+    PROVIDERS,
+    Address,
+    ApiKey,
+    address_of,
+    api_key,
+    variables_for,
+)
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff
 from tests.engines.fake_server import FakeServer, serving

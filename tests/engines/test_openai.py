@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES, ApiKey, api_key
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import split_reasoning
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.server_address import address_of
+from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
 from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, reports, samples

@@ -19,7 +19,7 @@ from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.needles import TEXT, build, niah, said
 
 TASK = niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=4)

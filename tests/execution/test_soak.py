@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.api_keys import KNOWN_VARIABLES
+from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
 from tests.actions.test_run import kept
 from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving

@@ -12,7 +12,7 @@ import pytest
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import database
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
-from contextcliff.execution.store_keys import Respondent
+from contextcliff.execution.stored_rows import Respondent
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.report import RunFacts
 from tests.tasks.needles import build, niah, said

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from gguf import GGUFWriter
 
-from contextcliff.kv.memory import Architecture, kv_gib, read_architecture
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import Architecture, KVPolicy, kv_gib, read_architecture
 from contextcliff.models.weights import Gguf
 
 

@@ -12,10 +12,9 @@ import pytest
 from rich.console import Console
 
 from contextcliff.reporting.blocks import Line, Lines
-from contextcliff.reporting.comparison import comparison_files, part_list
+from contextcliff.reporting.comparison import comparison_output, part_list
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ComparisonPart, PartResult
-from contextcliff.reporting.comparison.comparison_console import render_comparison
-from contextcliff.reporting.comparison.comparison_files import write_comparison
+from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
 from contextcliff.reporting.run_names import facts_of
 from tests.simulated_reports import CLIFF, FLAT, Law, simulated
@@ -82,7 +81,7 @@ def test_what_a_part_adds_stands_on_console_page_json_and_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=("luck.html",), without={"luck": None})
-    for module in (part_list, comparison_files):
+    for module in (part_list, comparison_output):
         monkeypatch.setattr(module, "PARTS", (listed,))
     runs = (run_of("a"), run_of("b"))
     (part,) = parts_with(["luck", "half_life"])

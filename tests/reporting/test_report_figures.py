@@ -17,10 +17,11 @@ from contextcliff.records.analysis import DepthCell
 from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import legible
-from contextcliff.reporting.figures.heatmap_figure import depth_labels, heatmap_figure
-from contextcliff.reporting.figures.latency_figure import latency_figure
+from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
+from contextcliff.reporting.figures.marks import depth_labels
 from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.figures.score_figure import score_figure
+from contextcliff.reporting.sections.failures_section import latency_figure
+from contextcliff.reporting.sections.score_section import score_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.markup import escape
+from contextcliff.reporting.markdown import escape, render_markdown
 from tests.simulated_reports import edited
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -16,11 +16,11 @@ from rich.console import Console
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import comparable_runs
-from contextcliff.reporting.figures.failures_figure import failures_figure
-from contextcliff.reporting.figures.length_audit import audit_figure, length_classes, render_audit
 from contextcliff.reporting.figures.report_figures import draw_curves
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.sections.failures_section import failures_figure
+from contextcliff.reporting.sections.natural_lengths_section import audit_figure, length_classes, render_audit
 from tests.simulated_reports import edited
 
 AUDIT = LengthAudit(

@@ -6,16 +6,18 @@ from scipy import stats
 from contextcliff.statistics.clusters import (
     ASSUMED_CORRELATION,
     Cluster,
+    Evidence,
     are_clustered,
     assumed_design_effect,
     clusters_from,
     design_effect_of,
     effective_sample,
+    p_at_least_share,
+    p_at_most_share,
     pooled_design_effect,
     samples_worth,
     variance_of_mean,
 )
-from contextcliff.statistics.evidence import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson, wilson_of_share
 from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.detectable_drop import detectable_drop
+from contextcliff.statistics.sample_size import detectable_drop
 
 
 def test_hand_worked_small_numbers() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from contextcliff.statistics import melding, observed_sample_size, sample_size
-from contextcliff.statistics.evidence import Evidence
+from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.melding import p_at_most_share
 from contextcliff.statistics.observed_sample_size import MOST_ROUNDS, rounds_to_settle, scores_to_settle
 

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.holm import holm, is_significant
-from contextcliff.statistics.rank_tests import chances_of_rank_sums, least_p, p_larger, rank_biserial
+from contextcliff.statistics.rank_tests import (
+    chances_of_rank_sums,
+    holm,
+    is_significant,
+    least_p,
+    p_larger,
+    rank_biserial,
+)
 
 few = st.lists(st.integers(min_value=0, max_value=4), min_size=1, max_size=5)
 untied = st.lists(st.integers(min_value=0, max_value=10_000), min_size=2, max_size=40, unique=True)

@@ -20,8 +20,8 @@ from contextcliff.tasks.needles.niah_semantic import NiahSemantic
 from contextcliff.tasks.needles.tracing import Tracing
 from contextcliff.tasks.repeat import Repeat
 from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
+from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
-from contextcliff.text.word_tokens import WordTokenizer
 
 ROOM = ContextBudget(context_window=8192, answer_tokens=48)
 TEXTS = Synthetic().corpus(tokens=3_000, seed=1, count=8).documents

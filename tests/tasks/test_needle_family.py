@@ -11,7 +11,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Words
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, prompt, said, shipped
 
 LENGTHS = (400, 777, 1_500)

@@ -18,7 +18,7 @@ from contextcliff.records.sample import Passage, Words, render
 from contextcliff.tasks.questions.length_bins import draw
 from contextcliff.tasks.questions.qa import Qa
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.needles import said
 
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)

@@ -20,7 +20,7 @@ from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import render
 from contextcliff.seeding import digest_of
 from contextcliff.tasks.task import ContextBudget, Materials, Task
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 OPTIONS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from contextcliff.text.word_tokens import combining_marks
+from contextcliff.text.words import combining_marks
 
 
 def test_they_are_every_mark_up_to_four_hexadecimal_digits() -> None:

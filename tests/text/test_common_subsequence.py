@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.text.common_subsequence import common_subsequence_length
+from contextcliff.text.words import common_subsequence_length
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 

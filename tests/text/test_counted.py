@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import blocks, counted_starts
-from contextcliff.text.word_tokens import WordTokenizer
 
 WORDS = WordTokenizer()
 

@@ -9,7 +9,7 @@ import tiktoken
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.sample import Prompt
-from contextcliff.text import tiktoken_tokens
+from contextcliff.text import tokenizers
 from contextcliff.text.tokenizer_choice import (
     AutoTokenizer,
     HuggingFaceTokenizer,
@@ -17,7 +17,7 @@ from contextcliff.text.tokenizer_choice import (
     Tiktoken,
     TokenizerSources,
 )
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 
 OWN = WordTokenizer()
 TEMPLATE = (
@@ -130,7 +130,7 @@ def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pyte
 
     monkeypatch.setattr(tiktoken, "get_encoding", unreachable)
     with pytest.raises(RunError) as raised:
-        tiktoken_tokens.tiktoken_tokenizer("o200k_base")
+        tokenizers.tiktoken_tokenizer("o200k_base")
     assert str(raised.value) == (
         "tokenizer.name=o200k_base: tiktoken fetches its vocabulary from the network at first use, and that "
         "failed; set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.sample import Prompt
+from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import tokenise
-from contextcliff.text.word_tokens import WordTokenizer
 
 WORDS = WordTokenizer()
 texts = st.text(alphabet="ab c.\né字", max_size=200)

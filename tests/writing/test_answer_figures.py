@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.writing.answer_figures import answer_figures
+from contextcliff.writing.task.continuation_scoring import answer_figures
 
 
 def test_every_figure_that_was_measured_is_named() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.writing.composite import author_distance, calibrated, classic
 from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.passage import author_distance, calibrated, classic
 
 Z = st.dictionaries(st.sampled_from(sorted(BY_NAME)), st.floats(-1e6, 1e6), max_size=20)
 

@@ -23,7 +23,7 @@ from contextcliff.records.generation import Score
 from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.word_tokens import WordTokenizer
+from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_scoring import prompt_text
 from tests.tasks.needles import said

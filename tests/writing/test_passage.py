@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from contextcliff.writing.author_norms import author_windows
-from contextcliff.writing.composite import calibrated, classic
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -23,7 +22,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.measures.readability import dale_chall
-from contextcliff.writing.passage import judge_prose, with_coherence
+from contextcliff.writing.passage import calibrated, classic, judge_prose, with_coherence
 
 POINT = 60_000
 PAGE = 4_500

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
-from contextcliff.reporting.comparison.comparison_console import render_comparison
-from contextcliff.reporting.comparison.comparison_files import write_comparison
+from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure

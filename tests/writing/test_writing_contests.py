@@ -13,7 +13,7 @@ from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
-from contextcliff.writing.words.contest_words import contest_sentence
+from contextcliff.writing.words.english_writing import contest_sentence
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""

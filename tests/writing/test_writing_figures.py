@@ -15,9 +15,8 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel
-from contextcliff.writing.sections.convergence_figure import convergence_figure, difference
-from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, difference, rounds_figure
 from contextcliff.writing.sections.panels import core_measures
 from contextcliff.writing.sections.writing_section import WritingSection
 from tests.reporting.figure_texts import overlaps, words

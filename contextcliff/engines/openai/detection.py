@@ -2,15 +2,147 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
-from contextcliff.engines.openai.api_keys import ApiKey
-from contextcliff.engines.openai.listed_models import choose_model, json_of, list_models, positive_int
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import TokenCounter
+from contextcliff.errors import ConfigError, RunError, UnreachableError, one_line
+
+_WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
+_NAMES_SHOWN = 20
+_LONGEST_MESSAGE = 200
+_NO_SUCH_ROUTE = (404, 405, 501)
+_ABOUT_THE_KEY = re.compile(r"api.?key|auth|token|credential|no_db_connection", re.IGNORECASE)
+"""Words of a status 400 that is about the API key. The last is LiteLLM's proxy, which looks keys up in a database."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedModel:
+    """One entry of `/v1/models`; `window` in tokens where the list has it (vLLM, SGLang, OpenRouter …)."""
+
+    name: str
+    window: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelList:
+    """What a server lists, and lines for the report on how it answered."""
+
+    models: tuple[ListedModel, ...]
+    remarks: tuple[str, ...] = ()
+
+    def window_of(self, name: str) -> int | None:
+        """The window in tokens that the list gives a model; None without one."""
+        return next((model.window for model in self.models if model.name == name), None)
+
+
+def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool) -> ModelList:
+    """Ask for the list. Where the configuration has `named` a model, a server that lists none is accepted.
+
+    Raises `UnreachableError` for a host that can't be reached; `RunError` for a refused key, a redirect, a web page
+    instead of JSON, and, where no model is named, for any other error.
+    """
+    try:
+        answer = http.get(f"{base_url}/models", headers=key.headers())
+    except httpx2.HTTPError as error:
+        reason = key.hide_in(str(error)) or type(error).__name__
+        raise UnreachableError(
+            f"engine.base_url={base_url}: can't be reached ({reason}); is the server up, and is this its address?"
+        ) from error
+    if answer.status_code in (401, 403):
+        raise RunError(
+            f"engine.base_url={base_url}: refuses the API key ({answer.status_code}); set the right one in the "
+            "environment, and name its variable with engine.api_key_env"
+        )
+    if answer.is_redirect:
+        target = key.hide_in(answer.headers.get("location", "elsewhere"))
+        raise RunError(
+            f"engine.base_url={base_url}: redirects to {target}; give the address itself, a key is never sent on"
+        )
+    if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
+        return _unlisted(answer, base_url, key, named=named)
+    body = json_of(answer)
+    if body is None and _is_web_page(answer) and not (named and answer.is_error):
+        raise RunError(
+            f"engine.base_url={base_url}: answers with a web page and not with JSON; give the address of the API"
+        )
+    entries = body.get("data") or [] if isinstance(body, dict) else []
+    return ModelList(
+        models=tuple(
+            ListedModel(name=str(entry["id"]), window=_window(entry))
+            for entry in entries
+            if isinstance(entry, dict) and entry.get("id")
+        )
+    )
+
+
+def choose_model(models: tuple[ListedModel, ...], name: str | None, base_url: str) -> str:
+    """`name`, else the only model that the server has. Raises `ConfigError` where it has none or several."""
+    if name is not None:
+        return name
+    if len(models) == 1:
+        return models[0].name
+    if not models:
+        raise ConfigError(f"engine.base_url={base_url}: lists no model; name the one to use with model.name=NAME")
+    names = ", ".join(model.name for model in models[:_NAMES_SHOWN])
+    more = f" and {len(models) - _NAMES_SHOWN} more" if len(models) > _NAMES_SHOWN else ""
+    raise ConfigError(f"model.name: the server has several models; choose one with model.name=NAME: {names}{more}")
+
+
+def served_name(http: httpx2.Client, base_url: str, key: ApiKey) -> str:
+    """The name of the only model that a server has. Raises as `list_models` and `choose_model` do."""
+    return choose_model(list_models(http, base_url, key, named=False).models, None, base_url)
+
+
+def json_of(answer: httpx2.Response) -> Any:
+    """The JSON value of an answer; None where its body is no JSON."""
+    try:
+        return answer.json()
+    except ValueError:
+        return None
+
+
+def positive_int(value: object) -> int | None:
+    """`value` where it is a positive whole number, else None."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _unlisted(answer: httpx2.Response, base_url: str, key: ApiKey, *, named: bool) -> ModelList:
+    """No models, where a model is named and the error is not about the key; else the error as `RunError`."""
+    reason = f"{answer.status_code}: {_message(answer, key)}"
+    about_the_key = answer.status_code == 400 and bool(_ABOUT_THE_KEY.search(answer.text))
+    if named and not about_the_key:
+        return ModelList(models=(), remarks=(f"models not listed ({reason})",))
+    way_out = "look at the server, or name the model with model.name=NAME"
+    if not key.headers():
+        way_out = f"no API key was sent: is one needed? Else {way_out}"
+    elif answer.status_code < 500:  # some servers answer a wrong key with 400
+        way_out = "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
+    raise RunError(f"engine.base_url={base_url}: does not list its models ({reason}); {way_out}")
+
+
+def _message(answer: httpx2.Response, key: ApiKey) -> str:
+    """A server's error message on one short line, without the key; for a web page, the phrase of its status."""
+    if _is_web_page(answer):
+        return answer.reason_phrase
+    body = json_of(answer)
+    error = body.get("error", body) if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    return one_line(key.hide_in(" ".join((str(message) if message else answer.text).split())), longest=_LONGEST_MESSAGE)
+
+
+def _is_web_page(answer: httpx2.Response) -> bool:
+    return "html" in answer.headers.get("content-type", "")
+
+
+def _window(entry: Mapping[str, Any]) -> int | None:
+    return next((tokens for key in _WINDOW_KEYS if (tokens := positive_int(entry.get(key)))), None)
+
 
 _PROBE = "one two"
 _CHATML_FALLBACK = (

@@ -15,7 +15,7 @@ from contextcliff.engines.openai.faults import connection_fault, detail_of, stat
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt
-from contextcliff.text.framing import messages, plain_text
+from contextcliff.text.tokens import messages, plain_text
 
 if TYPE_CHECKING:
     import httpx2

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from contextcliff.engines.engine import Deployment, Served
-from contextcliff.engines.openai.api_keys import ApiKey, api_key
-from contextcliff.engines.openai.detection import ServerFacts, detect
+from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import async_client, client
-from contextcliff.engines.openai.listed_models import served_name
-from contextcliff.engines.openai.server_address import Address, address_of, provider_of
+from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.engines.openai.session import OpenAISession, Pace
 from contextcliff.errors import ConfigError

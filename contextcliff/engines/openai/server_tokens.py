@@ -8,12 +8,11 @@ from typing import Any, Literal
 
 import httpx2
 
-from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
-from contextcliff.text.framing import framed_tokens, messages, plain_text, plain_tokens
-from contextcliff.text.tokens import Tokenizer, counted_starts
+from contextcliff.text.tokens import Tokenizer, counted_starts, framed_tokens, messages, plain_text, plain_tokens
 
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 

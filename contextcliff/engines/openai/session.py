@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
-from contextcliff.engines.openai.api_keys import ApiKey
 from contextcliff.engines.openai.detection import ServerFacts
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling

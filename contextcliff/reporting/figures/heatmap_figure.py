@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading
+from contextcliff.reporting.figures.marks import depth_labels
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -83,16 +83,6 @@ def heatmap_figure(report: Report) -> Figure:
         above=18,
     )
     return figure
-
-
-def depth_labels(depths: Sequence[float]) -> list[str]:
-    """Depths with as few decimals as tell them apart and lose nothing to see."""
-    for decimals in range(1, 5):
-        labels = [f"{depth:.{decimals}f}" for depth in depths]
-        close = all(abs(float(text) - depth) < 0.006 for text, depth in zip(labels, depths, strict=True))
-        if close and len(set(labels)) == len(labels):
-            return labels
-    return [f"{depth:g}" for depth in depths]
 
 
 def _hatching(column: int, row: int) -> Rectangle:

@@ -136,6 +136,16 @@ def line_across(axes: Axes, *, score: float, text: str, colour: str) -> None:
     )
 
 
+def depth_labels(depths: Sequence[float]) -> list[str]:
+    """Depths with as few decimals as tell them apart and lose nothing to see."""
+    for decimals in range(1, 5):
+        labels = [f"{depth:.{decimals}f}" for depth in depths]
+        close = all(abs(float(text) - depth) < 0.006 for text, depth in zip(labels, depths, strict=True))
+        if close and len(set(labels)) == len(labels):
+            return labels
+    return [f"{depth:g}" for depth in depths]
+
+
 def side_of(place: float) -> str:
     """How words over a place (a fraction of the axes' width) are aligned, so that they stay over the axes."""
     return "left" if place < 0.2 else "right" if place > 0.8 else "center"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
-from contextcliff.reporting.figures.failures_figure import failures_figure
-from contextcliff.reporting.figures.latency_figure import has_latency, latency_figure
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_report
+from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, legend_below, lengths_on_x
+from contextcliff.reporting.section import FigureOf, Measurement, Section
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def has_latency(report: Report) -> bool:
+    """Whether any length has a time to draw."""
+    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
 
 
 class FailuresSection(Section[None]):
@@ -22,7 +31,7 @@ class FailuresSection(Section[None]):
             name="failures_by_length",
             caption="Failures by length",
             has_data=lambda report: bool(phrases.all_failures(report)),
-            draw=from_report(failures_figure),
+            draw=lambda report, _: failures_figure(report),
         ),
     )
 
@@ -58,7 +67,7 @@ class LatencySection(Section[None]):
             name="latency_by_length",
             caption="Latency by length",
             has_data=has_latency,
-            draw=from_report(latency_figure),
+            draw=lambda report, _: latency_figure(report),
         ),
     )
 
@@ -69,3 +78,106 @@ class LatencySection(Section[None]):
         for each in report.analysis.bins:
             yield Measurement(key="ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
             yield Measurement(key="latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
+
+
+_FAILURES_HEIGHT = 3.4
+_MOST_TAGS = 9
+_OTHER = "other"
+
+
+def failures_figure(report: Report) -> Figure:
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
+
+    Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
+    """
+    import matplotlib as mpl
+
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    width = min(13.0, max(8.0, 0.6 * len(bins)))
+    figure, axes = blank(width=width, height=_FAILURES_HEIGHT)
+    tags = list(phrases.all_failures(report))
+    shown, rest = tags[:_MOST_TAGS], tags[_MOST_TAGS:]
+    colours = mpl.colormaps["tab10"]
+    places = range(len(bins))
+    bottoms = [0.0] * len(bins)
+    for position, tag in enumerate([*shown, *([_OTHER] if rest else [])]):
+        members = rest if tag == _OTHER and rest else [tag]
+        heights = [
+            sum(b.failures.get(member, 0) for member in members) / max(1, b.n_samples + b.n_unscored) for b in bins
+        ]
+        colour = "0.6" if tag == _OTHER and rest else colours(position)
+        axes.bar(
+            places, heights, bottom=bottoms, width=0.72, color=colour, label=drawable(tag), edgecolor="white",
+            linewidth=0.5,
+        )  # fmt: skip
+        bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
+    labels = [f"{b.min_tokens:,}\n{b.max_tokens:,}\nn={b.n_samples + b.n_unscored:,}" for b in bins]
+    axes.set_xticks(list(places), labels=labels, fontsize=SMALL - 1)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_ylabel("share of samples", fontsize=9)
+    axes.set_xlabel("prompt length in tokens: shortest, longest", fontsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
+    heading(
+        axes,
+        title=f"Failures by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is answered right",
+        inches=width,
+        above=10,
+    )
+    return figure
+
+
+_LATENCY_HEIGHT = 3.2
+_WIDEST_LINEAR = 30
+"""From this ratio of the longest time to the shortest on, a linear axis flattens the short ones."""
+
+
+def latency_figure(report: Report) -> Figure:
+    """Draw a report for which `has_latency` holds."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    bins = sorted(
+        (b for b in report.analysis.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
+        key=lambda a_bin: a_bin.median_tokens,
+    )
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_LATENCY_HEIGHT)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    axis = lengths_on_x(axes, lengths=[b.asked_tokens for b in bins], shown=tokens, inches=width)
+    first = [_seconds(b.ttft_ms_median) for b in bins]
+    last = [_seconds(b.latency_ms_median) for b in bins]
+    for times, style, colour, label in (
+        (last, "s-", "#c2571a", "whole answer"),
+        (first, "o-", "#1f5fa8", "time to first token"),
+    ):
+        if any(math.isfinite(time) for time in times):
+            axes.plot(tokens, times, style, color=colour, markersize=5, linewidth=1.6, label=label)
+    known = [time for time in (*first, *last) if math.isfinite(time)]
+    if min(known) > 0 and max(known) / min(known) > _WIDEST_LINEAR:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(0, max(known) * 1.08 or 1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axes.set_ylabel("seconds", fontsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    heading(
+        axes,
+        title=f"Latency by length: {report.run.model}",
+        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them",
+        inches=width,
+        above=6,
+    )
+    legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
+    return figure
+
+
+def _seconds(milliseconds: float | None) -> float:
+    return math.nan if milliseconds is None else milliseconds / 1000

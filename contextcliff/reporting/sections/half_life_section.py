@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from contextcliff.analysis.half_life import HalfLife, HalfLifeFits, half_life_lsq, half_life_of
 from contextcliff.analysis.study import Study
+from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Image, Pairs, Shown, Text
-from contextcliff.reporting.figures.decay_figure import decay_figure
+from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
+from contextcliff.reporting.figures.marks import (
+    BLUE,
+    LINE,
+    PURPLE,
+    interval_bars,
+    line_across,
+    or_nan,
+    scores_on_y,
+    side_of,
+    silent_points,
+    write_above,
+)
 from contextcliff.reporting.report_facts import HalfLifeInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 from contextcliff.reporting.words.english import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 _MEANING = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
 
@@ -89,3 +109,92 @@ def _figure_words(half_life: HalfLife) -> str:
     if half_life.tokens is None:
         return f"No half-life: {say(half_life.reason)}"
     return f"Half-life: {say(HalfLifeInShort(half_life=half_life))}"
+
+
+_HEIGHT = 3.6
+_FITTED = "#c2571a"
+_LEVELS = ((0.9, "0.9: safe above", "#2e7d43"), (0.5, "0.5: danger below", "#b3261e"))
+_REACH = 4
+"""A half-life up to so many times beyond the tested lengths widens the axis; one further off is only told."""
+_STEPS = 200
+
+
+def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
+    """Draw a report with a scored length: score over measured length in tokens; `words` say what the half-life is.
+
+    The fit is dashed beyond the longest test, where nothing but its form speaks for it.
+    """
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_HEIGHT)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
+    axis = lengths_on_x(
+        axes,
+        lengths=[b.asked_tokens for b in bins],
+        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
+        inches=width,
+    )
+    scores_on_y(axes)
+    for score, text, colour in _LEVELS:
+        line_across(axes, score=score, text=text, colour=colour)
+    _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
+    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
+    above = _half_life(axes, half_life, axis=axis)
+    heading(
+        axes,
+        title=f"Decay by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}",
+        inches=width,
+        above=above + 4,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    return figure
+
+
+def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:
+    interval_bars(
+        axes,
+        places=tokens,
+        lows=[b.ci_low for b in bins],
+        highs=[b.ci_high for b in bins],
+        label=f"{confidence} interval",
+    )
+    means = [or_nan(b.mean) for b in bins]
+    axes.plot(tokens, means, "o", color=BLUE, markersize=6, label="mean score", zorder=4)
+    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
+
+
+def _fit(axes: Axes, half_life: HalfLife, *, axis: LengthAxis, longest: int) -> None:
+    """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
+    if not half_life.tokens or half_life.initial is None:
+        return
+    initial, rate = half_life.initial, math.log(2) / half_life.tokens
+
+    def curve(low: float, high: float) -> tuple[list[float], list[float]]:
+        at = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
+        return at, [initial * math.exp(-rate * length) for length in at]
+
+    label = f"exponential decay from {initial:.2f} (dashed: beyond the longest test)"
+    axes.plot(*curve(axis.low, longest), color=_FITTED, linewidth=1.6, label=label, zorder=3)
+    axes.plot(*curve(longest, axis.high), color=_FITTED, linewidth=1.6, linestyle="--", zorder=3)
+
+
+def _half_life(axes: Axes, half_life: HalfLife, *, axis: LengthAxis) -> float:
+    """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
+    if half_life.tokens is None:
+        return 4.0
+    low = axis.low if half_life.ci_low is None else max(axis.low, half_life.ci_low)
+    high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
+    if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
+        axes.axvspan(low, high, color=PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
+    inside = axis.low <= half_life.tokens <= axis.high
+    text = f"half-life {half_life.tokens:,}"
+    if inside:
+        axes.axvline(half_life.tokens, color=PURPLE, linewidth=1.8, zorder=2)
+        at: float = half_life.tokens
+    else:
+        text, at = f"{text} (beyond this axis)", axis.low if half_life.tokens < axis.low else axis.high
+    align = side_of(axis.inches_at(at) / axis.inches)
+    write_above(axes, text, x=at, above=4.0, align=align, colour=PURPLE, bold=True)
+    return 4.0 + LINE

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.records.analysis import Bin
@@ -10,8 +13,12 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
-from contextcliff.reporting.figures.length_audit import audit_figure
+from contextcliff.reporting.figures.canvas import SMALL, blank, heading
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
 
 
 class NaturalLengthsSection(Section[LengthAudit]):
@@ -71,3 +78,105 @@ def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
 
 def _small(value: float | None) -> str:
     return phrases.MISSING if value is None else f"{value:.3f}"
+
+
+_CLASSES = 12
+_BAR = 40
+_WIDTH, _HEIGHT = 8.0, 3.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthClass:
+    """Documents of `low` to `high` tokens, both included."""
+
+    low: int
+    high: int
+    documents: int
+
+
+def length_classes(lengths: Sequence[int]) -> tuple[LengthClass, ...]:
+    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included."""
+    if not lengths:
+        return ()
+    low, high = max(1, min(lengths)), max(1, *lengths)
+    count = min(_CLASSES, high - low + 1)
+    edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
+    classes: list[LengthClass] = []
+    start = low
+    for position in range(count):
+        end = high if position == count - 1 else math.floor(edges[position + 1])
+        if end < start:
+            continue
+        inside = sum(start <= max(1, length) <= end for length in lengths)
+        classes.append(LengthClass(low=start, high=end, documents=inside))
+        start = end + 1
+    return tuple(classes)
+
+
+def render_audit(audit: LengthAudit, console: Console) -> None:
+    """Print the histogram of lengths and the bins with what was drawn of each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    classes = length_classes(audit.lengths)
+    most = max((each.documents for each in classes), default=1) or 1
+    console.print(Text(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
+    wide = max((len(f"{each.low:,} - {each.high:,}") for each in classes), default=0)
+    for each in classes:
+        bar = "#" * math.ceil(_BAR * each.documents / most)
+        console.print(Text(f"  {f'{each.low:,} - {each.high:,}':>{wide}}  {each.documents:>5,}  {bar}".rstrip()))
+    if audit.too_short or audit.too_long:
+        console.print(Text(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("bin", "tokens", "documents", "questions", "drawn", "of documents"):
+        table.add_column(title, justify="right")
+    for position, part in enumerate(audit.bins, start=1):
+        table.add_row(
+            str(position),
+            f"{part.min_tokens:,} - {part.max_tokens:,}",
+            f"{part.documents:,}",
+            f"{part.questions:,}",
+            f"{part.drawn_questions:,}",
+            f"{part.drawn_documents:,}",
+        )
+    console.print(table)
+
+
+def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
+    """Draw the histogram with the bins' edges."""
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    classes = length_classes(audit.lengths)
+    lefts = [each.low for each in classes]
+    widths = [each.high + 1 - each.low for each in classes]
+    axes.bar(
+        lefts, [each.documents for each in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white"
+    )
+    axes.set_xscale("log")
+    for part in audit.bins:
+        axes.axvline(part.min_tokens, color="#c2571a", linewidth=1.0, linestyle=":")
+    if audit.bins:
+        axes.axvline(
+            audit.bins[-1].max_tokens, color="#c2571a", linewidth=1.0, linestyle=":", label="edges of the bins"
+        )
+        axes.legend(loc="upper right", frameon=False, fontsize=SMALL)
+    ticks = _ticks(classes)
+    axes.set_xticks(ticks, labels=[f"{tokens:,}" for tokens in ticks], fontsize=SMALL)
+    axes.minorticks_off()
+    axes.set_xlabel("length of the document in tokens", fontsize=9)
+    axes.set_ylabel("documents", fontsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.spines[["top", "right"]].set_visible(False)
+    left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
+    heading(
+        axes,
+        title=title,
+        subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
+        inches=_WIDTH,
+        above=10,
+    )
+    return figure
+
+
+def _ticks(classes: Sequence[LengthClass]) -> list[int]:
+    edges = [each.low for each in classes]
+    return [*edges[:: max(1, len(edges) // 6)], *([classes[-1].high] if classes else [])]

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from contextcliff.records.analysis import Bin
+from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
+from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.report_facts import Overall
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_report
+from contextcliff.reporting.figures.marks import (
+    BLUE,
+    GREY,
+    LINE,
+    PURPLE,
+    RED,
+    counts_above,
+    line_across,
+    or_nan,
+    scores_on_y,
+    side_of,
+    silent_points,
+    write_above,
+)
+from contextcliff.reporting.report_facts import Headline, Overall
+from contextcliff.reporting.section import FigureOf, Measurement, Section
+from contextcliff.reporting.words.english import say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class ScoreSection(Section[None]):
@@ -25,13 +46,13 @@ class ScoreSection(Section[None]):
             name="score_by_length",
             caption="Score by length",
             has_data=lambda report: bool(report.analysis.bins),
-            draw=from_report(score_figure),
+            draw=lambda report, _: score_figure(report),
         ),
         FigureOf(
             name="heatmap",
             caption="Score by depth and length",
             has_data=lambda report: bool(report.analysis.cells),
-            draw=from_report(heatmap_figure),
+            draw=lambda report, _: heatmap_figure(report),
         ),
     )
 
@@ -112,3 +133,104 @@ def _columns_of(report: Report) -> Callable[..., Column]:
         return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
 
     return column
+
+
+_HEIGHT = 4.2
+_ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
+
+
+def score_figure(report: Report) -> Figure:
+    """Draw a report that has bins."""
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_HEIGHT)
+    cap, answer = report.analysis.safe_cap.tokens, say(Headline(cap=report.analysis.safe_cap))
+    axis = lengths_on_x(
+        axes,
+        lengths=[b.asked_tokens for b in bins],
+        shown=[*(b.median_tokens for b in bins), *([] if cap is None else [cap])],
+        inches=width,
+    )
+    scores_on_y(axes)
+    _zones(axes, report, axis=axis)
+    _points(axes, bins, cap=report.analysis.safe_cap)
+    _threshold(axes, report)
+    above = _counts(axes, bins, axis=axis)
+    if cap is not None:
+        _cap(axes, report, tokens=cap, axis=axis, above=above)
+        above += LINE
+    heading(
+        axes,
+        title=f"Score by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {answer}",
+        inches=width,
+        above=above + 4,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    return figure
+
+
+def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+    for zone in report.analysis.zones:
+        low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
+        if zone.name == "degraded":
+            # It often starts at the longest test and would be a hair wide; past it, nothing gets better.
+            high = axis.high
+        colour = _ZONES.get(zone.name, "0.5")
+        if low < high:
+            axes.axvspan(low, high, color=colour, alpha=0.12, linewidth=0, label=f"{zone.name} zone")
+        elif low == high:
+            # A zone of one length has no width; a line shows where it is.
+            axes.axvline(low, color=colour, alpha=0.5, linewidth=4, label=f"{zone.name} zone")
+
+
+def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
+    """The points, joined; a length without a score breaks the line."""
+    confidence = phrases.percent(cap.confidence)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    means = [or_nan(b.mean) for b in bins]
+    lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
+    tested = [or_nan(b.tested_low) for b in bins]
+    if any(math.isfinite(mean) for mean in means):
+        axes.fill_between(tokens, lows, highs, color=BLUE, alpha=0.15, linewidth=0)
+        # The band has no width under a point with no scored neighbour; its own bar shows it.
+        axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=1, label=f"{confidence} interval")
+        axes.plot(tokens, means, "o-", color=BLUE, markersize=5, linewidth=1.6, label="mean score", zorder=4)
+        if any(math.isfinite(bound) for bound in tested):
+            axes.plot(
+                tokens,
+                tested,
+                linestyle="none",
+                marker="_",
+                markersize=11,
+                markeredgewidth=2,
+                color="black",
+                label=f"{phrases.bound_name(cap)} (one-sided, {confidence})",
+                zorder=5,
+            )
+    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
+
+
+def _threshold(axes: Axes, report: Report) -> None:
+    value = phrases.threshold_score(report)
+    if value is None:
+        return
+    relative = report.analysis.safe_cap.relative_to_baseline
+    basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
+    line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=RED)
+
+
+def _counts(axes: Axes, bins: Sequence[Bin], *, axis: LengthAxis) -> float:
+    """Rows of n, and of unscored samples if there are any, above the points; their height in points."""
+    rows = [("n", [b.n_samples for b in bins], GREY)]
+    if any(b.n_unscored for b in bins):
+        rows.append(("unscored", [b.n_unscored for b in bins], RED))
+    tokens = [max(1, b.median_tokens) for b in bins]
+    return counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+
+
+def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: float) -> None:
+    axes.axvline(tokens, color=PURPLE, linewidth=1.8, zorder=3)
+    beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
+    align = side_of(axis.inches_at(max(1, tokens)) / axis.inches)
+    write_above(axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=PURPLE, bold=True)

@@ -24,8 +24,8 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
+from contextcliff.reporting.phrases import confidence_figure, span
 from contextcliff.reporting.words.english_say import are, listed, portion, say
-from contextcliff.reporting.words.number_formats import confidence_figure, span
 
 _USE = {
     "safe": "use the text as it is",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
+from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
@@ -27,7 +28,6 @@ from contextcliff.reporting.report_facts import (
     ZoneRange,
 )
 from contextcliff.reporting.words.english_say import say
-from contextcliff.reporting.words.number_formats import listed_in_part
 
 
 @say.register

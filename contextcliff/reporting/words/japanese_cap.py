@@ -37,8 +37,8 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
+from contextcliff.reporting.phrases import confidence_figure, threshold_figure
 from contextcliff.reporting.words.japanese_say import UNITS, amount, counted, portion, say
-from contextcliff.reporting.words.number_formats import confidence_figure, threshold_figure
 
 
 def asked_threshold(threshold: AskedThreshold) -> str:

@@ -25,8 +25,8 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
+from contextcliff.reporting.phrases import confidence_figure, span
 from contextcliff.reporting.words.japanese_say import SHARED, at_lengths, portion, say
-from contextcliff.reporting.words.number_formats import confidence_figure, span
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
 _USE = {

@@ -6,6 +6,7 @@ from rich.cells import set_cell_size
 
 from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
+from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
@@ -30,7 +31,6 @@ from contextcliff.reporting.report_facts import (
 )
 from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import say
-from contextcliff.reporting.words.number_formats import listed_in_part
 
 _VERDICTS = {"cliff": "崖", "slope": "なだらかな低下", "flat": "平坦", "insufficient_evidence": "証拠不足"}
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from unicodedata import normalize
 
-from contextcliff.text.common_subsequence import common_subsequence_length
-from contextcliff.text.word_tokens import combining_marks
+from contextcliff.text.words import combining_marks, common_subsequence_length
 
 Metric = Callable[[str, str], float]
 """A measure of a prediction and one reference, 0-1."""

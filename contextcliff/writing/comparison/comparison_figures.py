@@ -23,7 +23,7 @@ from contextcliff.writing.sections.panels import (
     quiet_axes,
     stand_in,
 )
-from contextcliff.writing.words.contest_words import contest_title, way_of
+from contextcliff.writing.words.english_writing import contest_title, way_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -33,8 +33,7 @@ from contextcliff.writing.context_tester.results import is_context_tester
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel
 from contextcliff.writing.sections.writing_page import WritingRun, page_of
-from contextcliff.writing.words.contest_words import COMPOSITE_TITLES, contest_sentence
-from contextcliff.writing.words.english_writing import say
+from contextcliff.writing.words.english_writing import COMPOSITE_TITLES, contest_sentence, say
 
 _SHARED = {
     WORD_LIST: f"familiar words come from different lists ({WORD_LIST}): nobody wins in cloze scores, unfamiliar words "

@@ -12,10 +12,10 @@ from contextcliff.analysis.items import Item
 from contextcliff.records.fact import Said, said
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
-from contextcliff.writing.composite import classic
 from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, MEASURES, ORIGINAL
 from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.measures.readability import WordList, reading_level
+from contextcliff.writing.passage import classic
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
 
 

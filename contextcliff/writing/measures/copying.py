@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.text.common_subsequence import common_subsequence_length
+from contextcliff.text.words import common_subsequence_length
 from contextcliff.writing.measures.prose_words import words_of
 
 COPIED_RUN = 8

@@ -6,12 +6,19 @@ import math
 from collections.abc import Mapping
 
 from contextcliff.writing.measures.copying import PromptIndex, copied_share, prompt_index, rouge_l
-from contextcliff.writing.measures.diversity import entropy, mtld, unique_word_ratio, vocabulary_diversity
 from contextcliff.writing.measures.drift import language_drift
+from contextcliff.writing.measures.lexical_variety import (
+    compression_ratio,
+    entropy,
+    long_range_repetition,
+    mtld,
+    repetition_rate,
+    unique_word_ratio,
+    vocabulary_diversity,
+)
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.measures.prose_words import UNSPACED, Prose, prose_of, words_of
 from contextcliff.writing.measures.readability import WordList, readability, word_lengths
-from contextcliff.writing.measures.repetition import compression_ratio, long_range_repetition, repetition_rate
 from contextcliff.writing.measures.rhythm import punctuation, sentence_lengths
 
 LENGTH = "continuation_length"

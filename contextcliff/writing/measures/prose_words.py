@@ -9,7 +9,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.text.word_tokens import combining_marks
+from contextcliff.text.words import combining_marks
 
 UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
 """Languages without spaces between words: their words are not counted."""

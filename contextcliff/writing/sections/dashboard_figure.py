@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, width_of
 from contextcliff.reporting.figures.marks import BLUE, LINES, RED, or_nan
-from contextcliff.statistics.holm import SLACK, is_significant
+from contextcliff.statistics.rank_tests import SLACK, is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTest

@@ -10,7 +10,6 @@ from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.outside_text import tame
-from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -23,6 +22,7 @@ from contextcliff.writing.measures.measure import (
 )
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number, round_rows, tier_rows
+from contextcliff.writing.task.continuation_scoring import answer_figures
 from contextcliff.writing.words.english_writing import say
 
 

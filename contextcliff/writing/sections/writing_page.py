@@ -14,7 +14,7 @@ from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME, COMPOSITE, CORE, MEASURES
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
 from contextcliff.writing.sections.writing_phrases import value, way
-from contextcliff.writing.words.contest_words import COMPOSITE_TITLES
+from contextcliff.writing.words.english_writing import COMPOSITE_TITLES
 
 if TYPE_CHECKING:
     from jinja2 import Template

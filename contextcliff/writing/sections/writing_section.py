@@ -16,9 +16,8 @@ from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.sections import writing_text
-from contextcliff.writing.sections.convergence_figure import convergence_figure
-from contextcliff.writing.sections.core_figure import core_figure, rounds_figure
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
 from contextcliff.writing.sections.writing_files import writing_files
 from contextcliff.writing.sections.writing_page import page_of
 from contextcliff.writing.sections.writing_phrases import change, title, value, way

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Column
-from contextcliff.statistics.holm import is_significant
+from contextcliff.statistics.rank_tests import is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import (

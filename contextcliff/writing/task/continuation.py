@@ -1,7 +1,7 @@
 """Task `continuation`: go on with a long text as its author would, and be measured against the author.
 
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
-goes on from the same point of the text (`continuation_point.py`), `rounds` times with fresh seeds, and the prose is
+goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
 measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The method is that of Context-Tester.
 """
 
@@ -24,12 +24,16 @@ from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
-from contextcliff.writing.answer_figures import answer_figures
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import Origin, context_tiers, points_for, reach_notes, reaches
 from contextcliff.writing.task.continuation_samples import ContinuationMaker
-from contextcliff.writing.task.continuation_scoring import author_scores, compared_sentences, score_continuation
+from contextcliff.writing.task.continuation_scoring import (
+    answer_figures,
+    author_scores,
+    compared_sentences,
+    score_continuation,
+)
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""

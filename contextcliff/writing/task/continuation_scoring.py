@@ -1,4 +1,4 @@
-"""What a continuation scores: its prose against the author's, and the one tag of what went wrong."""
+"""What a continuation scores: its prose against the author's, the tag of what went wrong, its figures in a line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contextcliff.writing.author_norms import author_windows, author_z
 from contextcliff.writing.measures.coherence import Vectors
 from contextcliff.writing.measures.measure import COMPOSITE
 from contextcliff.writing.measures.prose_words import prose_of
-from contextcliff.writing.measures.readability import WordList
+from contextcliff.writing.measures.readability import WordList, reading_level
 from contextcliff.writing.passage import judge_prose, with_coherence
 
 _MOST_CHARACTERS = 600
@@ -176,3 +176,22 @@ def _written_tokens(sample: Sample, generation: Generation) -> float:
     if generation.reasoning_tokens is not None:
         return max(0, generation.completion_tokens - generation.reasoning_tokens)
     return generation.completion_tokens * said / (said + thought) if said + thought else 0
+
+
+def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
+    """What was measured of an answer (as in `Score.details`), a name and a number each; none: nothing was."""
+    figures: list[str] = []
+    if "cloze_score" in details:
+        cloze = details["cloze_score"]
+        figures += [f"Cloze {cloze:.2f}", f"level {reading_level(cloze)}"]
+    if "vocabulary_diversity" in details:
+        figures.append(f"vocabulary {details['vocabulary_diversity']:.3f}")
+    if "bigram_repetition_rate" in details:
+        figures.append(f"bigram repetition {details['bigram_repetition_rate']:.3f}")
+    if "adjacent_coherence" in details:
+        figures.append(f"coherence {details['adjacent_coherence']:.3f}")
+    if "word_count" in details:
+        figures.append(f"{details['word_count']:,.0f} words")
+    if COMPOSITE in details:
+        figures.append(f"composite {details[COMPOSITE]:.1f}")
+    return tuple(figures)

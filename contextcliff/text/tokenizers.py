@@ -1,17 +1,49 @@
-"""A model's tokenizer from the Hugging Face hub, or from a folder."""
+"""The tokenizers: a model's from the Hugging Face hub or a folder, OpenAI's vocabularies, and one that needs no model.
+
+`tiktoken` is exact for OpenAI's models and an estimate for others. Engines without weights count pieces of words, up to
+three digits, and signs.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from contextcliff.errors import RunError
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause, reach_the_hub
 from contextcliff.records.sample import Prompt
-from contextcliff.text.framing import framed_tokens, messages, plain_tokens
+from contextcliff.text.tokens import framed_tokens, messages, plain_tokens
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+# A blank belongs to the word after it, as in byte-pair vocabularies. Long words are split, so that English prose has
+# about 1.3 tokens per word.
+_PIECE = re.compile(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|.", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordTokenizer:
+    """Counts pieces of words; needs no download and gives the same on every machine."""
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "words"
+
+    def starts(self, text: str) -> Sequence[int]:
+        """Character offset of every piece."""
+        return [match.start() for match in _PIECE.finditer(text)]
+
+    def count_prompt(self, prompt: Prompt) -> int:
+        """Pieces of the messages, plus a constant for each message and for the start of the answer."""
+        return framed_tokens(prompt, lambda text: len(self.starts(text)))
+
 
 _PROBED_FILE = "config.json"
 """Requested to see whether a repository can be reached; it is the file that is loaded first."""
@@ -76,3 +108,45 @@ def _why_unreachable(repository: str) -> str | None:
     except RunError as error:
         return str(error)
     return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TiktokenTokenizer:
+    """One encoding of `tiktoken`."""
+
+    name: str
+    encoding: tiktoken.Encoding
+    plain: bool = False
+    """Whether prompts are sent without a chat template."""
+
+    def starts(self, text: str) -> Sequence[int]:
+        """Character offset of every token."""
+        _, offsets = self.encoding.decode_with_offsets(self.encoding.encode_ordinary(text))
+        return offsets
+
+    def count_prompt(self, prompt: Prompt) -> int:
+        """Tokens of the messages and an estimate of the template around them."""
+        count_tokens = plain_tokens if self.plain else framed_tokens
+        return count_tokens(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
+
+
+def tiktoken_tokenizer(name: str, *, plain: bool = False) -> TiktokenTokenizer:
+    """Load an encoding by its name (`o200k_base`) or by that of a model (`gpt-4o`).
+
+    Raises `ConfigError` for an unknown name, `RunError` where the vocabulary can't be downloaded.
+    """
+    import requests
+    import tiktoken
+
+    try:
+        is_encoding = name in tiktoken.list_encoding_names()
+        encoding = tiktoken.get_encoding(name) if is_encoding else tiktoken.encoding_for_model(name)
+    except KeyError as error:
+        names = ", ".join(tiktoken.list_encoding_names())
+        raise ConfigError(f"tokenizer.name={name}: no such encoding or model; the encodings are: {names}") from error
+    except (requests.RequestException, OSError) as error:
+        raise RunError(
+            f"tokenizer.name={name}: tiktoken fetches its vocabulary from the network at first use, and that "
+            "failed; set TIKTOKEN_CACHE_DIR to a folder that holds it, or take another tokenizer"
+        ) from error
+    return TiktokenTokenizer(name=f"tiktoken:{name}", encoding=encoding, plain=plain)
