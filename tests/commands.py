@@ -62,7 +62,9 @@ def _warm_up() -> None:
     from contextcliff.writing.measures.readability import dale_chall
 
     names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
-    with mock.patch.dict(os.environ, TRANSFORMERS_VERBOSITY="error"):  # no advice to install torch
+    # No advice to install torch, and no warning of SQLAlchemy's about MLflow's tables.
+    with mock.patch.dict(os.environ, TRANSFORMERS_VERBOSITY="error"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
         for name in (*_OFTEN_IMPORTED, *names):
             importlib.import_module(name)
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
