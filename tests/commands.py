@@ -30,12 +30,15 @@ DRAWN = ("reporting.figures=true", "reporting.dpi=50")
 _OFTEN_IMPORTED = (
     "hydra.main",
     "matplotlib.backends.backend_agg",
+    "mlflow.store.tracking.sqlalchemy_store",
     "mlflow.tracking",
     "openai",
     "pandas",
     "PIL.PngImagePlugin",
     "scipy.stats",
     "sentencex",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.tokenization_utils_tokenizers",
 )
 
 
@@ -43,8 +46,9 @@ _OFTEN_IMPORTED = (
 def _warm_up() -> None:
     """Do once what every command line does first, so that every fork of this process has it done.
 
-    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, and a figure has been
-    drawn. Nothing is left behind but what is in memory: no file, no signal handler, no variable of the environment.
+    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, a figure has been drawn,
+    and the tables of the measures of prose are loaded. Nothing is left behind but what is in memory: no file, no signal
+    handler, no variable of the environment.
     """
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -54,16 +58,23 @@ def _warm_up() -> None:
     from contextcliff.command_line.overrides import parse_overrides
     from contextcliff.composing import conf_dir
     from contextcliff.config import build_invocation
+    from contextcliff.writing.measures.measured import measure_prose
+    from contextcliff.writing.measures.readability import dale_chall
 
     names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
-    for name in (*_OFTEN_IMPORTED, *names):
-        importlib.import_module(name)
+    # No advice to install torch, and no warning of SQLAlchemy's about MLflow's tables.
+    with mock.patch.dict(os.environ, TRANSFORMERS_VERBOSITY="error"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for name in (*_OFTEN_IMPORTED, *names):
+            importlib.import_module(name)
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
     parse_overrides(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         build_invocation(compose("config", overrides=overrides), overrides)
         assert compose("config", return_hydra_config=True).hydra.mode is None
     GlobalHydra.instance().clear()
+    story = (Path(next(iter(package.__path__))) / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
+    measure_prose(story[:5000], language="en", word_list=dale_chall())
     figure = Figure()
     figure.subplots().set_title("warm")
     figure.savefig(io.BytesIO(), format="png")

@@ -20,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_collection_finish() -> None:
-    """Keep the modules and the tests out of every later search for garbage: statsmodels asks for one a correction."""
+    """Keep the modules and the tests out of every later search for garbage."""
     gc.collect()
     gc.freeze()
 

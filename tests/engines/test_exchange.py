@@ -44,7 +44,7 @@ def served(answer: Answer) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/v1", bodies
         server.shutdown()
 

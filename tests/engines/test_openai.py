@@ -437,7 +437,7 @@ def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_p
         f"engine.base_url={llama_server}",
         "model=served",
         *QUIET,
-        "task.lengths=[200,300]",
+        "task.lengths=[120,200]",
         "task.depths=[0.0,1.0]",
         "task.trials=1",
         cwd=tmp_path,

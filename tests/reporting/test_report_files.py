@@ -54,8 +54,8 @@ KEYS = [
 ]
 
 
-def write(report: Report, folder: Path, *, scored: list[ScoredSample]) -> tuple[Path, ...]:
-    return write_report_files(report, scored=scored, manifest={"python": "3.11"}, folder=folder, dpi=30)
+def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> tuple[Path, ...]:
+    return write_report_files(report, scored=scored, manifest={"python": "3.11"}, folder=folder, dpi=dpi)
 
 
 def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
     report = edited(cliff, bins=(), cells=())
     scored = [make_scored(trial=i, prediction=text, question=text) for i, text in enumerate(said)]
     with TemporaryDirectory() as folder:
-        write(report, Path(folder), scored=scored)
+        write(report, Path(folder), scored=scored, dpi=None)
         content = (Path(folder) / "samples.jsonl").read_bytes().decode("utf-8")
     # `splitlines` ends a line at more signs than a line feed: no reader may find a line too many.
     assert [json.loads(line) for line in content.splitlines()] == samples_table(scored)

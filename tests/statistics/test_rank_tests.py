@@ -3,12 +3,14 @@
 import itertools
 import math
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from contextcliff.statistics.rank_tests import (
     chances_of_rank_sums,
@@ -87,6 +89,13 @@ def test_rank_biserial_counts_pairs() -> None:
 def test_holms_correction_hand_worked() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
     assert holm([]) == ()
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30))
+def test_holms_correction_is_that_of_statsmodels(p_values: list[float]) -> None:
+    with mock.patch("gc.collect"):  # it asks for it in every call
+        expected = tuple(multipletests(p_values, method="holm")[1])
+    assert holm(p_values) == expected
 
 
 def test_a_p_value_of_exactly_the_level_is_significant_at_any_confidence() -> None:

@@ -66,7 +66,7 @@ def hub_of(hub: MadeHub) -> Iterator[MadeHub]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         hub.address = f"http://127.0.0.1:{server.server_address[1]}"
         yield hub
         server.shutdown()

@@ -312,7 +312,7 @@ def test_a_page_that_is_no_mlflow_is_named_without_the_page(tmp_path: Path) -> N
         def log_message(self, *_: object) -> None: ...
 
     with HTTPServer(("127.0.0.1", 0), Page) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         line, _ = fails(f"http://127.0.0.1:{server.server_port}", tmp_path)
         server.shutdown()
     assert "not in a valid JSON format" in line

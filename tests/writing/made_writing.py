@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample
@@ -167,16 +166,19 @@ def make_rounds(
 
 
 def make_writing(scored: Sequence[ScoredSample] | None = None) -> Writing:
-    """What the analysis says of such rounds; by default of `make_rounds()`, analysed once a session."""
-    return _writing_by_default() if scored is None else _analysed(scored)
+    """What the analysis says of such rounds, by default of `make_rounds()`; of equal rounds it is asked once."""
+    rounds = make_rounds() if scored is None else scored
+    key = repr(rounds)
+    if key not in _analysed:
+        _analysed[key] = _writing_of(rounds)
+    return _analysed[key]
 
 
-@cache
-def _writing_by_default() -> Writing:
-    return _analysed(make_rounds())
+_analysed: dict[str, Writing] = {}
+"""By the rounds, whose details are no key as they are."""
 
 
-def _analysed(scored: Sequence[ScoredSample]) -> Writing:
+def _writing_of(scored: Sequence[ScoredSample]) -> Writing:
     drawn = random.Random(11)
     return writing_of(
         scored,

@@ -41,7 +41,7 @@ def every_figure(report: Report, scored: Sequence[ScoredSample]) -> list[Figure]
     ("tiers", "coherence"),
     [
         *(((4096,), False), ((4096,), True), ((2048, 1_048_576), True), (TIERS, False)),
-        *((NINE, True), (TWELVE, False), (TWELVE, True)),
+        *((NINE, True), pytest.param(TWELVE, False, marks=pytest.mark.slow), (TWELVE, True)),
     ],
 )
 def test_no_text_of_any_figure_covers_another(cliff: Report, tiers: tuple[int, ...], coherence: bool) -> None:

@@ -7,7 +7,6 @@ to it: the count that a binomial variable at the allowed rate exceeds once in a 
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 
 import numpy as np
@@ -28,12 +27,6 @@ RUNS = 1_000
 CONFIDENCE = 0.95
 LENGTHS = (1_024, 2_048, 4_096, 8_192)
 TESTED = [measure.name for measure in MEASURES if measure.worse]
-
-
-@pytest.fixture(autouse=True)
-def _no_forced_collection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """statsmodels collects garbage in every correction: unnoticed in a run, nine tenths of the time of thousands."""
-    monkeypatch.setattr(gc, "collect", lambda *_: 0)
 
 
 def allowed(rate: float, runs: int) -> int:
