@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -39,7 +39,7 @@ _ANNOTATORS: Mapping[str, str] = {
 }
 """Groups that may stay empty, and what is said of a value that is none of their options."""
 _SECTIONS = ("reporting", "budget")
-_PLAIN = ("label", "seed", "output_dir")
+_PLAIN = ("label", "seed", "search", "output_dir")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
 _LONGEST_VALUE = 80
@@ -50,6 +50,7 @@ _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 class _Plain:
     label: str
     seed: NonNegativeInt
+    search: Literal["walk", "refine"]
     output_dir: GivenPath
 
 
@@ -110,6 +111,7 @@ def build_invocation(
         budget=cast(Budget, build(Budget, values["budget"], group="budget")),
         label=plain.label,
         seed=plain.seed,
+        search=plain.search,
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
@@ -58,6 +58,8 @@ class Invocation:
     budget: Budget
     label: str
     seed: int
+    search: Literal["walk", "refine"]
+    """Whether a search, where the task has one, goes on between the last length passed and the first failed."""
     output_dir: Path
     parameters: Mapping[str, str]
     """The composed configuration, flattened: dotted key to value."""
@@ -111,6 +113,7 @@ class Invocation:
             [type(self.tokenizer).__name__, self.tokenizer.name],
             [self.model.name, self.model.context_window],
             self.seed,
+            *([self.search] if self.task.is_searched else []),
         )
         parts = (
             self.task_name,

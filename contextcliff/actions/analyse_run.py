@@ -77,6 +77,7 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         judge_right_from=0 if judge is None else judge.right_from,
         embedder=facts.embedder,
         audit=facts.audit,
+        search=facts.search,
     )
 
 

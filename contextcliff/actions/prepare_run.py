@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.analysis.search import SearchRule, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
@@ -15,7 +16,8 @@ from contextcliff.execution.stored_rows import Respondent
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
-from contextcliff.tasks.task import Materials, TaskPlan
+from contextcliff.records.search import SearchPlan
+from contextcliff.tasks.task import Blocks, Materials, TaskPlan
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
 
@@ -36,6 +38,17 @@ class Prepared:
     """What the samples were built from."""
     served: str | None
     """The model's name as a server reports it."""
+    search: PreparedSearch | None = None
+    """What a search of the cap asks beyond the first blocks, which are `planned`; None: `planned` is all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreparedSearch:
+    """A search that is ready to begin."""
+
+    plan: SearchPlan
+    rule: SearchRule
+    blocks: Blocks
 
 
 def deployment(invocation: Invocation) -> Deployment:
@@ -70,7 +83,7 @@ def prepare(
     if context_budget is None:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
     corpus = invocation.dataset.corpus(
-        tokens=invocation.task.longest_context(context_budget), seed=invocation.seed, count=invocation.task.texts
+        tokens=invocation.task.text_tokens(context_budget), seed=invocation.seed, count=invocation.task.texts
     )
     tokenizer = invocation.tokenizer.choose(
         TokenizerSources(
@@ -83,6 +96,8 @@ def prepare(
             on_note=missed.append,
         )
     )
+    plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
+    rule = None if plan is None else search_rule(invocation)
     materials = Materials(
         corpus=corpus,
         tokenizer=tokenizer,
@@ -91,6 +106,9 @@ def prepare(
         text_identity=identity.text_identity,
         binning=invocation.analysis.binning,
         bins=invocation.analysis.bins,
+        first_blocks=1
+        if plan is None or rule is None
+        else fewest_blocks(plan, rule, perfect_score=invocation.task.perfect_score),
     )
     built = invocation.task.build(materials)
     run = StoredRun(
@@ -111,6 +129,7 @@ def prepare(
             audit=built.audit,
             server=served.lines,
             api=("completions" if served.plain else "chat") if served.lines else "",
+            search=plan,
         ),
     )
     return Prepared(
@@ -120,7 +139,16 @@ def prepare(
         audit=built.audit,
         materials=materials,
         served=served.model,
+        search=None
+        if plan is None or rule is None
+        else PreparedSearch(plan=plan, rule=rule, blocks=invocation.task.blocks(materials)),
     )
+
+
+def search_rule(invocation: Invocation) -> SearchRule:
+    """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
+    settings = invocation.analysis
+    return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.relative_by_default))
 
 
 def planned_samples(

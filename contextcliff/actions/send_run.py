@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
+from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
-from contextcliff.execution.runner import Runner, send_all
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import Fault, Store
@@ -138,6 +139,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
                 store=store,
                 run_id=identity.run_id,
                 concurrency=invocation.engine.concurrency,
+                tokens_in_flight=invocation.engine.tokens_in_flight,
                 max_retries=invocation.engine.max_retries,
                 listener=None if live is None else live.writing,
             ),
@@ -149,24 +151,31 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             ended=None if live is None else live.ended,
         )
         before = store.run(identity.run_id)
-        if has_pilot(prepared):
+        searching, answered_before = None, 0
+        if prepared.search is not None:
+            searching = SearchRun(
+                invocation=invocation, identity=identity, prepared=prepared, store=store, scorer=scorer
+            )
+            answered_before = await sender.search(searching)
+        elif has_pilot(prepared):
             await sender.send(first_stage(prepared))
             if not sender.is_over:
                 prepared = after_pilot(invocation, identity, store, prepared, scorer)
                 missing = store.missing(prepared.planned)
-        if not sender.is_over:
+        if searching is None and not sender.is_over:
             await sender.send(prepared)
         # What the server would not take is known only now, and only where it was asked.
         lines = session.served.lines if before is None or sender.asked else before.facts.server
         store.record_server(identity.run_id, lines)
     stop: Stop | None = signalled() if sender.cut_short else "out of budget" if meter.ran_out else None
+    planned = prepared.planned if searching is None else tuple(searching.asked)
     return Sent(
-        reused=stored_before(prepared.planned, missing),
+        reused=stored_before(prepared.planned, missing) if searching is None else answered_before,
         stop=stop,
         left=meter.remaining(),
         documents=prepared.documents,
-        outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key)) for item in prepared.planned),
-        scorer=None if has_pilot(prepared) else scorer,
+        outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key)) for item in planned),
+        scorer=None if has_pilot(prepared) or searching is not None else scorer,
     )
 
 
@@ -192,12 +201,20 @@ class _Sender:
         """Whether a signal or the budget forbids another round."""
         return self.cut_short or self.meter.ran_out
 
+    async def search(self, searching: SearchRun) -> int:
+        """Record the run and search; returns how many samples were answered before."""
+        sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown)
+        self.asked = self.asked or sent.reused < len(searching.asked)
+        self.cut_short = sent.ended.cut_short
+        self.faults |= sent.ended.faults
+        return sent.reused
+
     async def send(self, prepared: Prepared) -> None:
         """Record the run with these samples, and send those of them that have no answer."""
         self.store.begin(prepared.run, prepared.planned, self.kept)
         missing = self.store.missing(prepared.planned)
         self.asked = self.asked or bool(missing)
-        sent = await send_all(self.runner, missing, self.meter, title=self.title, shown=self.shown, ended=self.ended)
+        sent = await send_listed(self.runner, missing, self.meter, title=self.title, shown=self.shown, ended=self.ended)
         self.cut_short = sent.cut_short
         self.faults |= sent.faults
 

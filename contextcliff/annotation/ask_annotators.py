@@ -12,7 +12,7 @@ from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner, send_all
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import recall
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
@@ -93,9 +93,10 @@ async def ask_judge(
             store=store,
             run_id=judge_run_id(run_id),
             concurrency=judge.engine.concurrency,
+            tokens_in_flight=judge.engine.tokens_in_flight,
             max_retries=judge.engine.max_retries,
         )
-        ended = await send_all(runner, missing, meter, title=f"judge · {name}", shown=progress)
+        ended = await send_listed(runner, missing, meter, title=f"judge · {name}", shown=progress)
     return Judged(
         cut_short=ended.cut_short,
         ran_out=meter.ran_out,

@@ -87,6 +87,16 @@ class Engine(Protocol):
         ...
 
     @property
+    def tokens_in_flight(self) -> int | None:
+        """Most tokens, prompts and answers together, of all requests in flight; None: no limit."""
+        ...
+
+    @property
+    def speculation(self) -> int | None:
+        """Samples that a search may ask ahead of its decisions; None: as many as `concurrency`."""
+        ...
+
+    @property
     def max_retries(self) -> int:
         """How often a request is repeated after a fault of the transport."""
         ...

@@ -51,6 +51,10 @@ class LlamaCpp:
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: PositiveInt = 1
+    tokens_in_flight: PositiveInt | None = None
+    """Most tokens, prompts and answers together, of all requests in flight; each slot has a cache of its own."""
+    speculation: NonNegativeInt | None = 0
+    """Samples that a search asks ahead of its decisions; None: as many as `concurrency`."""
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     timeout_s: PositiveFloat = 600.0
     """Longest silence in seconds; the prefill of a long prompt is silent."""

@@ -6,6 +6,7 @@ anything. Where a sample has no right answer, it writes prose that gets more rep
 
 from __future__ import annotations
 
+import asyncio
 import math
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -27,6 +28,7 @@ from contextcliff.text.tokenizers import WordTokenizer
 
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3
+_NOT_THE_LAW = ("delay_ms", "concurrency", "tokens_in_flight", "speculation", "max_retries")
 
 
 @settings
@@ -49,7 +51,11 @@ class Simulated:
     position_strength: Fraction = 0.5
     quantised_shift: NonNegativeFloat = 0.25
     seed: NonNegativeInt = 0
+    delay_ms: NonNegativeFloat = 0.0
+    """Time that an answer takes, drawn for each sample between half and one and a half of it."""
     concurrency: PositiveInt = 8
+    tokens_in_flight: PositiveInt | None = None
+    speculation: NonNegativeInt | None = None
     max_retries: NonNegativeInt = 0
 
     @property
@@ -59,7 +65,7 @@ class Simulated:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The law, the model's name and the policy: they determine the answers."""
-        law = {key: value for key, value in asdict(self).items() if key not in ("concurrency", "max_retries")}
+        law = {key: value for key, value in asdict(self).items() if key not in _NOT_THE_LAW}
         return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law}
 
     def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
@@ -112,6 +118,8 @@ class SimulatedSession:
             text = sample.reference.reply or f"{'; '.join(sample.answers)}."
         else:
             text = _wrong_answer(sample, rng)
+        if self.engine.delay_ms:
+            await asyncio.sleep(self.engine.delay_ms / 1000.0 * (0.5 + rng.random()))
         if on_token is not None:
             on_token(text)
         completion = len(self.tokenizer.starts(text))

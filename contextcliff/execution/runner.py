@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -14,13 +14,14 @@ from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.health import REFUSALS, Health
-from contextcliff.execution.schedule import PrefixGate, Source
+from contextcliff.execution.schedule import FixedSource, PrefixGate, Source
 from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Sample, render
+from contextcliff.reporting.progress import progress_bar
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -204,19 +205,42 @@ class Ended:
     faults: Mapping[str, Fault]
 
 
+async def send_listed(
+    runner: Runner,
+    missing: Sequence[PlannedSample],
+    meter: Meter,
+    *,
+    title: str,
+    shown: bool,
+    ended: Callable[[Outcome], None] | None = None,
+) -> Ended:
+    """Send what is missing, as far as the budget goes, and tell `ended` of each outcome."""
+    if not missing:
+        return Ended(cut_short=False, faults={})
+    total = sum(item.sample.built_tokens for item in missing)
+    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as advance:
+
+        def show(outcome: Outcome) -> None:
+            advance(outcome.sample.built_tokens)
+            if ended is not None:
+                ended(outcome)
+
+        return await send_all(runner, FixedSource(missing), meter, ended=show)
+
+
 async def send_all(
     runner: Runner,
     source: Source,
     meter: Meter,
     *,
-    advance: Callable[[Outcome], None],
+    ended: Callable[[Outcome], None],
 ) -> Ended:
-    """Send what a source gives, as far as the budget goes, and tell `advance` of each outcome."""
+    """Send what a source gives, as far as the budget goes, and tell `ended` of each outcome."""
     metered = _Metered(source=source, meter=meter)
 
     async def send() -> None:
         async for outcome in runner.execute(metered):
-            advance(outcome)
+            ended(outcome)
 
     cut_short = await until_stopped(send())
     return Ended(cut_short=cut_short, faults=metered.faults)

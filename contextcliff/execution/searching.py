@@ -3,6 +3,7 @@ likely to need after that."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from contextcliff.analysis.search import (
 )
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search import Search, SearchPlan
+from contextcliff.records.search import LengthStanding, Search, SearchPlan, TestedLength
 
 Build = Callable[[BlockKey], Sequence[PlannedSample]]
 """Gives the samples of a block, with its controls."""
@@ -41,8 +42,10 @@ class SearchSource:
     score: Score
     ahead: int
     """Samples that may be asked beyond the blocks that are needed now."""
-    on_change: Callable[[Search], None] = lambda _: None
-    """Hears how the search stands whenever a block is complete."""
+    on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
+    """Hears how the lengths stand whenever a block is complete."""
+    reused: int = 0
+    """Samples that were answered before."""
     _queue: deque[PlannedSample] = field(default_factory=deque)
     _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
     """The samples of each block that is asked, by id; None while there is no outcome."""
@@ -87,6 +90,7 @@ class SearchSource:
         self._block_of |= {item.sample.sample_id: key for item in ordinary}
         answered = {outcome.sample.sample_id: outcome for outcome in self.recall(planned)}
         self._queue.extend(item for item in planned if item.sample.sample_id not in answered)
+        self.reused += sum(outcome.sample.is_ordinary for outcome in answered.values())
         for outcome in answered.values():
             self.ended(outcome)
 
@@ -97,4 +101,21 @@ class SearchSource:
         samples = [item for item in block.values() if item is not None]
         if len(samples) == len(block):
             self._complete[key] = block_scores(samples)
-            self.on_change(self.search)
+            self.on_change(self.standing())
+
+    def standing(self) -> tuple[LengthStanding, ...]:
+        """How each tested length stands, in the order of testing."""
+        return tuple(
+            LengthStanding(
+                context_tokens=tested.context_tokens,
+                decision=tested.decision,
+                score_sum=math.fsum(scores := self._scores(tested)),
+                answered=len(scores),
+            )
+            for tested in self.search.tested
+        )
+
+    def _scores(self, tested: TestedLength) -> list[float]:
+        keys = (BlockKey(context_tokens=tested.context_tokens, index=index) for index in range(tested.n_blocks))
+        blocks = (self._complete[key] for key in keys if key in self._complete)
+        return [score or 0.0 for block in blocks for text in block.texts for score in text]

@@ -26,6 +26,7 @@ from contextcliff.execution.stored_rows import (
     facts_from_json,
     facts_to_strings,
     judge_strings,
+    notes_strings,
     sample_from_json,
     sample_to_json,
     server_strings,
@@ -133,6 +134,20 @@ class Store(Database):
                 for position, item in enumerate(planned)
             ],
         )
+
+    def extend(self, run_id: str, planned: Sequence[PlannedSample], *, first: int) -> None:
+        """Add samples to the schedule of a run that was begun; `first` is how many it has."""
+        self.write(
+            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
+            [
+                (run_id, first + position, item.key, item.prompt_sha256, sample_to_json(item.sample))
+                for position, item in enumerate(planned)
+            ],
+        )
+
+    def record_notes(self, run_id: str, notes: Sequence[str]) -> None:
+        """Say what a reader has to know of how the samples of a run were made."""
+        self._change_facts(run_id, notes_strings(notes))
 
     def record_server(self, run_id: str, lines: Sequence[str]) -> None:
         """Say what the server of a run said of itself, in the place of what was known before."""

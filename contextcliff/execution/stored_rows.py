@@ -64,7 +64,7 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         **({} if facts.task_option is None else {"task_option": facts.task_option}),
         **({} if facts.dataset_option is None else {"dataset_option": facts.dataset_option}),
         **({} if drawn is None else {_BINS: str(drawn.bins), _BINNING: drawn.binning}),
-        "notes": _joined(facts.notes),
+        **notes_strings(facts.notes),
         "audit": "" if facts.audit is None else json.dumps(asdict(facts.audit)),
         **server_strings(facts.server),
         "api": facts.api,
@@ -77,6 +77,11 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
 def server_strings(lines: Sequence[str]) -> dict[str, str]:
     """The part of them that says what a server said."""
     return {"server": _joined(lines)}
+
+
+def notes_strings(notes: Sequence[str]) -> dict[str, str]:
+    """The part of them that says how samples were made."""
+    return {"notes": _joined(notes)}
 
 
 def judge_strings(name: str, *, served: str | None) -> dict[str, str]:

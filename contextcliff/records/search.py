@@ -59,6 +59,16 @@ class TestedLength:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LengthStanding:
+    """How a length stands while a search goes on: the sum of its scores, and its answered samples in whole blocks."""
+
+    context_tokens: int
+    decision: Decision
+    score_sum: float
+    answered: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
     """How a search went, as far as it came."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
+
+from contextcliff.records.search import Decision, LengthStanding
 
 Advance = Callable[[int], None]
 """Call with the prompt tokens of each sample that has ended."""
@@ -59,3 +62,80 @@ def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task(escape(title), total=None)
         yield lambda more: progress.update(bar, advance=more)
+
+
+class SearchProgress(Protocol):
+    """Shows a search while it goes on."""
+
+    def advance(self, tokens: int) -> None:
+        """A sample of so many prompt tokens has ended."""
+        ...
+
+    def lengths(self, standing: Sequence[LengthStanding]) -> None:
+        """How the lengths stand now, in the order of testing."""
+        ...
+
+
+class _Unseen:
+    def advance(self, tokens: int) -> None:
+        """Shows nothing."""
+
+    def lengths(self, standing: Sequence[LengthStanding]) -> None:
+        """Shows nothing."""
+
+
+_SIGNS: Mapping[Decision, str] = {
+    "baseline": "baseline",
+    "passed": "ok",
+    "below": "below",
+    "unsettled": "unsettled",
+    "open": "…",
+}
+
+
+def standing_line(standing: Sequence[LengthStanding]) -> str:
+    """The lengths of a search with their decisions: `512 ok 20/20 · 1,024 ok 29/30 · 2,048 … 9/10`."""
+    return " · ".join(
+        f"{each.context_tokens:,} {_SIGNS[each.decision]} {each.score_sum:.4g}/{each.answered}"
+        if each.answered
+        else f"{each.context_tokens:,} {_SIGNS[each.decision]}"
+        for each in standing
+    )
+
+
+@contextmanager
+def search_progress(title: str, *, shown: bool) -> Iterator[SearchProgress]:
+    """Show on stderr how a search stands, in as many lines as that takes; with `shown=False` nothing."""
+    if not shown:
+        yield _Unseen()
+        return
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.markup import escape
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f} tokens"),
+        TextColumn("{task.fields[samples]} samples"),
+        TimeElapsedColumn(),
+    )
+    console = Console(stderr=True)
+    bar = Progress(*columns, console=console)
+    task = bar.add_task(escape(title), total=None, samples=0)
+    line = Text("", overflow="fold")
+
+    class Shown:
+        samples = 0
+
+        def advance(self, tokens: int) -> None:
+            self.samples += 1
+            bar.update(task, advance=tokens, samples=self.samples)
+
+        def lengths(self, standing: Sequence[LengthStanding]) -> None:
+            line.plain = standing_line(standing)
+
+    with Live(Group(bar, line), console=console, refresh_per_second=8):
+        yield Shown()

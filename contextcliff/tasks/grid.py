@@ -180,6 +180,11 @@ class DesignedLengths(Task):
         """Keys that change nothing."""
         return () if self.trials == "auto" else ("max_trials", "resolution")
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether `trials=auto`."""
+        return self.trials == "auto"
+
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:
         """Every length, in blocks of one sample at each place."""
         if self.trials != "auto":

@@ -142,6 +142,11 @@ class Task(ABC):
         """What determines the samples, for the run's fingerprint: every key but those of `not_asked`."""
         return {"task": self.name, **configured(cast("DataclassInstance", self), but=self.not_asked)}
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether a search decides how many samples are asked."""
+        return False
+
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:  # noqa: ARG002
         """What a search of the cap may ask; None where the task has a fixed number of samples."""
         return None

@@ -42,6 +42,11 @@ class OpenAICompatible:
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
     concurrency: PositiveInt = 4
+    tokens_in_flight: PositiveInt | None = None
+    """Most tokens, prompts and answers together, of all requests in flight: a server whose cache overflows fails
+    them."""
+    speculation: NonNegativeInt | None = None
+    """Samples that a search asks ahead of its decisions; None: as many as `concurrency`."""
     """Most requests in flight at once."""
     timeout_s: PositiveFloat = 300.0
     """Longest silence in seconds; a whole request may take four times that."""
