@@ -52,7 +52,7 @@ def clustered_block(texts: Sequence[Sequence[Score]], threshold: float) -> Block
 
     Raises ValueError as `block_of`.
     """
-    _require_within(threshold, "a threshold")
+    require_threshold(threshold)
     largest = max((len(text) for text in texts), default=0)
     return Block(
         above=tuple(_excess(text, threshold, unscored=0.0) / (largest * threshold) for text in texts if text),
@@ -104,6 +104,7 @@ def _known(score: Score, unscored: float) -> float:
     return score
 
 
-def _require_within(value: float, what: str) -> None:
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{what} of a sequential test lies between 0 and 1, both excluded, not {value}")
+def require_threshold(threshold: float) -> None:
+    """Raises ValueError for a threshold outside (0, 1)."""
+    if not 0.0 < threshold < 1.0:
+        raise ValueError(f"a threshold of a sequential test lies between 0 and 1, both excluded, not {threshold}")

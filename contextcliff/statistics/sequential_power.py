@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.statistics.betting import Bets, log_of_mixture
+from contextcliff.statistics.score_blocks import require_threshold
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE
 from contextcliff.statistics.sequential_decision import BELOW_AT, require_alpha
 
@@ -53,8 +54,7 @@ def profile_power(
     Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), or a rate outside [0, 1].
     """
     require_alpha(alpha)
-    if not 0.0 < threshold < 1.0:
-        raise ValueError(f"a threshold of a sequential test lies between 0 and 1, both excluded, not {threshold}")
+    require_threshold(threshold)
     if not 1 <= len(profile) <= most:
         raise ValueError(f"at most {most} samples hold no block of {len(profile)}")
     if not all(0.0 <= rate <= 1.0 for rate in profile):
@@ -74,7 +74,9 @@ def profile_power(
         expected += n * float(undecided[passes | fails].sum())
         undecided = np.where(passes | fails, 0.0, undecided)
     left = float(undecided.sum())
-    return SequentialPower(above=above, below=below, open=left, expected_samples=expected + n * left)
+    return SequentialPower(
+        above=min(1.0, above), below=min(1.0, below), open=left, expected_samples=expected + n * left
+    )
 
 
 def log_e_by_count(bets: Bets, win: float, wins: NDArray[np.int64], n: int) -> _Array:
@@ -91,8 +93,12 @@ def fewest_perfect(threshold: float, *, alpha: float, block: int) -> int | None:
     """Fewest samples, in whole blocks, after which a model without a mistake has passed `threshold`; None above `MOST`.
 
     Where samples share texts this counts texts. 20 for 0.8 at 95% in blocks of 10. None for a threshold of 1.
+    Raises ValueError for a threshold of 0, which needs no test, or an `alpha` outside (0, 1).
     """
-    return None if threshold >= 1.0 else _fewest(ABOVE, 1.0 / threshold - 1.0, alpha, block)
+    if threshold >= 1.0:
+        return None
+    require_threshold(threshold)
+    return _fewest(ABOVE, 1.0 / threshold - 1.0, alpha, block)
 
 
 def fewest_perfect_share(share: float, *, alpha: float, block: int) -> int | None:

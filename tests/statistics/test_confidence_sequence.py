@@ -41,6 +41,14 @@ def test_the_bound_that_is_drawn_is_the_test_that_is_made(scores: list[float], t
         assert (kind == "below") == (high < threshold)
 
 
+@pytest.mark.parametrize("scores", [[1.0] * 20, [1.0] * 30 + [0.0] * 10, [0.0] * 9 + [0.5], [0.2, 0.7, 0.9] * 12])
+def test_the_decision_changes_at_the_bounds(scores: list[float]) -> None:
+    low, high = sequential_bounds(scores, alpha=0.05)
+    for threshold, kind in ((low - 1e-6, "above"), (low + 1e-6, "open"), (high - 1e-6, "open"), (high + 1e-6, "below")):
+        if 0.0 < threshold < 1.0:
+            assert decide([scores], threshold=threshold, alpha=0.05).kind == kind
+
+
 @given(values)
 def test_the_order_of_the_values_changes_nothing(scores: list[float]) -> None:
     assert confidence_sequence(sorted(scores), 0.95) == confidence_sequence(scores, 0.95)

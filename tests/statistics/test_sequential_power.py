@@ -135,3 +135,13 @@ def test_a_limit_under_one_block_is_refused() -> None:
     with pytest.raises(ValueError) as error:
         sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=9)
     assert str(error.value) == "at most 9 samples hold no block of 10"
+
+
+def test_a_threshold_of_zero_is_refused() -> None:
+    for power in (
+        lambda: fewest_perfect(0.0, alpha=ALPHA, block=10),
+        lambda: sequential_power(0.9, threshold=0.0, alpha=ALPHA, block=10, most=160),
+    ):
+        with pytest.raises(ValueError) as error:
+            power()
+        assert str(error.value) == ("a threshold of a sequential test lies between 0 and 1, both excluded, not 0.0")
