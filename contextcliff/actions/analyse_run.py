@@ -15,7 +15,7 @@ from contextcliff.execution.health import way_out
 from contextcliff.execution.store import Store
 from contextcliff.models.model import Price
 from contextcliff.records.analysis import Analysis
-from contextcliff.records.generation import NOT_SENT, Generation, Outcome
+from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
 from contextcliff.records.report import Counts, JudgeUsage, Usage
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Analysed:
     analysis: Analysis
     counts: Counts
     usage: Usage
+    scored: tuple[ScoredSample, ...]
+    """The samples that count: all of them, or those that the decisions of a search rest on."""
 
 
 def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, reused: int | None = None) -> Analysed:
@@ -45,7 +47,8 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     study = study_of(annotated.scored, invocation.analysis, facts, controls=annotated.controls)
     return Analysed(
         analysis=analyse(study, sections_with(invocation.task.findings)),
-        counts=_counts(annotated, store, reused=reused),
+        counts=_counts(annotated, study.scored, store, reused=reused),
+        scored=study.scored,
         usage=_usage(invocation, annotated),
     )
 
@@ -81,9 +84,10 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
     )
 
 
-def _counts(annotated: Annotated, store: Store, *, reused: int | None) -> Counts:
-    planned = len(annotated.scored)
-    completed = sum(item.score is not None for item in annotated.scored)
+def _counts(annotated: Annotated, scored: Sequence[ScoredSample], store: Store, *, reused: int | None) -> Counts:
+    """`scored` are the samples that count: of a search, those that its decisions rest on."""
+    planned = len(scored)
+    completed = sum(item.score is not None for item in scored)
     return Counts(
         planned=planned,
         completed=completed,
@@ -91,6 +95,7 @@ def _counts(annotated: Annotated, store: Store, *, reused: int | None) -> Counts
         unscored=planned - completed,
         controls=len(annotated.controls),
         pilot=sum(item.sample.pilot for item in annotated.planned),
+        ahead=sum(item.score is not None for item in annotated.scored) - completed,
         errors=dict(store.count_faults(annotated.run.run_id)),
     )
 

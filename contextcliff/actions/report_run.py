@@ -49,7 +49,7 @@ def report_run(
     report = report_of(invocation, annotated, analysed, stopped=stopped)
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
-    scored, controls = _asked_by(report.run.task, annotated.scored), _asked_by(report.run.task, annotated.controls)
+    scored, controls = _asked_by(report.run.task, analysed.scored), _asked_by(report.run.task, annotated.controls)
     write_report_files(
         report,
         scored=scored,

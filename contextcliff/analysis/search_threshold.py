@@ -13,8 +13,8 @@ from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength
+from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.confidence_sequence import sequential_bounds
-from contextcliff.statistics.evidence import Evidence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
