@@ -125,7 +125,8 @@ def prepare(
             task_option=invocation.task_name,
             dataset_option=invocation.dataset_name,
             drawn=_drawn(invocation, built),
-            notes=(*missed, *corpus.notes, *built.notes),
+            # A search says at its end how all the samples were made that it asked for.
+            notes=(*missed, *corpus.notes, *(built.notes if plan is None else ())),
             audit=built.audit,
             server=served.lines,
             api=("completions" if served.plain else "chat") if served.lines else "",
