@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
-
-import numpy as np
 
 from contextcliff.writing.measures.prose_words import Prose
 
@@ -21,23 +20,20 @@ def sentence_lengths(lengths: Sequence[int]) -> dict[str, float | None]:
     """Mean, sample variance, skewness and excess kurtosis of sentence lengths in words.
 
     The last three are the usual unbiased estimators (G1 and G2 of Joanes and Gill 1998) and need 2, 3 and 4 sentences;
-    the last two need lengths that differ. `scipy.stats` gives the same up to rounding, and takes longer to import than
-    a text to measure.
+    the last two need lengths that differ.
     """
+    from scipy import stats
+
     if not lengths:
         return {}
-    values = np.asarray(lengths, dtype=np.float64)
-    n, deviations = len(values), values - values.mean()
-    second = float((deviations**2).mean())
-    measures: dict[str, float | None] = {"avg_sentence_length": float(values.mean())}
+    n, differ = len(lengths), len(set(lengths)) > 1
+    measures: dict[str, float | None] = {"avg_sentence_length": statistics.fmean(lengths)}
     if n >= 2:
-        measures["sentence_length_variance"] = second * n / (n - 1)
-    if n >= 3 and second > 0:
-        g1 = float((deviations**3).mean()) / second**1.5
-        measures["sentence_length_skewness"] = g1 * (n * (n - 1)) ** 0.5 / (n - 2)
-    if n >= 4 and second > 0:
-        g2 = float((deviations**4).mean()) / second**2 - 3.0
-        measures["sentence_length_kurtosis"] = ((n + 1) * g2 + 6.0) * (n - 1) / ((n - 2) * (n - 3))
+        measures["sentence_length_variance"] = statistics.variance(map(float, lengths))
+    if n >= 3 and differ:
+        measures["sentence_length_skewness"] = float(stats.skew(lengths, bias=False))
+    if n >= 4 and differ:
+        measures["sentence_length_kurtosis"] = float(stats.kurtosis(lengths, bias=False))
     return measures
 
 
