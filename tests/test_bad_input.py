@@ -47,6 +47,27 @@ CASES = {
     ),
     "a depth beyond the text": ("task.depths=[1.4]", "task.depths[0]=1.4: must be less than or equal to 1"),
     "no trials": ("task.trials=0", "task.trials=0: must be auto or a whole number above 0"),
+    "trials that are no number": (
+        "task.trials=many",
+        "task.trials=many: must be auto or a whole number above 0",
+    ),
+    "fewer trials than a block": (
+        "task.max_trials=10",
+        "task.max_trials=10: a length is decided by whole blocks of 11 samples; give 11 or more",
+    ),
+    "a resolution under a token": ("task.resolution=0", "task.resolution=0: must be greater than 0"),
+    "a search that goes nowhere": ("search=up", "search=up: must be 'walk' or 'refine'"),
+    "no minutes": ("budget.minutes=0", "budget.minutes=0: must be greater than 0"),
+    "a threshold that no search can show": (
+        "analysis.threshold=1.0",
+        "analysis.threshold=1: task.trials=auto tests a threshold above 0 and below 1; give such a one, or a fixed "
+        "number of samples, task.trials=N",
+    ),
+    "a threshold that every score clears": (
+        "analysis.threshold=0",
+        "analysis.threshold=0: task.trials=auto tests a threshold above 0 and below 1; give such a one, or a fixed "
+        "number of samples, task.trials=N",
+    ),
     "half a trial": (
         "task.trials=1.5",
         "task.trials=1.5: must be auto or a whole number above 0",
@@ -73,6 +94,10 @@ CASES = {
         "task.length_fractions[1]=1.5: must be less than or equal to 1",
     ),
     "no haystack": ("task.haystacks=0", "task.haystacks=0: must be fresh or a whole number above 0"),
+    "haystacks that are no number": (
+        "task.haystacks=none",
+        "task.haystacks=none: must be fresh or a whole number above 0",
+    ),
     "a story that is not there": (
         "dataset.story=moby",
         "dataset.story=moby: there is none of this name; choose one of shiomachi_no_kirokugakari, the_tide_clerk",
@@ -347,6 +372,10 @@ OF_A_TASK = {
         "task.distances: 0.2 of the text between neighbours, 8 times over (task.hops), is more than the whole text; "
         "0.125 is the most",
     ),
+    "a block that needs more haystacks than there are": (
+        ("task=tracing", "task.distances=[0.1,0.2,0.3]", "task.haystacks=2"),
+        "task.haystacks=2: a block of the search takes 3, since each trial has its own; give 3 or more, fresh, or 1",
+    ),
     "a chain without links": (("task=tracing", "task.hops=0"), "task.hops=0: must be greater than or equal to 1"),
     "a template without its word": (
         ("task=aggregation", "task.template=hello"),
@@ -419,5 +448,12 @@ def test_the_full_traceback_comes_when_it_is_asked_for(tmp_path: Path) -> None:
 def test_a_sweep_whose_last_option_does_not_exist_starts_no_job(tmp_path: Path) -> None:
     done = contextcliff("engine=simulated", "model=qwen,foo", cwd=tmp_path)
     assert done.stderr == f"error: model=foo: no such option; the options are: {MODELS}\n"
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_of_a_search_that_can_show_nothing_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    done = contextcliff("action=plan", "analysis.threshold=1.0", cwd=tmp_path)
+    assert done.stderr.startswith("error: analysis.threshold=1: task.trials=auto tests a threshold above 0 and below 1")
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
