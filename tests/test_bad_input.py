@@ -46,10 +46,31 @@ CASES = {
         "task.lengths: 512 stands twice; use task.trials for more samples",
     ),
     "a depth beyond the text": ("task.depths=[1.4]", "task.depths[0]=1.4: must be less than or equal to 1"),
-    "no trials": ("task.trials=0", "task.trials=0: must be greater than 0"),
+    "no trials": ("task.trials=0", "task.trials=0: must be auto or a whole number above 0"),
+    "trials that are no number": (
+        "task.trials=many",
+        "task.trials=many: must be auto or a whole number above 0",
+    ),
+    "fewer trials than a block": (
+        "task.max_trials=10",
+        "task.max_trials=10: a length is decided by whole blocks of 11 samples; give 11 or more",
+    ),
+    "a resolution under a token": ("task.resolution=0", "task.resolution=0: must be greater than 0"),
+    "a search that goes nowhere": ("search=up", "search=up: must be 'walk' or 'refine'"),
+    "no minutes": ("budget.minutes=0", "budget.minutes=0: must be greater than 0"),
+    "a threshold that no search can show": (
+        "analysis.threshold=1.0",
+        "analysis.threshold=1: task.trials=auto tests a threshold above 0 and below 1; give such a one, or a fixed "
+        "number of samples, task.trials=N",
+    ),
+    "a threshold that every score clears": (
+        "analysis.threshold=0",
+        "analysis.threshold=0: task.trials=auto tests a threshold above 0 and below 1; give such a one, or a fixed "
+        "number of samples, task.trials=N",
+    ),
     "half a trial": (
         "task.trials=1.5",
-        "task.trials=1.5: must be a valid integer, got a number with a fractional part",
+        "task.trials=1.5: must be auto or a whole number above 0",
     ),
     "a needle without its city": (
         "task.needle.text=hello",
@@ -72,7 +93,11 @@ CASES = {
         "task.length_fractions=[0.5,1.5]",
         "task.length_fractions[1]=1.5: must be less than or equal to 1",
     ),
-    "no haystack": ("task.haystacks=0", "task.haystacks=0: must be greater than 0"),
+    "no haystack": ("task.haystacks=0", "task.haystacks=0: must be fresh or a whole number above 0"),
+    "haystacks that are no number": (
+        "task.haystacks=none",
+        "task.haystacks=none: must be fresh or a whole number above 0",
+    ),
     "a story that is not there": (
         "dataset.story=moby",
         "dataset.story=moby: there is none of this name; choose one of shiomachi_no_kirokugakari, the_tide_clerk",
@@ -157,7 +182,7 @@ CASES = {
         "task.rounds=2",
         "task.rounds: task=niah has no such key; these do: task=continuation",
     ),
-    "null for a number": ("task.trials=null", "task.trials=null: must be a valid integer"),
+    "null for a number": ("task.trials=null", "task.trials=null: must be auto or a whole number above 0"),
     "an interpolation that leads nowhere": (
         "label=${nope}",
         "label=${nope}: Interpolation key 'nope' not found; give a value, or a key that there is",
@@ -323,7 +348,7 @@ OF_A_TASK = {
     ),
     "more needles than fit": (
         ("task=niah_multi", "task.count=40", "task.lengths=[256]", "engine=simulated", "task.reserve_tokens=0"),
-        "task.lengths: 256 is too short: template, question and needle alone take 545 tokens; ask for longer ones",
+        "task.lengths: 256 is too short: template, question and needle alone take 555 tokens; ask for longer ones",
     ),
     "more needles than there are cities": (
         ("task=niah_multi", "task.count=400"),
@@ -346,6 +371,10 @@ OF_A_TASK = {
         ("task=tracing", "task.hops=8", "task.distances=[0.2]"),
         "task.distances: 0.2 of the text between neighbours, 8 times over (task.hops), is more than the whole text; "
         "0.125 is the most",
+    ),
+    "a block that needs more haystacks than there are": (
+        ("task=tracing", "task.distances=[0.1,0.2,0.3]", "task.haystacks=2"),
+        "task.haystacks=2: a block of the search takes 3, since each trial has its own; give 3 or more, fresh, or 1",
     ),
     "a chain without links": (("task=tracing", "task.hops=0"), "task.hops=0: must be greater than or equal to 1"),
     "a template without its word": (
@@ -392,7 +421,7 @@ def test_a_text_that_is_too_short_names_both_numbers(tmp_path: Path) -> None:
     short.write_text("It rained. " * 200, encoding="utf-8")
     done = contextcliff("engine=simulated", f"dataset.paths=[{short}]", "task.lengths=[2000]", cwd=tmp_path)
     assert done.stderr == (
-        "error: task.lengths: 2,000 tokens need 1,941 tokens of text, and the dataset has 601; ask for shorter ones, "
+        "error: task.lengths: 2,000 tokens need 1,943 tokens of text, and the dataset has 601; ask for shorter ones, "
         "give more text (dataset.paths), or take dataset=synthetic\n"
     )
     assert done.returncode == 2
@@ -413,11 +442,18 @@ def test_a_text_that_is_no_text_is_named(tmp_path: Path) -> None:
 def test_the_full_traceback_comes_when_it_is_asked_for(tmp_path: Path) -> None:
     done = contextcliff("task.trials=0", cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
     assert "Traceback" in done.stderr
-    assert "ConfigError: task.trials=0: must be greater than 0" in done.stderr
+    assert "ConfigError: task.trials=0: must be auto or a whole number above 0" in done.stderr
 
 
 def test_a_sweep_whose_last_option_does_not_exist_starts_no_job(tmp_path: Path) -> None:
     done = contextcliff("engine=simulated", "model=qwen,foo", cwd=tmp_path)
     assert done.stderr == f"error: model=foo: no such option; the options are: {MODELS}\n"
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_of_a_search_that_can_show_nothing_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    done = contextcliff("action=plan", "analysis.threshold=1.0", cwd=tmp_path)
+    assert done.stderr.startswith("error: analysis.threshold=1: task.trials=auto tests a threshold above 0 and below 1")
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []

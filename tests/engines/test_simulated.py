@@ -111,6 +111,8 @@ def test_the_planted_law_is_found(tmp_path: Path, law: str, verdict: str, tokens
         "dataset=synthetic",
         "model=qwen",
         "task.lengths=[1024,2048,4096,8000]",
+        "task.trials=4",
+        "task.haystacks=1",
         cwd=tmp_path,
     )
     assert done.returncode == 0

@@ -20,6 +20,8 @@ _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
 SEAM_TOKENS = 3
 """Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
+_ROUGHLY_TOKENS = 8
+"""A context that is counted shorter than asked for by more is lengthened."""
 _ROUND = "\n\n"
 """Stands between the end of a text and its beginning, where it is gone round."""
 FRESH_CHARACTERS = 200_000
@@ -104,7 +106,9 @@ class Haystack:
                 f"{self.tokens_of_text:,}; ask for shorter ones, give more text (dataset.paths), or take "
                 "dataset=synthetic"
             )
-        end = max(self.text.end_for(start, budget), *places) if places else self.text.end_for(start, budget)
+        end = max([self.text.end_for(start, budget), *places])
+        if start:
+            end = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
@@ -122,6 +126,42 @@ class Haystack:
     def tokens_of_text(self) -> int:
         """Tokens of the document as far as it was tokenised, each once."""
         return self.text.tokens_between(0, min(len(self.text.text), len(self.document.text)))
+
+    def _recounted(
+        self,
+        end: int,
+        budget: int,
+        context_tokens: int,
+        inserted: dict[int, str],
+        start: int,
+        *,
+        before: str,
+        after: str,
+    ) -> int:
+        """Where the text from `start` on ends by a count of the whole prompt: at `end`, or a little off.
+
+        Offsets are exact at the beginning of a text; of servers that only count tokens they are estimates elsewhere.
+        """
+        last = max(inserted, default=start)
+
+        def beyond(end: int) -> int:
+            pieces = self._with(inserted, start, end)
+            text = "".join(
+                piece.text if isinstance(piece, Words) else self.document.text[piece.start : piece.end]
+                for piece in pieces
+            )
+            return self.tokenizer.count_prompt(Prompt(user=f"{before}{text}{after}")) - context_tokens
+
+        off = beyond(end)
+        if off < -_ROUGHLY_TOKENS:
+            budget -= off + SEAM_TOKENS
+            end = max(self.text.end_for(start, budget), last)
+            off = beyond(end)
+        while off > 0 and end > last:
+            budget -= off
+            end = max(self.text.end_for(start, budget), last)
+            off = beyond(end)
+        return end
 
     def _place(self, depth: float, start: int, reach: int) -> int:
         """The sentence start nearest to a depth of the text from `start` to `reach`."""
@@ -163,19 +203,21 @@ class Haystack:
 def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise a whole document, so that contexts of up to `tokens` tokens can begin at any of its sentences.
 
-    A finite text is gone round. The places where contexts begin do not depend on `tokens`, so that another length
-    changes no context.
+    A text that ends within a context is gone round. The places where contexts begin do not depend on `tokens`, so that
+    another length changes no context.
     """
     text = document.text
-    if document.endless:
-        begins = sentence_starts(text[:FRESH_CHARACTERS], language=document.language)
-    else:
-        begins = sentence_starts(text, language=document.language)
-        text = f"{text}{_ROUND}{text[: _characters_for(tokens, text, tokenizer)]}"
+    begins = sentence_starts(text[:FRESH_CHARACTERS] if document.endless else text, language=document.language)
+    tokenised = tokenise(text, tokenizer) if document.endless else None
+    if tokenised is None or tokenised.tokens_between(max(begins), len(text)) < tokens:
+        again = _characters_for(tokens, text, tokenizer)
+        tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer)
+        if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
+            tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer)
     return Haystack(
         document=document,
-        text=tokenise(text, tokenizer),
-        boundaries=sentence_starts(text, language=document.language),
+        text=tokenised,
+        boundaries=sentence_starts(tokenised.text, language=document.language),
         tokenizer=tokenizer,
         starts=tuple(begins),
     )

@@ -48,6 +48,19 @@ class PlantingTask(DesignedLengths):
     answer_format: str
     """Stands after the question."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.trials == "auto" and 1 < self.texts < self.trials_in_block:
+            raise ValueError(
+                f"task.haystacks={self.haystacks}: a block of the search takes {self.trials_in_block}, since each "
+                f"trial has its own; give {self.trials_in_block} or more, fresh, or 1"
+            )
+
+    @property
+    def trials_in_block(self) -> int:
+        """One where there are several haystacks and no depths: a block is then a sample of a haystack."""
+        return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
+
     @property
     def texts(self) -> int:
         """A text for each haystack."""
