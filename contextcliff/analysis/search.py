@@ -152,6 +152,28 @@ def even_block(plan: SearchPlan, score: float) -> BlockScores:
     return BlockScores(texts=((score,),) * plan.block_evidence)
 
 
+def perfect_path(
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, perfect_score: float = 1.0
+) -> tuple[Search, tuple[BlockKey, ...]]:
+    """The search as it ends if every answer beyond `blocks` is the best possible, and the blocks that it then asks."""
+    known, asked = dict(blocks), list[BlockKey]()
+    while new := follow(plan, rule, known).wanted:
+        asked.extend(new)
+        known |= dict.fromkeys(new, even_block(plan, perfect_score))
+    return follow(plan, rule, known).search, tuple(asked)
+
+
+def alpha_of(plan: SearchPlan, rule: SearchRule, *, failures: int = 0) -> float:
+    """Error that the test of a length may make after so many lengths have failed."""
+    alpha = 1.0 - rule.confidence
+    return refine_alpha(alpha, failures) if plan.refine else alpha
+
+
+def resolution_between(plan: SearchPlan, low: int, high: int) -> int:
+    """Tokens at which refining between the last length of the walk that passed and the first that failed ends."""
+    return plan.resolution or max(1, (high - low) // REFINED_TO)
+
+
 def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
     """Blocks of a length by which the best possible answers pass; the most where even they do not."""
     lengths = plan.lengths[:2] if rule.relative else plan.lengths[:1]
@@ -185,7 +207,7 @@ class _Walker:
         yield from self._refine(low, high.context_tokens)
 
     def _refine(self, low: int, high: int) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
-        resolution, failures = self.plan.resolution or max(1, (high - low) // REFINED_TO), 1
+        resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
             tested, wanted = self._test(middle, failures=failures)
@@ -197,12 +219,8 @@ class _Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def _alpha(self, failures: int) -> float:
-        alpha = 1.0 - self.rule.confidence
-        return refine_alpha(alpha, failures) if self.plan.refine else alpha
-
     def _test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
-        alpha = self._alpha(failures)
+        alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
         blocks: list[Block] = []
