@@ -48,6 +48,10 @@ class Cost:
         known = [usd for usd in (self.usd, other.usd) if usd is not None]
         return Cost(tokens=self.tokens + other.tokens, usd=sum(known) if known else None)
 
+    def times(self, factor: float) -> Cost:
+        """That of so many times as much."""
+        return Cost(tokens=round(factor * self.tokens), usd=None if self.usd is None else factor * self.usd)
+
 
 NOTHING = Cost(tokens=0, usd=None)
 
@@ -95,20 +99,26 @@ class Meter:
         items = list(planned)
         prompt = sum(item.sample.built_tokens for item in items)
         completion = answer_tokens((item.sample for item in items), self._sampling)
-        usd = self._price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion)
-        return Cost(tokens=prompt + completion, usd=usd)
+        return self.cost(prompt, completion)
 
-    def refuse_beyond(self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING) -> None:
-        """Raise `OverBudgetError` where a run, and what goes `beside` it, could cost more than it may."""
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> Cost:
+        """That of so many tokens, where no cache saves any."""
+        usd = self._price.of(computed_tokens=prompt_tokens, cached_tokens=0, completion_tokens=completion_tokens)
+        return Cost(tokens=prompt_tokens + completion_tokens, usd=usd)
+
+    def refuse_beyond(
+        self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING, what: str = "this run"
+    ) -> None:
+        """Raise `OverBudgetError` where `what` is planned, and what goes `beside` it, could cost more than it may."""
         cost = self.worst(planned) + beside
         if self._budget.tokens is not None and cost.tokens > self._budget.tokens:
             raise OverBudgetError(
-                f"budget.tokens={self._budget.tokens:,}: this run can take {cost.tokens:,} tokens; nothing was sent: "
+                f"budget.tokens={self._budget.tokens:,}: {what} can take {cost.tokens:,} tokens; nothing was sent: "
                 "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
             )
         if self._budget.usd is not None and cost.usd is not None and cost.usd > self._budget.usd:
             raise OverBudgetError(
-                f"budget.usd={self._budget.usd:g}: this run can cost {dollars(cost.usd, at_most=True)}; "
+                f"budget.usd={self._budget.usd:g}: {what} can cost {dollars(cost.usd, at_most=True)}; "
                 "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
                 "cost)"
             )
