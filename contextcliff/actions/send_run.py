@@ -171,7 +171,8 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         # What the server would not take is known only now, and only where it was asked.
         lines = session.served.lines if before is None or sender.asked else before.facts.server
         store.record_server(identity.run_id, lines)
-    stop: Stop | None = signalled() if sender.cut_short else "out of budget" if meter.ran_out else None
+    ran_out = meter.ran_out and not sender.is_decided
+    stop: Stop | None = signalled() if sender.cut_short else "out of budget" if ran_out else None
     planned = prepared.planned if searching is None else tuple(searching.asked)
     return Sent(
         reused=stored_before(prepared.planned, missing) if searching is None else answered_before,
@@ -199,6 +200,8 @@ class _Sender:
     cut_short: bool = False
     asked: bool = False
     """Whether anything was sent."""
+    is_decided: bool = False
+    """Whether a search came to its end."""
 
     @property
     def is_over(self) -> bool:
@@ -208,7 +211,8 @@ class _Sender:
     async def search(self, searching: SearchRun) -> int:
         """Record the run and search; returns how many samples were answered before."""
         sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown)
-        self.asked = self.asked or sent.reused < len(searching.asked)
+        self.asked = self.asked or sent.n_sent > 0
+        self.is_decided = sent.is_over
         self.cut_short = sent.ended.cut_short
         self.faults |= sent.ended.faults
         return sent.reused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
@@ -85,6 +85,8 @@ class Meter:
         self._deadline_s = None if budget.minutes is None else clock() + 60.0 * budget.minutes
         self._spent_tokens = 0
         self._spent_usd = 0.0
+        self._under_way = 0
+        """Samples for which something is set aside."""
         self.ran_out = False
 
     def remaining(self) -> Budget:
@@ -123,29 +125,27 @@ class Meter:
                 "cost)"
             )
 
-    def affordable(self, planned: Iterable[PlannedSample]) -> Iterator[PlannedSample]:
-        """Hand on samples as long as each can still be paid at its worst."""
-        for item in planned:
-            if not self.reserve(item):
-                return
-            yield item
-
     def reserve(self, item: PlannedSample) -> bool:
-        """Set aside what a sample takes at its worst; False, and `ran_out` from now on, where that is too much."""
+        """Set aside what a sample takes at its worst; False where that is too much.
+
+        The limit has run out for good where nothing under way can give some of it back, or where the time is over.
+        """
         worst = self.worst([item])
         tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
-        if (
-            (self._budget.tokens is not None and tokens > self._budget.tokens)
-            or (self._budget.usd is not None and usd > self._budget.usd)
-            or (self._deadline_s is not None and self._clock() >= self._deadline_s)
-        ):
-            self.ran_out = True
+        is_late = self._deadline_s is not None and self._clock() >= self._deadline_s
+        is_too_much = (self._budget.tokens is not None and tokens > self._budget.tokens) or (
+            self._budget.usd is not None and usd > self._budget.usd
+        )
+        if is_late or is_too_much:
+            self.ran_out = is_late or self._under_way == 0
             return False
+        self._under_way += 1
         self._spent_tokens, self._spent_usd = tokens, usd
         return True
 
     def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
         """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""
+        self._under_way -= 1
         if generation is None:
             return
         worst, cached = self.worst([planned]), generation.cached_tokens or 0
