@@ -146,6 +146,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
                 tokens_in_flight=invocation.engine.tokens_in_flight,
                 max_retries=invocation.engine.max_retries,
                 listener=None if live is None else live.writing,
+                may_repeat=meter.may_repeat,
             ),
             meter=meter,
             store=store,

@@ -32,7 +32,7 @@ class Budget:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit of what is paid."""
+        """Whether there is a limit of what is paid, which time is not."""
         return self.usd is not None or self.tokens is not None
 
 
@@ -132,7 +132,7 @@ class Meter:
         """
         worst = self.worst([item])
         tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
-        is_late = self._deadline_s is not None and self._clock() >= self._deadline_s
+        is_late = self._is_late(after_s=0.0)
         is_too_much = (self._budget.tokens is not None and tokens > self._budget.tokens) or (
             self._budget.usd is not None and usd > self._budget.usd
         )
@@ -142,6 +142,15 @@ class Meter:
         self._under_way += 1
         self._spent_tokens, self._spent_usd = tokens, usd
         return True
+
+    def may_repeat(self, *, after_s: float) -> bool:
+        """Whether a request that failed may go out again after so many seconds; `ran_out` where that is too late."""
+        is_late = self._is_late(after_s=after_s)
+        self.ran_out = self.ran_out or is_late
+        return not is_late
+
+    def _is_late(self, *, after_s: float) -> bool:
+        return self._deadline_s is not None and self._clock() + after_s >= self._deadline_s
 
     def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
         """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""

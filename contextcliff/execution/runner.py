@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_any,
+    wait_random_exponential,
+)
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
@@ -40,6 +47,18 @@ class Listener(Protocol):
         ...
 
 
+class MayRepeat(Protocol):
+    """Whether a request that failed may go out again."""
+
+    def __call__(self, *, after_s: float) -> bool:
+        """So many seconds from now."""
+        ...
+
+
+def _at_any_time(*, after_s: float) -> bool:  # noqa: ARG001 - there is no limit
+    return True
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Runner:
     """All that sending one sample takes."""
@@ -54,6 +73,7 @@ class Runner:
     tokens_in_flight: int | None = None
     """Most tokens, prompts and answers together, of the requests under way; None: no limit. One request always goes."""
     listener: Listener | None = None
+    may_repeat: MayRepeat = _at_any_time
 
     async def execute(
         self, source: Source, *, admits: Callable[[PlannedSample], bool] = lambda _: True
@@ -115,7 +135,7 @@ class Runner:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
-            stop=stop_after_attempt(1 + self.max_retries),
+            stop=stop_any(stop_after_attempt(1 + self.max_retries), self._is_too_late),
             wait=_wait,
             reraise=True,
         )
@@ -127,6 +147,9 @@ class Runner:
             return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail))
         self.store.keep(planned, generation)
         return outcome_of(planned, generation, None)
+
+    def _is_too_late(self, state: RetryCallState) -> bool:
+        return not self.may_repeat(after_s=state.upcoming_sleep)
 
     async def _attempt(self, attempts: _Attempts) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.

@@ -50,7 +50,7 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     console.print(Text(f"  {folder / PLAN_NAME}"), soft_wrap=True)
 
 
-_CLEARS = "  at 0.98 and so on: the chance that a model of that true score clears the length"
+_CLEARS = "  at 0.98, 0.95 …: chance that a model of this true score clears the length"
 
 
 def _listed(rows: Sequence[tuple[str, str]]) -> RenderableType:
@@ -139,15 +139,23 @@ def _judge(judge: JudgePlan) -> str:
 def _cost(plan: Plan) -> str:
     if plan.usd is None:
         return "no price is known"
-    what = "at most" if plan.search is None else "expected"
-    return f"{what} {dollars(plan.usd, at_most=True)}, with a prefix cache"
+    usd = dollars(plan.usd, at_most=True)
+    if plan.search is not None:
+        return f"about {usd}, with a prefix cache and answers of full length"
+    return f"at most {usd}, with a prefix cache"
+
+
+def _completion(plan: Plan) -> str:
+    if plan.search is not None:
+        return f"about {plan.completion_tokens:,} tokens, with answers of full length"
+    return f"at most {plan.completion_tokens:,} tokens"
 
 
 def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
     share = plan.cached_prompt_tokens / plan.prompt_tokens if plan.prompt_tokens else 0.0
     drop = "nothing" if plan.detectable_drop is None else f"from 0.95 to {0.95 - plan.detectable_drop:.2f} and below"
     size = "of unknown size" if plan.download_gib is None else f"{plan.download_gib:,.1f} GiB"
-    about = "" if plan.search is None else "expected "
+    about = "" if plan.search is None else "about "
     return (
         ("Model:", f"{plan.model} on {plan.engine}"),
         ("Tokenizer:", plan.tokenizer),
@@ -159,10 +167,7 @@ def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
             f"{about}{plan.prompt_tokens:,}, of which a prefix cache can save {plan.cached_prompt_tokens:,} "
             f"({share:.0%})",
         ),
-        (
-            "Completion:",
-            f"{about}{plan.completion_tokens:,} tokens" if about else f"at most {plan.completion_tokens:,} tokens",
-        ),
+        ("Completion:", _completion(plan)),
         *(() if plan.judge is None else (("Judge:", _judge(plan.judge)),)),
         ("Cost:", _cost(plan)),
         ("Time:", _time(plan)),
@@ -184,5 +189,5 @@ def _search(search: SearchCourse) -> str:
     after = ", then between the last that passed and the first that failed" if search.refine else ""
     return (
         f"from the shortest length up{after}; each length in blocks of {search.block:,} samples, at most "
-        f"{search.most_samples:,}. What is expected is for a true score of {search.score:.2f} at every length"
+        f"{search.most_samples:,}. The figures are for a model whose true score is {search.score:.2f} at every length"
     )
