@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
@@ -18,7 +19,7 @@ from contextcliff.errors import ConfigError, ExitCode, UnreachableError
 from contextcliff.execution.budget import answer_tokens
 from contextcliff.execution.store import Rates, Store
 from contextcliff.records.corpus import LengthAudit
-from contextcliff.records.run_plan import JudgePlan
+from contextcliff.records.run_plan import JudgePlan, Plan
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.text.tokenizers import WordTokenizer
 
@@ -37,24 +38,15 @@ class MakePlan:
         invocation.identify()
         download = invocation.engine.download(invocation.model)
         with Store(invocation.output_dir) as store:
-            invocation, prepared, remarks = _prepared(invocation, store, download)
-            identity = invocation.identify()
-            ahead = None
-            if prepared.search is not None:
-                ahead = search_ahead(invocation, identity, prepared, prepared.search, store)
-            planner = Planner(
-                invocation=invocation,
-                prepared=prepared,
-                ahead=ahead,
-                missing=store.missing(prepared.planned) if ahead is None else ahead.least,
-                rates=self._rates(store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine)),
-                download=download,
-                judge=_judge(
-                    invocation, prepared if ahead is None else replace(prepared, planned=ahead.planned), store
-                ),
-            )
-        impossible = impossible_cap(invocation, identity, prepared)
-        plan = planner.plan(first_notes=(*(() if impossible is None else (impossible,)), *remarks))
+
+            def figures(invocation: Invocation, prepared: Prepared, remarks: tuple[str, ...]) -> _Planned:
+                planner = self._planner(invocation, prepared, store, download)
+                impossible = impossible_cap(invocation, invocation.identify(), prepared)
+                plan = planner.plan(first_notes=(*(() if impossible is None else (impossible,)), *remarks))
+                return _Planned(invocation=invocation, prepared=prepared, plan=plan)
+
+            planned = _while_prepared(invocation, store, download, figures)
+        plan, prepared, invocation = planned.plan, planned.prepared, planned.invocation
         write_plan(plan, folder=invocation.output_dir)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
@@ -62,38 +54,63 @@ class MakePlan:
             render_plan(plan, folder=invocation.output_dir, audit=prepared.audit)
         return ExitCode.DONE
 
+    def _planner(self, invocation: Invocation, prepared: Prepared, store: Store, download: Download | None) -> Planner:
+        ahead = None
+        if prepared.search is not None:
+            ahead = search_ahead(invocation, invocation.identify(), prepared, prepared.search, store)
+        planned = prepared.planned if ahead is None else ahead.planned
+        return Planner(
+            invocation=invocation,
+            prepared=prepared,
+            ahead=ahead,
+            missing=store.missing(prepared.planned) if ahead is None else ahead.least,
+            rates=self._rates(store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine)),
+            download=download,
+            judge=_judge(invocation, replace(prepared, planned=planned), store),
+        )
+
     def _rates(self, measured: Rates | None) -> Rates | None:
         prefill = self.prefill_tokens_per_s or (measured.prefill_tokens_per_s if measured else None)
         decode = self.decode_tokens_per_s or (measured.decode_tokens_per_s if measured else None)
         return None if prefill is None else Rates(prefill_tokens_per_s=prefill, decode_tokens_per_s=decode)
 
 
-def _prepared(
-    invocation: Invocation, store: Store, download: Download | None
-) -> tuple[Invocation, Prepared, tuple[str, ...]]:
-    """The samples, with the model that would answer them, and what is to be said of how they were counted.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Planned:
+    invocation: Invocation
+    """With what a server tells of itself."""
+    prepared: Prepared
+    plan: Plan
+
+
+_Figures = Callable[[Invocation, Prepared, tuple[str, ...]], _Planned]
+"""Takes the samples, with the model that would answer them, and what is to be said of how they were counted."""
+
+
+def _while_prepared(invocation: Invocation, store: Store, download: Download | None, figures: _Figures) -> _Planned:
+    """Prepare the samples and make the figures of them, while the engine that counts their tokens is open.
 
     Nothing is fetched. A server is asked only where it can tell more than the configuration does; one that is not up
     yet is planned for by what the configuration says of it.
     """
     engine = invocation.engine
     if download is not None:
-        return invocation, prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served()), ()
+        prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served())
+        return figures(invocation, prepared, ())
     known = engine.configured(invocation.model) if isinstance(engine, ServerEngine) else None
     if isinstance(engine, ServerEngine) and known is not None and not engine.may_have_tokenizer:
         identity = invocation.identify()
         prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
-        return invocation, prepared, _missing_key(engine)
+        return figures(invocation, prepared, _missing_key(engine))
     try:
         if isinstance(engine, ServerEngine):
             engine.check()
-        invocation = settled(invocation, store)
-        return invocation, asyncio.run(_prepare_open(invocation, invocation.identify())), ()
+        return asyncio.run(_while_open(settled(invocation, store), figures))
     except UnreachableError as error:
         if known is None:
             raise
         prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=known)
-        return invocation, prepared, (f"tokens are estimated: {error}",)
+        return figures(invocation, prepared, (f"tokens are estimated: {error}",))
 
 
 def _missing_key(engine: ServerEngine) -> tuple[str, ...]:
@@ -105,9 +122,10 @@ def _missing_key(engine: ServerEngine) -> tuple[str, ...]:
     return ()
 
 
-async def _prepare_open(invocation: Invocation, identity: Identity) -> Prepared:
+async def _while_open(invocation: Invocation, figures: _Figures) -> _Planned:
     async with invocation.engine.open(deployment(invocation)) as session:
-        return prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        prepared = prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
+        return figures(invocation, prepared, ())
 
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:

@@ -20,6 +20,7 @@ from contextcliff.analysis.search import (
     SearchRule,
     alpha_of,
     follow,
+    perfect_path,
     resolution_between,
 )
 from contextcliff.records.search import SearchPlan, TestedLength
@@ -61,15 +62,20 @@ def most_blocks(plan: SearchPlan, rule: SearchRule, known: Mapping[BlockKey, Blo
     if not followed.wanted:
         return {}
     tested = {each.context_tokens: each for each in followed.search.tested}
+    best, _ = perfect_path(plan, rule, known)
+    in_reach = sum(each.decision in _PASSED and not each.refined for each in best.tested)
     costs = [
         {length: _left(plan, tested.get(length)) for length in lengths}
-        for lengths in _paths(plan, rule, followed.search.tested)
+        for lengths in _paths(plan, rule, followed.search.tested, in_reach)
     ]
     return max(costs, key=lambda cost: sum(length * blocks for length, blocks in cost.items()), default={})
 
 
-def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength]) -> list[tuple[int, ...]]:
-    """The lengths that can be tested, as far as they are not decided, for each length at which the walk may end."""
+def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength], in_reach: int) -> list[tuple[int, ...]]:
+    """The lengths that can be tested, as far as they are not decided, for each length at which the walk may end.
+
+    `in_reach`: lengths of the walk that a perfect model passes.
+    """
     passed = [each.context_tokens for each in tested if each.decision in _PASSED]
     failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled")]
     if failed:
@@ -77,7 +83,7 @@ def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength]) -
         resolution = resolution_between(plan, walked[-2].context_tokens, walked[-1].context_tokens)
         return [_middles(max(passed), min(failed), resolution)]
     paths = []
-    for position in range(len(passed), len(plan.lengths)):
+    for position in range(len(passed), min(in_reach + 1, len(plan.lengths))):
         low, high = plan.lengths[max(0, position - 1)], plan.lengths[position]
         between = _middles(low, high, resolution_between(plan, low, high)) if plan.refine and position else ()
         # The lengths that passed are free, except that a baseline is asked again for each block that is paired with it.

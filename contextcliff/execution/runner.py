@@ -7,14 +7,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_any,
-    wait_random_exponential,
-)
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
@@ -135,7 +128,7 @@ class Runner:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
-            stop=stop_any(stop_after_attempt(1 + self.max_retries), self._is_too_late),
+            stop=self._gives_up,
             wait=_wait,
             reraise=True,
         )
@@ -148,8 +141,9 @@ class Runner:
         self.store.keep(planned, generation)
         return outcome_of(planned, generation, None)
 
-    def _is_too_late(self, state: RetryCallState) -> bool:
-        return not self.may_repeat(after_s=state.upcoming_sleep)
+    def _gives_up(self, state: RetryCallState) -> bool:
+        """Whether a failed attempt was the last: none is left, or the next one would go out too late."""
+        return state.attempt_number > self.max_retries or not self.may_repeat(after_s=state.upcoming_sleep)
 
     async def _attempt(self, attempts: _Attempts) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
