@@ -3,6 +3,7 @@
 What would be enough is found by building the samples of a larger task and asking the same of them, so that it is true
 of the texts and the haystacks that the run would have. On the way there only the two shortest of designed lengths are
 built, in words, since how many samples there are does not depend on tokens; the suggested number is checked in full.
+Of a search its plan alone says what would be enough: how many blocks of which size it may ask.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.prepare_run import Prepared, planned_samples
+from contextcliff.actions.prepare_run import Prepared, planned_samples, search_rule
+from contextcliff.analysis.search import SearchRule, fewest_blocks
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Sample
+from contextcliff.records.search import SearchPlan
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
@@ -29,37 +32,49 @@ _TIMES_THE_FEWEST = 20
 
 def impossible_cap(invocation: Invocation, identity: Identity, prepared: Prepared) -> str | None:
     """A sentence where even a perfect model would get no cap of the whole range; None where one would."""
-    best = _best_case(invocation, [item.sample for item in prepared.planned])
+    best = best_case_of(invocation, prepared)
     if best.is_enough:
         return None
     from contextcliff.reporting.words.english import say
 
-    search = _Search(invocation=invocation, identity=identity, prepared=prepared)
-    return f"{say(best.shortfall())}; {_way_out(best, search)}"
+    larger = _Larger(invocation=invocation, identity=identity, prepared=prepared)
+    return f"{say(best.shortfall())}; {_way_out(best, larger)}"
 
 
-def _best_case(invocation: Invocation, samples: Sequence[Sample]) -> BestCase:
-    from contextcliff.analysis.best_case import best_case
+def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
+    """What a perfect model would show with the samples that are planned."""
+    return _best_case(invocation, invocation.task, prepared.materials, [item.sample for item in prepared.planned])
+
+
+def _best_case(invocation: Invocation, task: Task, materials: Materials, samples: Sequence[Sample]) -> BestCase:
+    from contextcliff.analysis.best_case import SearchToJudge, best_case
+
+    plan = _search_plan(invocation, task, materials)
 
     return best_case(
         [sample for sample in samples if sample.is_ordinary],
         invocation.analysis,
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
-        perfect_score=invocation.task.perfect_score,
+        designed_lengths=task.designed_lengths,
+        relative_by_default=task.relative_by_default,
+        perfect_score=task.perfect_score,
+        search=None if plan is None else SearchToJudge(plan=plan, rule=search_rule(invocation)),
     )
 
 
-def _way_out(best: BestCase, search: _Search) -> str:
+def _search_plan(invocation: Invocation, task: Task, materials: Materials) -> SearchPlan | None:
+    return task.search_plan(materials.context_budget, refine=invocation.search == "refine")
+
+
+def _way_out(best: BestCase, larger: _Larger) -> str:
     if best.fewest is None:
         return "no number of samples could; lower analysis.threshold"
     if best.is_baseline_alone:
         return "ask for more lengths, or take analysis.relative_to_baseline=false"
-    larger = search.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
-    if larger is not None:
+    enough = larger.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
+    if enough is not None:
         from contextcliff.reporting.words.english_say import counted
 
-        return f"{larger.override} ({counted(larger.case.samples, each=' a length')}) would be enough"
+        return f"{enough.override} ({counted(enough.case.samples, each=' a length')}) would be enough"
     if best.has_shared_draws:
         return (
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
@@ -69,21 +84,23 @@ def _way_out(best: BestCase, search: _Search) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
+class _Enough:
     override: str
     case: BestCase
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Search:
+class _Larger:
     """Larger versions of one invocation."""
 
     invocation: Invocation
     identity: Identity
     prepared: Prepared
 
-    def enough(self, best: BestCase, *, most: int) -> _Found | None:
+    def enough(self, best: BestCase, *, most: int) -> _Enough | None:
         """The first setting, raised as little as will do, under which a perfect model gets the whole range."""
+        if self.prepared.search is not None:
+            return self._in_more_blocks(self.prepared.search.rule)
         levers = self.invocation.task.levers
         for lever in (*levers, *([_together(levers[0], rank=1)] if len(levers) > 1 else [])):
             larger = self._raised(lever, best, most)
@@ -91,7 +108,30 @@ class _Search:
                 return larger
         return None if self.invocation.task.designed_lengths else self._in_fewer_bins()
 
-    def _raised(self, lever: Lever, best: BestCase, most: int) -> _Found | None:
+    def _in_more_blocks(self, rule: SearchRule) -> _Enough | None:
+        """A search that may ask as many blocks as a perfect model needs, with the texts that it has or with others."""
+        task = self.invocation.task
+        others = [lever.at(2 * lever.now) for lever in task.levers[1:]]
+        for start in (Raised(override="", task=task), *others):
+            raised = self._with_blocks(start, rule)
+            case = None if raised is None else self._of(self.invocation, raised.task, self._materials)
+            if raised is not None and case is not None and case.is_enough:
+                return _Enough(override=raised.override, case=case)
+        return None
+
+    def _with_blocks(self, start: Raised, rule: SearchRule) -> Raised | None:
+        from contextcliff.analysis.best_case import fewest_of_search
+
+        plan = _search_plan(self.invocation, start.task, self._materials)
+        if plan is None:
+            return None
+        fewest = fewest_of_search(plan, rule)
+        if fewest is None or fewest <= plan.most_blocks * plan.block_evidence:
+            return start if fewest is not None else None
+        raised = start.task.levers[0].at(fewest // plan.block_evidence * plan.block)
+        return Raised(override=" ".join(filter(None, (start.override, raised.override))), task=raised.task)
+
+    def _raised(self, lever: Lever, best: BestCase, most: int) -> _Enough | None:
         low, before = lever.now, best.samples
         high, case = 2 * low, self._sketched(lever, 2 * low)
         while case is not None and not case.is_enough:
@@ -116,23 +156,23 @@ class _Search:
             self.invocation, task.shortened(materials.context_budget), replace(materials, tokenizer=WordTokenizer())
         )
 
-    def _checked(self, lever: Lever, value: int) -> _Found | None:
+    def _checked(self, lever: Lever, value: int) -> _Enough | None:
         """The whole task with this value, or a little more where longer lengths ask for it."""
         for more in range(value, value + 4):
             raised = lever.at(more)
             case = self._of(self.invocation, raised.task, self._materials)
             if case is not None and case.is_enough:
-                return _Found(override=raised.override, case=case)
+                return _Enough(override=raised.override, case=case)
         return None
 
-    def _in_fewer_bins(self) -> _Found | None:
+    def _in_fewer_bins(self) -> _Enough | None:
         """Wider bins have more questions each."""
         analysis = self.invocation.analysis
         for bins in range(analysis.bins - 1, 0, -1):
             wider = replace(self.invocation, analysis=replace(analysis, bins=bins))
             case = self._of(wider, self.invocation.task, replace(self._materials, bins=bins))
             if case is not None and case.is_enough:
-                return _Found(override=f"analysis.bins={bins}", case=case)
+                return _Enough(override=f"analysis.bins={bins}", case=case)
         return None
 
     @cached_property
@@ -143,16 +183,22 @@ class _Search:
     def _of(self, invocation: Invocation, task: Task, materials: Materials) -> BestCase | None:
         """None where there is not text enough to build it."""
         try:
-            if task.texts > len(materials.corpus.documents):
+            budget = materials.context_budget
+            longer = task.text_tokens(budget) > self.invocation.task.text_tokens(budget)
+            if longer or task.texts > len(materials.corpus.documents):
                 corpus = invocation.dataset.corpus(
-                    tokens=task.longest_context(materials.context_budget), seed=invocation.seed, count=task.texts
+                    tokens=task.text_tokens(budget), seed=invocation.seed, count=task.texts
                 )
                 materials = replace(materials, corpus=corpus)
+            plan = _search_plan(invocation, task, materials)
+            if plan is not None:
+                blocks = fewest_blocks(plan, search_rule(invocation), perfect_score=task.perfect_score)
+                materials = replace(materials, first_blocks=blocks)
             built = task.build(materials)
         except ConfigError:
             return None
         planned = planned_samples(built, materials.corpus, self.identity.respondent, served=self.prepared.served)
-        return _best_case(invocation, [item.sample for item in planned])
+        return _best_case(invocation, task, materials, [item.sample for item in planned])
 
 
 def _together(first: Lever, *, rank: int) -> Lever:

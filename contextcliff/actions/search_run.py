@@ -54,7 +54,7 @@ class SearchRun:
             ended = await send_all(runner, source, meter, ended=lambda o: progress.advance(o.sample.built_tokens))
         facts = self.prepared.run.facts
         self.store.record_notes(self.identity.run_id, (*facts.notes, *self.setup.blocks.notes()))
-        return SearchEnded(ended=ended, reused=source.reused)
+        return SearchEnded(ended=ended, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
 
     @property
     def _ahead(self) -> int:
@@ -77,15 +77,19 @@ class SearchRun:
     def _recall(self, planned: Sequence[PlannedSample]) -> Sequence[Outcome]:
         self.store.extend(self.identity.run_id, planned, first=len(self.asked))
         self.asked.extend(planned)
-        missing = {item.sample.sample_id for item in self.store.missing(planned)}
-        return recall(
-            self.store, self.identity.run_id, [item for item in planned if item.sample.sample_id not in missing]
-        )
+        # Those that failed before are asked again.
+        outcomes = recall(self.store, self.identity.run_id, planned)
+        return tuple(outcome for outcome in outcomes if outcome.generation is not None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchEnded:
-    """How sending ended, and how many samples were answered before."""
+    """How sending ended."""
 
     ended: Ended
     reused: int
+    """Samples that were answered before."""
+    n_sent: int
+    """Requests, those of controls among them."""
+    is_over: bool
+    """Whether every length was decided that the search came to."""

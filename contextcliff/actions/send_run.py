@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
+from contextcliff.actions.search_ahead import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
@@ -17,7 +18,7 @@ from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.stopping import Stop, signalled
-from contextcliff.execution.store import Fault, Store
+from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
@@ -120,12 +121,15 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
-        missing = store.missing(prepared.planned)
-        judging = _worst_of_judge(invocation, prepared, store)
-        meter.refuse_beyond(missing, beside=judging)
+        ahead = None
+        if prepared.search is not None:
+            ahead = search_ahead(invocation, identity, prepared, prepared.search, store)
+        missing = store.missing(prepared.planned) if ahead is None else ahead.least
+        judging = _worst_of_judge(invocation, prepared.planned if ahead is None else ahead.planned, prepared, store)
+        refuse_beyond(meter, missing, ahead, beside=judging)
         if missing and invocation.reporting.progress:
             _warn(impossible_cap(invocation, identity, prepared))
-        if not _agreed(invocation, meter.worst(missing) + judging):
+        if not _agreed(invocation, _worst(meter, missing, ahead, judging)):
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
@@ -142,6 +146,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
                 tokens_in_flight=invocation.engine.tokens_in_flight,
                 max_retries=invocation.engine.max_retries,
                 listener=None if live is None else live.writing,
+                may_repeat=meter.may_repeat,
             ),
             meter=meter,
             store=store,
@@ -167,7 +172,8 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         # What the server would not take is known only now, and only where it was asked.
         lines = session.served.lines if before is None or sender.asked else before.facts.server
         store.record_server(identity.run_id, lines)
-    stop: Stop | None = signalled() if sender.cut_short else "out of budget" if meter.ran_out else None
+    ran_out = meter.ran_out and not sender.is_decided
+    stop: Stop | None = signalled() if sender.cut_short else "out of budget" if ran_out else None
     planned = prepared.planned if searching is None else tuple(searching.asked)
     return Sent(
         reused=stored_before(prepared.planned, missing) if searching is None else answered_before,
@@ -195,6 +201,8 @@ class _Sender:
     cut_short: bool = False
     asked: bool = False
     """Whether anything was sent."""
+    is_decided: bool = False
+    """Whether a search came to its end."""
 
     @property
     def is_over(self) -> bool:
@@ -204,7 +212,8 @@ class _Sender:
     async def search(self, searching: SearchRun) -> int:
         """Record the run and search; returns how many samples were answered before."""
         sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown)
-        self.asked = self.asked or sent.reused < len(searching.asked)
+        self.asked = self.asked or sent.n_sent > 0
+        self.is_decided = sent.is_over
         self.cut_short = sent.ended.cut_short
         self.faults |= sent.ended.faults
         return sent.reused
@@ -231,12 +240,21 @@ def _scorer(invocation: Invocation, prepared: Prepared) -> Scorer:
     return Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
 
 
-def _worst_of_judge(invocation: Invocation, prepared: Prepared, store: Store) -> Cost:
+def _worst(meter: Meter, missing: Sequence[PlannedSample], ahead: SearchAhead | None, judging: Cost) -> Cost:
+    """Most that the run can take, and its judge, of which `judging` is known; a search can ask more than is planned."""
+    if ahead is None:
+        return meter.worst(missing) + judging
+    most = ahead.most
+    prompt, completion = round(most.prompt_tokens), round(most.completion_tokens)
+    return meter.cost(prompt, completion) + judging.times(ahead.share(most))
+
+
+def _worst_of_judge(invocation: Invocation, planned: Sequence[PlannedSample], prepared: Prepared, store: Store) -> Cost:
     """Most that the judge of a run can take yet; nothing where there is none."""
     judge = invocation.judge
     if judge is None:
         return NOTHING
-    ahead = requests_ahead(judge, prepared.planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
+    ahead = requests_ahead(judge, planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
     return judge_meter(judge, invocation.budget).worst(ahead)
 
 

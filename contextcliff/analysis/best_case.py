@@ -1,12 +1,13 @@
 """What the best possible answers would show: whether a run can give a safe cap at all, before anything is sent.
 
-The planned samples are given a perfect score each and analysed as a run's are, by the same test. Where even that test
-stops, no model can get further: there are too few samples, or too few texts that they are cut from.
+The planned samples are given a perfect score each and analysed as a run's are, by the same test, and in a search by its
+own decisions. Where even that test stops, no model can get further: there are too few samples, or too few texts that
+they are cut from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.analyse import sequence_of
@@ -14,13 +15,17 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.search import SearchRule, alpha_of, perfect_path
+from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold, SampleCount
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
+from contextcliff.records.search import SearchPlan
 from contextcliff.statistics import sample_size
+from contextcliff.statistics.sequential_power import fewest_perfect, fewest_perfect_share
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,13 +70,18 @@ class LengthsOutOfReach(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BestCase:
-    """The fixed-sequence test of a perfect model over the planned samples."""
+    """The walk of a perfect model over the planned samples."""
 
     sequence: FixedSequenceTest
     threshold: Threshold
+    """Without the decisions of a search."""
     asked: float
     """The threshold as it is configured."""
     confidence: float
+    fewest: int | None
+    """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
+    is_shown: Callable[[LengthResult], bool]
+    """Whether a length is shown above the threshold."""
 
     @property
     def is_enough(self) -> bool:
@@ -84,11 +94,6 @@ class BestCase:
         return isinstance(self.threshold, RelativeThreshold) and len(self.threshold.members) == len(
             self.sequence.results
         )
-
-    @property
-    def fewest(self) -> int | None:
-        """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
-        return sample_size.fewest_all_right(self.asked, self.confidence)
 
     @property
     def samples(self) -> SampleCount:
@@ -119,7 +124,7 @@ class BestCase:
         tested = (
             sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
         )
-        failing = [result for result in tested if not threshold.is_shown_above(result)]
+        failing = [result for result in tested if not self.is_shown(result)]
         if len(failing) == len(tested):
             return NoLengthInReach(
                 threshold=threshold.described,
@@ -139,6 +144,14 @@ class BestCase:
         )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchToJudge:
+    """The search whose decisions a best case rests on."""
+
+    plan: SearchPlan
+    rule: SearchRule
+
+
 def best_case(
     planned: Sequence[Sample],
     settings: AnalysisSettings,
@@ -146,12 +159,35 @@ def best_case(
     designed_lengths: bool,
     relative_by_default: bool,
     perfect_score: float,
+    search: SearchToJudge | None = None,
 ) -> BestCase:
-    """Test at least one planned sample, every one of them at `perfect_score`."""
+    """Test at least one planned sample, every one of them at `perfect_score`.
+
+    Of a search, `planned` are the blocks that a perfect model is asked.
+    """
     scored = [
         ScoredSample(sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None)
         for sample in planned
     ]
     groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
-    sequence, threshold = sequence_of(groups, settings, relative=settings.is_relative(by_default=relative_by_default))
-    return BestCase(sequence=sequence, threshold=threshold, asked=settings.threshold, confidence=settings.confidence)
+    relative = settings.is_relative(by_default=relative_by_default)
+    decided = None
+    if search is not None:
+        decided, _ = perfect_path(search.plan, search.rule, {}, perfect_score=perfect_score)
+    sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided)
+    return BestCase(
+        sequence=sequence,
+        threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,
+        asked=settings.threshold,
+        confidence=settings.confidence,
+        fewest=sample_size.fewest_all_right(settings.threshold, settings.confidence)
+        if search is None
+        else fewest_of_search(search.plan, search.rule),
+        is_shown=threshold.is_shown_above,
+    )
+
+
+def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
+    """Pieces of evidence, in whole blocks, by which a perfect model passes a length; None where no number is enough."""
+    fewest = fewest_perfect_share if rule.relative else fewest_perfect
+    return fewest(rule.threshold, alpha=alpha_of(plan, rule), block=plan.block_evidence)

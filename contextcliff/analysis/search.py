@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import BlockEvidence, Decision, Search, SearchPlan, TestedLength
@@ -122,34 +122,42 @@ def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockSc
 def blocks_ahead(
     plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
 ) -> tuple[BlockKey, ...]:
-    """The next blocks that the search will want if every block turns out like its length so far, at most `most`.
+    """The next blocks, at most `most`, that the search wants if every block turns out like its length so far.
 
-    The first ones are those that it wants now.
+    The first ones are those that it wants now. Blocks behind these that are answered already are among them: no
+    decision rests on them yet.
     """
-    guessed = dict(blocks)
-    ahead: dict[BlockKey, None] = {}
-    while len(ahead) < most:
-        wanted = [key for key in follow(plan, rule, guessed).wanted if key not in guessed]
-        if not wanted:
-            break
-        for key in wanted[: most - len(ahead)]:
-            ahead[key] = None
-            guessed[key] = _guess(plan, key, guessed)
-    return tuple(ahead)
-
-
-def _guess(plan: SearchPlan, key: BlockKey, blocks: Mapping[BlockKey, BlockScores]) -> BlockScores:
-    """A block as good as the nearest length that is no longer, or perfect where none is."""
-    shorter = [known for known in blocks if known.context_tokens <= key.context_tokens]
-    nearest = max((known.context_tokens for known in shorter), default=None)
-    scores = [score or 0.0 for known in shorter if known.context_tokens == nearest for score in blocks[known].scores]
-    mean = math.fsum(scores) / len(scores) if scores else 1.0
-    return even_block(plan, mean)
+    walker = _GuessingWalker(plan=plan, rule=rule, blocks=blocks, most=most)
+    for _ in walker.walk():
+        pass
+    return tuple(walker.ahead)
 
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
     return BlockScores(texts=((score,),) * plan.block_evidence)
+
+
+def perfect_path(
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, perfect_score: float = 1.0
+) -> tuple[Search, tuple[BlockKey, ...]]:
+    """The search as it ends if every answer beyond `blocks` is the best possible, and the blocks that it then asks."""
+    known, asked = dict(blocks), list[BlockKey]()
+    while new := follow(plan, rule, known).wanted:
+        asked.extend(new)
+        known |= dict.fromkeys(new, even_block(plan, perfect_score))
+    return follow(plan, rule, known).search, tuple(asked)
+
+
+def alpha_of(plan: SearchPlan, rule: SearchRule, *, failures: int = 0) -> float:
+    """Error that the test of a length may make after so many lengths have failed."""
+    alpha = 1.0 - rule.confidence
+    return refine_alpha(alpha, failures) if plan.refine else alpha
+
+
+def resolution_between(plan: SearchPlan, low: int, high: int) -> int:
+    """Tokens at which refining between the last length of the walk that passed and the first that failed ends."""
+    return plan.resolution or max(1, (high - low) // REFINED_TO)
 
 
 def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
@@ -185,7 +193,7 @@ class _Walker:
         yield from self._refine(low, high.context_tokens)
 
     def _refine(self, low: int, high: int) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
-        resolution, failures = self.plan.resolution or max(1, (high - low) // REFINED_TO), 1
+        resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
             tested, wanted = self._test(middle, failures=failures)
@@ -197,24 +205,23 @@ class _Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def _alpha(self, failures: int) -> float:
-        alpha = 1.0 - self.rule.confidence
-        return refine_alpha(alpha, failures) if self.plan.refine else alpha
-
     def _test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
-        alpha = self._alpha(failures)
+        alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
-        blocks: list[Block] = []
         wanted: tuple[BlockKey, ...] = ()
-        for index in range(self.plan.most_blocks):
-            needed = self._needed(length, index)
-            wanted = tuple(key for key in needed if key not in self.blocks)
-            if wanted:
-                break
-            blocks.append(self._gains(needed))
+
+        def answered() -> Iterator[Block]:  # up to the block that decides, and none behind it
+            nonlocal wanted
+            for index in range(self.plan.most_blocks):
+                needed = self._needed(length, index)
+                wanted = self._lacking(needed)
+                if wanted:
+                    return
+                yield self._gains(needed)
+
         decided = decision_of(
-            blocks,
+            answered(),
             above=SHARE_ABOVE if self.rule.relative else ABOVE,
             below=SHARE_BELOW if self.rule.relative else BELOW,
             alpha=alpha,
@@ -223,8 +230,6 @@ class _Walker:
         decision: Decision = (
             "passed" if decided.kind == "above" else "below" if decided.kind == "below" else "unsettled"
         )
-        if decided.kind != "open":
-            wanted = ()
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
         return self._tested(length, alpha, "open" if wanted else decision, failures, evidence), wanted
 
@@ -233,9 +238,9 @@ class _Walker:
         scored, total = 0, 0.0
         for index in range(self.plan.most_blocks):
             key = BlockKey(context_tokens=length, index=index)
-            if key not in self.blocks:
+            if self._lacking((key,)):
                 return self._tested(length, alpha, "open", 0, (), index), (key,)
-            known = [score for text in self.blocks[key].texts for score in text if score is not None]
+            known = [score for text in self._answered(key).texts for score in text if score is not None]
             scored, total = scored + len(known), total + math.fsum(known)
             if scored >= BASELINE_SAMPLES and total > 0.0:
                 return self._tested(length, alpha, "baseline", 0, (), index + 1), ()
@@ -246,12 +251,19 @@ class _Walker:
         own = BlockKey(context_tokens=length, index=index)
         return (BlockKey(context_tokens=self.plan.lengths[0], index=index), own) if self.rule.relative else (own,)
 
+    def _lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
+        """Those of the blocks that are not answered."""
+        return tuple(key for key in needed if key not in self.blocks)
+
+    def _answered(self, key: BlockKey) -> BlockScores:
+        return self.blocks[key]
+
     def _gains(self, needed: Sequence[BlockKey]) -> Block:
         """What the bets win by a block, for a mean above the threshold and for one below it."""
-        own = self.blocks[needed[-1]]
+        own = self._answered(needed[-1])
         if not self.rule.relative:
             return clustered_block(own.texts, self.rule.threshold)
-        pairs = zip(own.scores, self.blocks[needed[0]].scores, strict=True)
+        pairs = zip(own.scores, self._answered(needed[0]).scores, strict=True)
         return paired_block(tuple(pairs), self.rule.threshold)
 
     def _tested(
@@ -272,3 +284,35 @@ class _Walker:
             blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
         )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _GuessingWalker(_Walker):
+    """Goes on behind the last answered block with guesses, and notes the blocks that it comes to, at most `most`."""
+
+    most: int
+    ahead: dict[BlockKey, None] = field(default_factory=dict)
+    _guesses: dict[int, BlockScores] = field(default_factory=dict)
+
+    def _lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
+        # With a baseline its blocks may have been used long before: they are ahead only where they are lacking.
+        behind = [key for key in needed if key in self.blocks and (not self.ahead or key != needed[-1])]
+        new = tuple(key for key in needed if key not in behind and key not in self.ahead)
+        for key in new:
+            if len(self.ahead) == self.most:
+                return new
+            self.ahead[key] = None
+        return ()
+
+    def _answered(self, key: BlockKey) -> BlockScores:
+        return self.blocks[key] if key in self.blocks else self._guess(key.context_tokens)
+
+    def _guess(self, length: int) -> BlockScores:
+        """A block as good as the nearest length that is no longer, or perfect where none is."""
+        if length not in self._guesses:
+            shorter = [known for known in self.blocks if known.context_tokens <= length]
+            nearest = max((known.context_tokens for known in shorter), default=None)
+            near = [self.blocks[known] for known in shorter if known.context_tokens == nearest]
+            scores = [score or 0.0 for block in near for score in block.scores]
+            self._guesses[length] = even_block(self.plan, math.fsum(scores) / len(scores) if scores else 1.0)
+        return self._guesses[length]

@@ -95,6 +95,7 @@ async def ask_judge(
             concurrency=judge.engine.concurrency,
             tokens_in_flight=judge.engine.tokens_in_flight,
             max_retries=judge.engine.max_retries,
+            may_repeat=meter.may_repeat,
         )
         ended = await send_listed(runner, missing, meter, title=f"judge · {name}", shown=progress)
     return Judged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
@@ -32,7 +32,7 @@ class Budget:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit of what is paid."""
+        """Whether there is a limit of what is paid, which time is not."""
         return self.usd is not None or self.tokens is not None
 
 
@@ -47,6 +47,10 @@ class Cost:
         """Both together; dollars that are not known of one are left out."""
         known = [usd for usd in (self.usd, other.usd) if usd is not None]
         return Cost(tokens=self.tokens + other.tokens, usd=sum(known) if known else None)
+
+    def times(self, factor: float) -> Cost:
+        """That of so many times as much."""
+        return Cost(tokens=round(factor * self.tokens), usd=None if self.usd is None else factor * self.usd)
 
 
 NOTHING = Cost(tokens=0, usd=None)
@@ -81,6 +85,8 @@ class Meter:
         self._deadline_s = None if budget.minutes is None else clock() + 60.0 * budget.minutes
         self._spent_tokens = 0
         self._spent_usd = 0.0
+        self._under_way = 0
+        """Samples for which something is set aside."""
         self.ran_out = False
 
     def remaining(self) -> Budget:
@@ -95,47 +101,60 @@ class Meter:
         items = list(planned)
         prompt = sum(item.sample.built_tokens for item in items)
         completion = answer_tokens((item.sample for item in items), self._sampling)
-        usd = self._price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion)
-        return Cost(tokens=prompt + completion, usd=usd)
+        return self.cost(prompt, completion)
 
-    def refuse_beyond(self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING) -> None:
-        """Raise `OverBudgetError` where a run, and what goes `beside` it, could cost more than it may."""
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> Cost:
+        """That of so many tokens, where no cache saves any."""
+        usd = self._price.of(computed_tokens=prompt_tokens, cached_tokens=0, completion_tokens=completion_tokens)
+        return Cost(tokens=prompt_tokens + completion_tokens, usd=usd)
+
+    def refuse_beyond(
+        self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING, what: str = "this run"
+    ) -> None:
+        """Raise `OverBudgetError` where `what` is planned, and what goes `beside` it, could cost more than it may."""
         cost = self.worst(planned) + beside
         if self._budget.tokens is not None and cost.tokens > self._budget.tokens:
             raise OverBudgetError(
-                f"budget.tokens={self._budget.tokens:,}: this run can take {cost.tokens:,} tokens; nothing was sent: "
+                f"budget.tokens={self._budget.tokens:,}: {what} can take {cost.tokens:,} tokens; nothing was sent: "
                 "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
             )
         if self._budget.usd is not None and cost.usd is not None and cost.usd > self._budget.usd:
             raise OverBudgetError(
-                f"budget.usd={self._budget.usd:g}: this run can cost {dollars(cost.usd, at_most=True)}; "
+                f"budget.usd={self._budget.usd:g}: {what} can cost {dollars(cost.usd, at_most=True)}; "
                 "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
                 "cost)"
             )
 
-    def affordable(self, planned: Iterable[PlannedSample]) -> Iterator[PlannedSample]:
-        """Hand on samples as long as each can still be paid at its worst."""
-        for item in planned:
-            if not self.reserve(item):
-                return
-            yield item
-
     def reserve(self, item: PlannedSample) -> bool:
-        """Set aside what a sample takes at its worst; False, and `ran_out` from now on, where that is too much."""
+        """Set aside what a sample takes at its worst; False where that is too much.
+
+        The limit has run out for good where nothing under way can give some of it back, or where the time is over.
+        """
         worst = self.worst([item])
         tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
-        if (
-            (self._budget.tokens is not None and tokens > self._budget.tokens)
-            or (self._budget.usd is not None and usd > self._budget.usd)
-            or (self._deadline_s is not None and self._clock() >= self._deadline_s)
-        ):
-            self.ran_out = True
+        is_late = self._is_late(after_s=0.0)
+        is_too_much = (self._budget.tokens is not None and tokens > self._budget.tokens) or (
+            self._budget.usd is not None and usd > self._budget.usd
+        )
+        if is_late or is_too_much:
+            self.ran_out = is_late or self._under_way == 0
             return False
+        self._under_way += 1
         self._spent_tokens, self._spent_usd = tokens, usd
         return True
 
+    def may_repeat(self, *, after_s: float) -> bool:
+        """Whether a request that failed may go out again after so many seconds; `ran_out` where that is too late."""
+        is_late = self._is_late(after_s=after_s)
+        self.ran_out = self.ran_out or is_late
+        return not is_late
+
+    def _is_late(self, *, after_s: float) -> bool:
+        return self._deadline_s is not None and self._clock() + after_s >= self._deadline_s
+
     def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
         """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""
+        self._under_way -= 1
         if generation is None:
             return
         worst, cached = self.worst([planned]), generation.cached_tokens or 0

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Protocol
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.health import REFUSALS, Health
 from contextcliff.execution.schedule import FixedSource, PrefixGate, Source
+from contextcliff.execution.scoring import outcome_of
 from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
@@ -40,6 +40,18 @@ class Listener(Protocol):
         ...
 
 
+class MayRepeat(Protocol):
+    """Whether a request that failed may go out again."""
+
+    def __call__(self, *, after_s: float) -> bool:
+        """So many seconds from now."""
+        ...
+
+
+def _at_any_time(*, after_s: float) -> bool:  # noqa: ARG001 - there is no limit
+    return True
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Runner:
     """All that sending one sample takes."""
@@ -54,11 +66,16 @@ class Runner:
     tokens_in_flight: int | None = None
     """Most tokens, prompts and answers together, of the requests under way; None: no limit. One request always goes."""
     listener: Listener | None = None
+    may_repeat: MayRepeat = _at_any_time
 
-    async def execute(self, source: Source) -> AsyncIterator[Outcome]:
+    async def execute(
+        self, source: Source, *, admits: Callable[[PlannedSample], bool] = lambda _: True
+    ) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
 
         Samples that share a prefix wait as `PrefixGate` has it. `source` hears of each outcome before it is yielded.
+        `admits` is asked right before a sample is sent, and again after others have ended where it said no; with none
+        under way that is the end.
 
         A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
         unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
@@ -66,28 +83,27 @@ class Runner:
         """
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
-        gate, answering = PrefixGate(source), asyncio.Event()
+        gate, changed = PrefixGate(source), asyncio.Event()
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
-
-        def first_token(item: PlannedSample) -> None:
-            gate.answering(item)
-            answering.set()
-
         try:
             while True:
-                answering.clear()
+                changed.clear()
                 while len(under_way) < health.limit and (item := gate.next()) is not None:
-                    if under_way and not self._has_room(item, under_way.values()):
+                    if not (self._has_room(item, under_way.values()) and admits(item)):
                         gate.put_back(item)
                         break
-                    sending = self._send(
-                        item, health, partial(first_token, item), refused_before=item.sample.sample_id in earlier
+                    attempts = _Attempts(
+                        item=item,
+                        gate=gate,
+                        changed=changed,
+                        health=health,
+                        refused_before=item.sample.sample_id in earlier,
                     )
-                    under_way[asyncio.create_task(sending)] = item
+                    under_way[asyncio.create_task(self._send(attempts))] = item
                 if not under_way:
                     return
-                ended = await _first_ended(under_way, answering)
+                ended = await _first_ended(under_way, changed)
                 outcomes = [(under_way.pop(task), task.result()) for task in ended]
                 for item, outcome in outcomes:
                     gate.ended(item, outcome)
@@ -99,56 +115,44 @@ class Runner:
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
 
-    def _has_room(self, item: PlannedSample, under_way: Iterable[PlannedSample]) -> bool:
-        """Whether the tokens of a sample fit beside those under way."""
-        if self.tokens_in_flight is None:
+    def _has_room(self, item: PlannedSample, under_way: Collection[PlannedSample]) -> bool:
+        """Whether the tokens of a sample fit beside those under way; alone it always goes."""
+        if self.tokens_in_flight is None or not under_way:
             return True
         return sum(self._tokens(each) for each in (*under_way, item)) <= self.tokens_in_flight
 
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(
-        self, planned: PlannedSample, health: Health, first_token: Callable[[], None], *, refused_before: bool
-    ) -> Outcome:
-        sample = planned.sample
+    async def _send(self, attempts: _Attempts) -> Outcome:
+        planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
-            stop=stop_after_attempt(1 + self.max_retries),
+            stop=self._gives_up,
             wait=_wait,
             reraise=True,
         )
         try:
-            generation: Generation = await retrying(
-                self._attempt, planned, health, first_token, refused_before=refused_before
-            )
+            generation: Generation = await retrying(self._attempt, attempts)
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault
-            return Outcome(
-                sample=sample,
-                prompt_sha256=planned.prompt_sha256,
-                generation=None,
-                unscored=fault.kind,
-                detail=fault.detail,
-            )
+            return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail))
         self.store.keep(planned, generation)
-        return Outcome(sample=sample, prompt_sha256=planned.prompt_sha256, generation=generation)
+        return outcome_of(planned, generation, None)
 
-    async def _attempt(
-        self, planned: PlannedSample, health: Health, first_token: Callable[[], None], *, refused_before: bool
-    ) -> Generation:
+    def _gives_up(self, state: RetryCallState) -> bool:
+        """Whether a failed attempt was the last: none is left, or the next one would go out too late."""
+        return state.attempt_number > self.max_retries or not self.may_repeat(after_s=state.upcoming_sleep)
+
+    async def _attempt(self, attempts: _Attempts) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
-        sample, listener = planned.sample, self.listener
+        sample, listener = attempts.item.sample, self.listener
         if listener is not None:
             listener.began(sample)
-        waiting = True
 
         def on_token(text: str) -> None:
-            nonlocal waiting
-            if waiting:
-                waiting = False
-                first_token()
+            attempts.answering()
             if listener is not None:
                 listener.wrote(sample, text)
 
@@ -160,25 +164,53 @@ class Runner:
                 on_token,
             )
         except EngineFault as fault:
-            self.store.record_fault(self.run_id, planned.sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
-            if fault.retryable:
-                health.failed(fault)
-            else:
-                health.refused(fault, before=refused_before)
+            self.store.record_fault(self.run_id, sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
+            attempts.failed(fault)
             raise
-        health.answered()
+        attempts.health.answered()
         return generation
 
 
+@dataclass(kw_only=True, slots=True)
+class _Attempts:
+    """The attempts at one sample, and who hears of how they go."""
+
+    item: PlannedSample
+    gate: PrefixGate
+    changed: asyncio.Event
+    """Set where samples that waited for this one may go."""
+    health: Health
+    refused_before: bool
+    """Whether an earlier invocation was refused it."""
+    _is_answering: bool = False
+
+    def answering(self) -> None:
+        """Some text of the answer is back."""
+        if not self._is_answering:
+            self._is_answering = True
+            self.gate.answering(self.item)
+            self.changed.set()
+
+    def failed(self, fault: EngineFault) -> None:
+        """An attempt failed. Raises `RunError` where the server seems to be lost."""
+        self._is_answering = False
+        self.gate.failed(self.item)
+        self.changed.set()
+        if fault.retryable:
+            self.health.failed(fault)
+        else:
+            self.health.refused(fault, before=self.refused_before)
+
+
 async def _first_ended(
-    under_way: Iterable[asyncio.Task[Outcome]], answering: asyncio.Event
+    under_way: Iterable[asyncio.Task[Outcome]], changed: asyncio.Event
 ) -> set[asyncio.Task[Outcome]]:
-    """Wait until a task has ended or a first token came; returns the tasks that have ended, maybe none."""
-    token = asyncio.create_task(answering.wait())
+    """Wait until a task has ended or others may go; returns the tasks that have ended, maybe none."""
+    change = asyncio.create_task(changed.wait())
     try:
-        done, _ = await asyncio.wait([*under_way, token], return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait([*under_way, change], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        token.cancel()
+        change.cancel()
     return {task for task in under_way if task in done}
 
 
@@ -239,7 +271,7 @@ async def send_all(
     metered = _Metered(source=source, meter=meter)
 
     async def send() -> None:
-        async for outcome in runner.execute(metered):
+        async for outcome in runner.execute(metered, admits=metered.admits):
             ended(outcome)
 
     cut_short = await until_stopped(send())
@@ -254,18 +286,21 @@ class _Metered:
     meter: Meter
     faults: dict[str, Fault] = field(default_factory=dict)
     """By key, why samples have no answer."""
-    _handed_on: dict[str, PlannedSample] = field(default_factory=dict)
+    _under_way: dict[str, PlannedSample] = field(default_factory=dict)
 
     def next(self) -> PlannedSample | None:
-        item = None if self.meter.ran_out else self.source.next()
-        if item is None or not self.meter.reserve(item):
-            return None
-        self._handed_on[item.sample.sample_id] = item
-        return item
+        return None if self.meter.ran_out else self.source.next()
+
+    def admits(self, item: PlannedSample) -> bool:
+        """Set aside what a sample takes, right before it is sent: one that only waits for its prefix holds nothing."""
+        if self.meter.ran_out or not self.meter.reserve(item):
+            return False
+        self._under_way[item.sample.sample_id] = item
+        return True
 
     def ended(self, outcome: Outcome) -> None:
-        item = self._handed_on.pop(outcome.sample.sample_id)
+        item = self._under_way.pop(outcome.sample.sample_id)
         self.meter.settle(item, outcome.generation)
-        if outcome.unscored is not None:
+        if outcome.unscored is not None and outcome.generation is None:
             self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
         self.source.ended(outcome)

@@ -11,8 +11,10 @@ from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome
 from contextcliff.records.sample import Passage, Sample, Words
 
-_SHARED_TO_WAIT = 0.5
-"""Share of a prompt from which on it waits for another one that begins alike."""
+_SAVED_TO_WAIT = 0.5
+"""Share of the tokens to compute for a prompt that has to be saved by waiting for one that begins alike."""
+_REMEMBERED = 64
+"""Prompts of which the gate takes it that the server still has them computed."""
 
 
 def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
@@ -60,6 +62,8 @@ def _shared(earlier: Sample, later: Sample) -> int:
 
 def _common_characters(one: Words | Passage, other: Words | Passage) -> int:
     if isinstance(one, Words) and isinstance(other, Words):
+        if one.text == other.text:
+            return len(one.text)
         pairs = zip(one.text, other.text, strict=False)
         return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one.text), len(other.text)))
     if isinstance(one, Passage) and isinstance(other, Passage):
@@ -101,15 +105,20 @@ class PrefixGate:
     """Hands out samples in their order, except that those that share a prefix wait until one request has computed it.
 
     A sample waits for one under way that has the same prompt until that has ended: its generation may be the same. It
-    waits for one that shares at least half of its prompt until the first token of that is back: a server that keeps
-    prefixes has then computed it.
+    waits for the first token of one under way where that at least halves what has to be computed for it: a server that
+    keeps prefixes has then computed what they share. A request that fails is not waited for any more, though it may be
+    sent again; one of those that waited takes its place. With one request at a time the order is the one given.
     """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._ready: deque[PlannedSample] = deque()
         self._under_way: dict[str, PlannedSample] = {}
+        """Without those that failed and wait to be sent again."""
         self._cold: dict[str, PlannedSample] = {}
+        """Those of them without a first token yet."""
+        self._warm: deque[Sample] = deque(maxlen=_REMEMBERED)
+        """Those that were computed last."""
         self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
 
     def next(self) -> PlannedSample | None:
@@ -124,32 +133,53 @@ class PrefixGate:
 
     def put_back(self, item: PlannedSample) -> None:
         """The sample that `next` gave last could not be sent now."""
-        self._forget(item.sample.sample_id)
+        self._forget(item)
         self._ready.appendleft(item)
 
     def answering(self, item: PlannedSample) -> None:
         """The first token of a sample is back: those that share a part of its prompt may go."""
         name = item.sample.sample_id
         if self._cold.pop(name, None) is not None:
-            again = [each for each in self._waiting[name] if each.prompt_sha256 == item.prompt_sha256]
-            self._ready.extend(each for each in self._waiting[name] if each.prompt_sha256 != item.prompt_sha256)
-            self._waiting[name] = again
+            self._warm.append(item.sample)
+            waiting = self._waiting.pop(name, [])
+            self._ready.extend(each for each in waiting if each.prompt_sha256 != item.prompt_sha256)
+            if again := [each for each in waiting if each.prompt_sha256 == item.prompt_sha256]:
+                self._waiting[name] = again
+
+    def failed(self, item: PlannedSample) -> None:
+        """A request for a sample has failed, and may be sent again after a while: none waits for it."""
+        self._forget(item)
+        self._release(item)
 
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
         """A sample has ended, whether with an answer or without: those that waited for it may go."""
-        name = item.sample.sample_id
-        self._forget(name)
-        self._ready.extend(self._waiting.pop(name, ()))
+        if outcome.generation is not None:  # an engine that does not stream tells of no first token
+            self.answering(item)
+        self._forget(item)
+        self._release(item)
         self._source.ended(outcome)
 
-    def _forget(self, name: str) -> None:
-        self._under_way.pop(name, None)
-        self._cold.pop(name, None)
+    def _forget(self, item: PlannedSample) -> None:
+        self._under_way.pop(item.sample.sample_id, None)
+        self._cold.pop(item.sample.sample_id, None)
+
+    def _release(self, item: PlannedSample) -> None:
+        self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def _leader_of(self, item: PlannedSample) -> str | None:
         """The sample under way that this one has to wait for."""
         for name, leader in self._under_way.items():
             if leader.prompt_sha256 == item.prompt_sha256:
                 return name
-        half = _SHARED_TO_WAIT * item.sample.built_tokens
-        return next((name for name, leader in self._cold.items() if _shared(leader.sample, item.sample) >= half), None)
+        # Most samples share little with those under way: what is computed already is looked up for the others alone.
+        half = _SAVED_TO_WAIT * item.sample.built_tokens
+        shared = {name: _shared(cold.sample, item.sample) for name, cold in self._cold.items()}
+        shared = {name: tokens for name, tokens in shared.items() if tokens >= half}
+        if not shared:
+            return None
+        computed = max((_shared(warm, item.sample) for warm in self._warm), default=0)
+        to_compute = item.sample.built_tokens - computed
+        return next(
+            (name for name, tokens in shared.items() if tokens - computed >= max(1.0, _SAVED_TO_WAIT * to_compute)),
+            None,
+        )

@@ -4,13 +4,14 @@ likely to need after that."""
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
+    Followed,
     SearchRule,
     block_scores,
     blocks_ahead,
@@ -32,7 +33,7 @@ class SearchSource:
     """Hands out the samples of a search.
 
     Decisions are those of `follow`, which looks at complete blocks in their order: neither the order of answers nor
-    what was asked ahead has any influence on them.
+    what was asked ahead has any influence on them. What was asked ahead and is not needed any more is not sent.
     """
 
     plan: SearchPlan
@@ -41,47 +42,87 @@ class SearchSource:
     recall: Recall
     score: Score
     ahead: int
-    """Samples that may be asked beyond the blocks that are needed now."""
+    """Samples that may be asked beyond the blocks that are needed now: so many at most are asked in vain by a decision
+    that was not expected."""
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
     """Hears how the lengths stand whenever a block is complete."""
     reused: int = 0
     """Samples that were answered before."""
-    _queue: deque[PlannedSample] = field(default_factory=deque)
+    _order: tuple[BlockKey, ...] = ()
+    """The blocks that are asked now, the most needed first."""
+    _unsent: dict[BlockKey, deque[PlannedSample]] = field(default_factory=dict)
+    """Of each block that was ever asked, what was not handed out, its controls included."""
     _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
-    """The samples of each block that is asked, by id; None while there is no outcome."""
+    """The samples of each block that was ever asked, by id; None while there is no outcome."""
     _block_of: dict[str, BlockKey] = field(default_factory=dict)
+    _key_of: dict[str, str] = field(default_factory=dict)
+    """By the id of a sample, the key of its generation in the store."""
+    _sent: set[str] = field(default_factory=set)
+    """Keys that were handed out: the samples of a key share one generation, and it is paid once."""
+    _waiting: defaultdict[str, list[PlannedSample]] = field(default_factory=lambda: defaultdict(list))
+    """By key, the samples that have no outcome yet."""
+    _failed: dict[str, Outcome] = field(default_factory=dict)
+    """By key, outcomes without an answer."""
     _complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
+    _followed: Followed | None = None
+    """The search over the complete blocks; None where a block was completed since."""
     _asked_at: int = -1
-    """Complete blocks when the search was asked last what it needs."""
+    """Complete blocks when the blocks to ask were determined last."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
-        while not self._queue and self._ask():
-            pass
-        return self._queue.popleft() if self._queue else None
+        while self._asked_at != len(self._complete):
+            self._ask()
+        # A block whose samples were answered before may have controls that were not.
+        for key in (*self._order, *(key for key in self._unsent if key in self._complete)):
+            unsent = self._unsent[key]
+            while unsent:
+                item = unsent.popleft()
+                if item.key not in self._sent:
+                    self._sent.add(item.key)
+                    return item
+        return None
 
     def ended(self, outcome: Outcome) -> None:
-        """Take an outcome into account."""
-        if outcome.sample.is_ordinary:
-            self._take(self.score(outcome))
+        """Take an outcome into account, for every sample that shares its generation."""
+        key = self._key_of[outcome.sample.sample_id]
+        if outcome.generation is None:
+            self._failed[key] = outcome
+        for item in self._waiting.pop(key, ()):
+            self._take(item, outcome)
 
     @property
     def search(self) -> Search:
         """How the search stands."""
-        return follow(self.plan, self.rule, self._complete).search
+        return self._follow().search
 
-    def _ask(self) -> bool:
-        """Ask for the blocks that are needed and not asked yet; returns False where there are none."""
-        if self._asked_at == len(self._complete):  # no block was completed since
-            return False
+    @property
+    def is_over(self) -> bool:
+        """Whether the search needs nothing more."""
+        return not self._follow().wanted
+
+    @property
+    def n_sent(self) -> int:
+        """Requests, those of controls among them."""
+        return len(self._sent)
+
+    def _follow(self) -> Followed:
+        if self._followed is None:
+            self._followed = follow(self.plan, self.rule, self._complete)
+        return self._followed
+
+    def _ask(self) -> None:
+        """Determine the blocks to ask. One that is new may be answered already, which changes what is needed."""
         self._asked_at = len(self._complete)
-        needed = follow(self.plan, self.rule, self._complete).wanted
+        needed = self._follow().wanted
         most = len(needed) + -(-self.ahead // self.plan.block)
-        keys = needed if self.ahead == 0 else blocks_ahead(self.plan, self.rule, self._complete, most=most)
-        new = [key for key in keys if key not in self._open]
-        for key in new:
-            self._open_block(key)
-        return bool(new) or self._asked_at != len(self._complete)
+        keys = blocks_ahead(self.plan, self.rule, self._complete, most=most) if needed and self.ahead else needed
+        self._order = tuple(key for key in keys if key not in self._complete)
+        for key in self._order:
+            if key not in self._open:
+                self._open_block(key)
+            if self._asked_at != len(self._complete):
+                return
 
     def _open_block(self, key: BlockKey) -> None:
         planned = self.build(key)
@@ -89,18 +130,27 @@ class SearchSource:
         self._open[key] = {item.sample.sample_id: None for item in ordinary}
         self._block_of |= {item.sample.sample_id: key for item in ordinary}
         answered = {outcome.sample.sample_id: outcome for outcome in self.recall(planned)}
-        self._queue.extend(item for item in planned if item.sample.sample_id not in answered)
         self.reused += sum(outcome.sample.is_ordinary for outcome in answered.values())
-        for outcome in answered.values():
-            self.ended(outcome)
+        self._unsent[key] = deque()
+        for item in planned:
+            outcome = answered.get(item.sample.sample_id) or self._failed.get(item.key)
+            if outcome is not None:
+                self._take(item, outcome)
+                continue
+            self._key_of[item.sample.sample_id] = item.key
+            self._waiting[item.key].append(item)
+            self._unsent[key].append(item)
 
-    def _take(self, scored: ScoredSample) -> None:
-        key = self._block_of[scored.sample.sample_id]
+    def _take(self, item: PlannedSample, outcome: Outcome) -> None:
+        if not item.sample.is_ordinary:
+            return
+        key = self._block_of[item.sample.sample_id]
         block = self._open[key]
-        block[scored.sample.sample_id] = scored
-        samples = [item for item in block.values() if item is not None]
+        block[item.sample.sample_id] = self.score(replace(outcome, sample=item.sample))
+        samples = [scored for scored in block.values() if scored is not None]
         if len(samples) == len(block):
             self._complete[key] = block_scores(samples)
+            self._followed = None
             self.on_change(self.standing())
 
     def standing(self) -> tuple[LengthStanding, ...]:

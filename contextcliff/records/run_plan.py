@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanBin:
-    """The samples of one length in a plan. `kv_gib` is None where the model's metadata is not at hand."""
+    """The samples of one length in a plan, or those to expect of a search.
+
+    `kv_gib` is None where the model's metadata is not at hand.
+    """
 
     context_tokens: int
     samples: int
     kv_gib: float | None
+    clears: Mapping[str, float] | None = None
+    """For a true score (`0.98`), the chance that the length is shown above the threshold.
+
+    None for the baseline of a search, and where no exact chance is known: for a fixed number of samples that share
+    texts, that are compared with a baseline, or whose scores are graded.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunSize:
+    """What one course of a search would take beyond what is stored."""
+
+    samples: int
+    prompt_tokens: int
+    usd: float | None
+    wall_s: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchCourse:
+    """How a search goes on, and the models whose expected runs are planned."""
+
+    block: int
+    """Samples between two looks at a length."""
+    most_samples: int
+    """At a length."""
+    refine: bool
+    """Whether lengths between the last one passed and the first one failed would be tested."""
+    score: float
+    """True score, at every length, of the model whose expected run the plan shows."""
+    falls_to: float
+    """True score, from `falls_at_tokens` on, of the model of `if_it_falls`; before, it is `score`."""
+    falls_at_tokens: int
+    if_it_falls: RunSize
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,12 +64,12 @@ class JudgePlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """`plan.json`: what a run would send beyond what is stored.
+    """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.score`).
 
     `cached_prompt_tokens` is the part of `prompt_tokens` that a prefix cache can save in the order of sending;
     `completion_tokens` is the most that answers may take. `usd` is the judge's as well; its tokens stand in `judge`
-    alone. `usd`, `wall_s` and `download_gib` are None where
-    there is no price, no rate and nothing to download (or its size is not known).
+    alone. `usd`, `wall_s` and `download_gib` are None where there is no price, no rate and nothing to download (or its
+    size is not known).
     """
 
     run_id: str
@@ -50,7 +88,15 @@ class Plan:
     download: str | None
     download_gib: float | None
     detectable_drop: float | None
+    """Of a score of 0.95, between two lengths with as many samples as a perfect model is asked."""
     confidence: float
     bins: tuple[PlanBin, ...]
     notes: tuple[str, ...]
     judge: JudgePlan | None = None
+    """Of a search, the requests to expect."""
+    least: RunSize | None = None
+    """The run of a model without a mistake; None where the number of samples is fixed."""
+    most: RunSize | None = None
+    """As many samples as each length may take; None where the number of samples is fixed."""
+    search: SearchCourse | None = None
+    """None where the number of samples is fixed."""

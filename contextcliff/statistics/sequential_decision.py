@@ -9,7 +9,7 @@ The first decision is the last. While it is open, further blocks may be added at
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,9 +102,12 @@ def decide_share(
 
 
 def decision_of(
-    blocks: Sequence[Block], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
+    blocks: Iterable[Block], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
 ) -> SequentialDecision:
-    """The decision from blocks of gains. Raises ValueError for an impossible `alpha` or `below_at`."""
+    """The decision from blocks of gains; those behind the one that decides are not looked at.
+
+    Raises ValueError for an impossible `alpha` or `below_at`.
+    """
     require_alpha(alpha)
     if not below_at > 1.0:
         raise ValueError(f"the e-value that shows a mean below its bar is above 1, not {below_at}")

@@ -36,22 +36,39 @@ class SequentialPower:
 
 
 def sequential_power(
-    rate: float, *, threshold: float, alpha: float, block: int, most: int, below_at: float = BELOW_AT
+    rate: float,
+    *,
+    threshold: float,
+    alpha: float,
+    block: int,
+    most: int,
+    below_at: float = BELOW_AT,
+    before: tuple[int, int] = (0, 0),
 ) -> SequentialPower:
     """For a true score of `rate` at every depth: blocks of `block` samples, at most `most` samples in whole blocks.
 
     Raises ValueError for a `most` under one block and as `profile_power`.
     """
-    return profile_power((rate,) * block, threshold=threshold, alpha=alpha, most=most, below_at=below_at)
+    return profile_power((rate,) * block, threshold=threshold, alpha=alpha, most=most, below_at=below_at, before=before)
 
 
 @lru_cache(maxsize=4096)
 def profile_power(
-    profile: tuple[float, ...], *, threshold: float, alpha: float, most: int, below_at: float = BELOW_AT
+    profile: tuple[float, ...],
+    *,
+    threshold: float,
+    alpha: float,
+    most: int,
+    below_at: float = BELOW_AT,
+    before: tuple[int, int] = (0, 0),
 ) -> SequentialPower:
     """The same for a profile: the true score at each place of a block, in any order.
 
-    Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), or a rate outside [0, 1].
+    `before`: (samples, right ones) of whole blocks that were seen already and decided nothing. `expected_samples`
+    counts them.
+
+    Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), a rate is outside [0, 1],
+    or more were right before than were seen.
     """
     require_alpha(alpha)
     require_threshold(threshold)
@@ -59,10 +76,14 @@ def profile_power(
         raise ValueError(f"at most {most} samples hold no block of {len(profile)}")
     if not all(0.0 <= rate <= 1.0 for rate in profile):
         raise ValueError(f"true scores lie between 0 and 1, not {profile}")
+    if not 0 <= before[1] <= before[0]:
+        raise ValueError(f"{before[1]} right of {before[0]} samples is not possible")
     in_a_block = np.ones(1)
     for rate in profile:
         in_a_block = np.convolve(in_a_block, [1.0 - rate, rate])
-    undecided, above, below, expected, n = np.ones(1), 0.0, 0.0, 0.0, 0
+    above, below, expected, n = 0.0, 0.0, 0.0, before[0]
+    undecided = np.zeros(n + 1)
+    undecided[before[1]] = 1.0
     while n + len(profile) <= most:
         # Entry i of `undecided` is the chance that no look has decided and i of n samples are right.
         undecided, n = np.convolve(undecided, in_a_block), n + len(profile)

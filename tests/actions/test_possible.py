@@ -26,6 +26,12 @@ from tests import compositions
 from tests.commands import SIMULATED, contextcliff, reports
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
+
+
+def is_searched(task: str) -> bool:
+    return "trials: auto" in (conf_dir() / "task" / f"{task}.yaml").read_text(encoding="utf-8")
+
+
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 FAMILY = ("niah", "niah_multi", "niah_multikey", "niah_semantic", "tracing", "aggregation")
 SHIPPED = [
@@ -34,20 +40,33 @@ SHIPPED = [
     ("experiment=small_vs_large", "model=smollm2"),
     *[("experiment=needle_family", f"task={task}") for task in FAMILY],
 ]
+DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
+FIXED = ("task.haystacks=1", DEPTHS)
 SHORT = [
     ("task=niah", "task.trials=1"),
-    ("task=niah", "task.haystacks=4"),
-    ("task=niah", "task.haystacks=4", "task.depths=[0.1,0.5,0.9]"),
-    ("task=niah_multikey", "task.trials=1"),
-    ("task=niah_static", "task.haystacks=1"),
+    ("task=niah", *FIXED, "task.trials=4", "task.haystacks=4"),
+    ("task=niah", *FIXED, "task.trials=4", "task.haystacks=4", "task.depths=[0.1,0.5,0.9]"),
+    ("task=niah_multikey", *FIXED, "task.trials=1"),
+    ("task=niah_static", *FIXED, "task.trials=4"),
     ("task=qa", "task.samples_per_bin=6"),
     ("task=continuation", "task.rounds=3"),
     ("task=continuation", "task.rounds=8"),
     ("task=continuation", "task.rounds=9"),
     ("task=continuation", "task.rounds=12", "analysis.threshold=0.8"),
-    ("task=repeat", "analysis.threshold=0.7"),
-    ("task=tracing", "analysis.threshold=0.9"),
-    ("task=aggregation", "analysis.relative_to_baseline=true", "task.trials=13"),
+    ("task=repeat", "task.trials=4", "analysis.threshold=0.7"),
+    ("task=tracing", "task.haystacks=1", "task.trials=3", "analysis.threshold=0.9"),
+    ("task=aggregation", "task.haystacks=1", "analysis.relative_to_baseline=true", "task.trials=13"),
+]
+SEARCHED = [
+    *[(f"task={task}", "task.max_trials=15") for task in TASKS if is_searched(task)],
+    *[(f"task={task}", "task.haystacks=8") for task in ("niah", "niah_multikey", "niah_multi", "tracing")],
+    ("task=niah", "task.haystacks=1", "task.max_trials=11"),
+    ("task=niah", "search=walk", "task.max_trials=11"),
+    ("task=niah", "analysis.threshold=0.99"),
+    ("task=niah", "analysis.threshold=0.99", "task.haystacks=8"),
+    ("task=niah", "analysis.relative_to_baseline=true"),
+    ("task=niah", "analysis.relative_to_baseline=true", "task.max_trials=22"),
+    ("task=niah", "analysis.relative_to_baseline=true", "analysis.threshold=0.95"),
 ]
 OVERRIDES = re.compile(r"; (\S+=\S+(?: \S+=\S+)*) \((.*)\) would be enough$")
 
@@ -89,12 +108,13 @@ async def _analysed(invocation: Invocation) -> Analysis:
         max_context_tokens=prepared.run.facts.context_window,
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
+        search=prepared.run.facts.search,
     )
     return analyse(study_of(scored, invocation.analysis, facts), ())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT], ids=lambda overrides: " ".join(overrides))
+@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT, *SEARCHED], ids=lambda overrides: " ".join(overrides))
 def test_a_perfect_model_gets_the_whole_range_or_it_was_said_that_none_could(overrides: tuple[str, ...]) -> None:
     whole = asyncio.run(_analysed(built(*overrides))).safe_cap
     told = warned(*overrides)
@@ -102,7 +122,7 @@ def test_a_perfect_model_gets_the_whole_range_or_it_was_said_that_none_could(ove
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT], ids=lambda overrides: " ".join(overrides))
+@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT, *SEARCHED], ids=lambda overrides: " ".join(overrides))
 def test_what_is_called_enough_is_enough_and_one_less_is_not(overrides: tuple[str, ...]) -> None:
     told = warned(*overrides)
     if told is None:
@@ -119,7 +139,8 @@ def test_what_is_called_enough_is_enough_and_one_less_is_not(overrides: tuple[st
 
 @pytest.mark.slow
 def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "task=niah_multikey", "action=plan", cwd=tmp_path)
+    given = (*FIXED, "task=niah_multikey", "task.trials=4", "action=plan")
+    done = contextcliff(*SIMULATED, *given, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     notes = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))["notes"]
     assert notes[0] == (
@@ -129,7 +150,8 @@ def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Pa
 
 
 def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "task.trials=1", "reporting.progress=true", cwd=tmp_path)
+    given = (*SIMULATED, *FIXED, "task.trials=1")
+    done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr.startswith(
         "warning: no safe cap is possible: 10 samples a length cannot show 0.80 at 95% confidence even if all are "
@@ -137,9 +159,9 @@ def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
     )
     (report,) = reports(tmp_path)
     assert report["counts"]["completed"] == 30
-    again = contextcliff(*SIMULATED, "task.trials=1", "reporting.progress=true", cwd=tmp_path)
+    again = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
     assert (again.returncode, again.stderr) == (0, "")
-    quiet = contextcliff(*SIMULATED, "task.trials=1", "seed=1", cwd=tmp_path)
+    quiet = contextcliff(*given, "seed=1", cwd=tmp_path)
     assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
@@ -160,10 +182,44 @@ def test_a_single_length_has_nothing_to_be_a_share_of() -> None:
 
 
 def test_a_threshold_that_no_number_of_samples_can_show_is_said_so() -> None:
-    assert warned("task=niah", "analysis.threshold=1") == (
+    assert warned("task=niah", *FIXED, "task.trials=4", "analysis.threshold=1") == (
         "no safe cap is possible: 40 samples a length cannot show 1.00 at 95% confidence even if all are right; no "
         "number of samples could; lower analysis.threshold"
     )
+
+
+def test_a_search_that_may_ask_too_little_is_told_how_much_is_enough() -> None:
+    assert warned("task=niah_multikey", "task.max_trials=100") == (
+        "no safe cap is possible: 100 samples a length in 20 contexts cannot show 0.80 at 95% confidence even if all "
+        "are right; task.max_trials=110 (110 samples a length in 22 contexts) would be enough"
+    )
+    assert warned("task=niah", "task.max_trials=21") == (
+        "no safe cap is possible: 11 samples a length cannot show 0.80 at 95% confidence even if all are right; "
+        "task.max_trials=22 (22 samples a length) would be enough"
+    )
+
+
+def test_a_search_over_few_haystacks_is_told_to_take_fresh_text() -> None:
+    assert warned("task=niah", "task.haystacks=8") == (
+        "no safe cap is possible: 88 samples a length in 8 texts cannot show 0.80 at 95% confidence even if all are "
+        "right; task.haystacks=fresh (22 samples a length) would be enough"
+    )
+
+
+def test_a_search_for_all_of_the_baseline_is_hopeless() -> None:
+    warning = warned("task=niah", "analysis.relative_to_baseline=true", "analysis.threshold=1")
+    assert warning is not None
+    assert warning.startswith("no safe cap beyond the baseline (509 tokens) is possible: 154 samples a length cannot")
+    assert warning.endswith("; no number of samples could; lower analysis.threshold")
+
+
+@pytest.mark.slow
+def test_a_run_of_a_search_warns_too(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "task.max_trials=11", "reporting.progress=true", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: no safe cap is possible: 11 samples a length cannot show 0.80")
+    (report,) = reports(tmp_path)
+    assert report["safe_cap"]["tokens"] is None
 
 
 def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:

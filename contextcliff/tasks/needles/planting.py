@@ -78,12 +78,17 @@ class PlantingTask(DesignedLengths):
 
     @property
     def levers(self) -> tuple[Lever, ...]:
-        """More haystacks too, where those that there are hold back what more samples of each can show."""
-        if self.haystacks == "fresh":
+        """More haystacks too, where those that there are hold back what more samples of each can show.
+
+        A search, to which each haystack is one piece of evidence, does best with a fresh text for every sample.
+        """
+        if self.haystacks == "fresh" or (self.trials == "auto" and self.haystacks == 1):
             return super().levers
         return (*super().levers, Lever(now=self.haystacks, at=self._with_haystacks))
 
     def _with_haystacks(self, count: int) -> Raised:
+        if self.trials == "auto":
+            return Raised(override="task.haystacks=fresh", task=self._with(haystacks="fresh"))
         return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
 
     def asked(self) -> Mapping[str, object]:

@@ -1,0 +1,232 @@
+"""The figures of a plan: what a run would take beyond what is stored, and how likely each length is to clear."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.impossible_cap import best_case_of
+from contextcliff.actions.load import Load, load_of
+from contextcliff.actions.plan_notes import beyond_budget, no_chances, notes_of, unpriced
+from contextcliff.actions.prepare_run import Prepared, stored_before
+from contextcliff.actions.search_ahead import SearchAhead, refuse_beyond
+from contextcliff.analysis.chance_to_clear import chance_to_clear
+from contextcliff.analysis.search_forecast import chance_to_pass
+from contextcliff.engines.engine import Download
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution.budget import NOTHING, Cost, Meter
+from contextcliff.execution.store import PlannedSample, Rates
+from contextcliff.kv.policy import Architecture, kv_gib, read_architecture
+from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
+from contextcliff.records.sample import Sample
+
+SCORES = (0.98, 0.95, 0.90)
+"""True scores for which a plan says the chance that a length clears."""
+SCORE = SCORES[0]
+"""True score of the model whose search a plan expects."""
+FALLEN = 0.05
+"""Its true score beyond the middle length, where the plan lets it fall."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    """All that a plan is made of."""
+
+    invocation: Invocation
+    prepared: Prepared
+    ahead: SearchAhead | None
+    """None where the number of samples is fixed."""
+    missing: Sequence[PlannedSample]
+    """What is not stored; of a search, what a perfect model would be asked."""
+    rates: Rates | None
+    download: Download | None
+    judge: JudgePlan | None
+    """Of all samples; of a search, of those that a perfect model would be asked."""
+
+    def plan(self, *, first_notes: Sequence[str]) -> Plan:
+        from contextcliff.statistics.sample_size import detectable_drop
+
+        facts, invocation, load, judge = self.prepared.run.facts, self.invocation, self._load, self._judge(self._load)
+        # Repeats of one question, and samples that one generation answers, are one piece of evidence.
+        items = {(sample.document_id, sample.item or sample.sample_id): sample for sample in self._ordinary}
+        evidence = Counter(self._binned[sample.sample_id] for sample in items.values())
+        size = self._size(load)
+        return Plan(
+            run_id=self.prepared.run.run_id,
+            model=facts.model,
+            engine=facts.engine,
+            tokenizer=facts.tokenizer,
+            samples=size.samples,
+            controls=round(load.controls),
+            stored=stored_before(self.prepared.planned, self.missing) if self.ahead is None else self.ahead.stored,
+            prompt_tokens=size.prompt_tokens,
+            cached_prompt_tokens=round(load.cached_tokens),
+            completion_tokens=round(load.completion_tokens),
+            usd=size.usd,
+            wall_s=size.wall_s,
+            download=None if self.download is None else self.download.name,
+            download_gib=None if self.download is None else self.download.gib,
+            detectable_drop=detectable_drop(min(evidence.values()), confidence=invocation.analysis.confidence),
+            confidence=invocation.analysis.confidence,
+            bins=self._bins(),
+            notes=(
+                *first_notes,
+                *facts.notes,
+                *unpriced(self._usd(load), judge),
+                *notes_of(invocation, self.rates, self.download),
+                *(no_chances(best_case_of(invocation, self.prepared)) if self.ahead is None else ()),
+                *self._budget_notes(size),
+            ),
+            judge=judge,
+            least=None if self.ahead is None else self._size(load_of(self.missing, invocation.sampling)),
+            most=None if self.ahead is None else self._size(self.ahead.most),
+            search=None if self.ahead is None else self._course(self.ahead),
+        )
+
+    @cached_property
+    def _ordinary(self) -> Sequence[Sample]:
+        return [item.sample for item in self.prepared.planned if item.sample.is_ordinary]
+
+    @cached_property
+    def _binned(self) -> Mapping[str, int]:
+        return {sample.sample_id: length for length, group in _lengths(self._ordinary).items() for sample in group}
+
+    @cached_property
+    def _expected(self) -> tuple[Mapping[int, float], Load]:
+        """Samples to send at each length, and their load."""
+        if self.ahead is not None:
+            return self.ahead.expected(lambda _: SCORE)
+        to_send = Counter(self._binned[item.sample.sample_id] for item in self.missing if item.sample.is_ordinary)
+        return dict(to_send), load_of(self.missing, self.invocation.sampling)
+
+    @property
+    def _load(self) -> Load:
+        return self._expected[1]
+
+    def _bins(self) -> tuple[PlanBin, ...]:
+        samples, clears = self._expected[0], self._clears()
+        architecture, sampling = _architecture(self.invocation), self.invocation.sampling
+        answer = max(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in self._ordinary)
+        return tuple(
+            PlanBin(
+                context_tokens=length,
+                samples=round(samples.get(length, 0)),
+                kv_gib=None
+                if architecture is None
+                else kv_gib(architecture, self.invocation.kv_policy, length + answer),
+                clears=clears.get(length),
+            )
+            for length in sorted(set(self._binned.values()))
+        )
+
+    def _clears(self) -> Mapping[int, Mapping[str, float] | None]:
+        """By length, the chance that it is shown above the threshold."""
+        if self.ahead is None:
+            best = best_case_of(self.invocation, self.prepared)
+            chances = [
+                _named({rate: chance_to_clear(each, best.threshold, rate) for rate in SCORES})
+                for each in best.sequence.results
+            ]
+            graded = self.invocation.task.graded
+            return {} if graded else dict(zip(sorted(set(self._binned.values())), chances, strict=True))
+        plan, rule = self.ahead.search.plan, self.ahead.search.rule
+        tested = plan.lengths[1:] if rule.relative else plan.lengths
+        clears = _named({rate: chance_to_pass(plan, rule, rate) for rate in SCORES})
+        return dict.fromkeys(tested, clears)
+
+    def _size(self, load: Load) -> RunSize:
+        judge = self._judge(load)
+        dollars = [known for known in (self._usd(load), None if judge is None else judge.usd) if known is not None]
+        return RunSize(
+            samples=round(load.samples),
+            prompt_tokens=round(load.prompt_tokens),
+            usd=sum(dollars) if dollars else None,
+            wall_s=_wall_s(self.rates, load),
+        )
+
+    def _usd(self, load: Load) -> float | None:
+        return self.invocation.model.price.of(
+            computed_tokens=round(load.computed_tokens),
+            cached_tokens=round(load.cached_tokens),
+            completion_tokens=round(load.completion_tokens),
+        )
+
+    def _judge(self, load: Load) -> JudgePlan | None:
+        if self.judge is None or self.ahead is None:
+            return self.judge
+        share = self.ahead.share(load)
+        return JudgePlan(
+            requests=round(share * self.judge.requests),
+            prompt_tokens=round(share * self.judge.prompt_tokens),
+            completion_tokens=round(share * self.judge.completion_tokens),
+            usd=None if self.judge.usd is None else share * self.judge.usd,
+        )
+
+    def _course(self, ahead: SearchAhead) -> SearchCourse:
+        plan = ahead.search.plan
+        falls_at = plan.lengths[len(plan.lengths) // 2]
+        _, load = ahead.expected(lambda length: SCORE if length < falls_at else FALLEN)
+        return SearchCourse(
+            block=plan.block,
+            most_samples=plan.most_blocks * plan.block,
+            refine=plan.refine,
+            score=SCORE,
+            falls_to=FALLEN,
+            falls_at_tokens=falls_at,
+            if_it_falls=self._size(load),
+        )
+
+    def _budget_notes(self, size: RunSize) -> tuple[str, ...]:
+        """Where the run would be refused, or could end before its end."""
+        budget = self.invocation.budget
+        meter = Meter(budget, self.invocation.model.price, sampling=self.invocation.sampling)
+        try:
+            refuse_beyond(
+                meter,
+                self.missing,
+                self.ahead,
+                beside=_cost(self._judge(load_of(self.missing, self.invocation.sampling))),
+            )
+        except RunError as error:
+            return (str(error),)
+        return tuple(beyond_budget(budget, size, self._load))
+
+
+def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:
+    """Chances by the true score as text; None where one of them is not known."""
+    known = {f"{rate:.2f}": chance for rate, chance in chances.items() if chance is not None}
+    return known if len(known) == len(chances) else None
+
+
+def _cost(judge: JudgePlan | None) -> Cost:
+    if judge is None:
+        return NOTHING
+    return Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
+
+
+def _lengths(samples: Sequence[Sample]) -> Mapping[int, Sequence[Sample]]:
+    """Samples by designed length; where documents have their own, by the longest of each bin."""
+    groups: defaultdict[int, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        groups[sample.context_tokens if sample.bin is None else sample.bin].append(sample)
+    return {max(sample.context_tokens for sample in group): group for group in groups.values()}
+
+
+def _wall_s(rates: Rates | None, load: Load) -> float | None:
+    """Seconds of one request after another; answers count where their rate is known."""
+    if rates is None:
+        return None
+    answers = 0.0 if rates.decode_tokens_per_s is None else load.completion_tokens / rates.decode_tokens_per_s
+    return load.computed_tokens / rates.prefill_tokens_per_s + answers
+
+
+def _architecture(invocation: Invocation) -> Architecture | None:
+    """The model's, where its weights lie here."""
+    gguf = invocation.model.gguf
+    try:
+        return read_architecture(gguf.fetch()) if gguf.is_at_hand() else None
+    except ConfigError:  # a model of a server names no weights
+        return None

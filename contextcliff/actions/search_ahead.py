@@ -1,0 +1,105 @@
+"""What a search has ahead of it: the blocks that are answered already, and what is left to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.load import Load, load_of_blocks
+from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_samples
+from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, follow, perfect_path
+from contextcliff.analysis.search_forecast import expected_blocks, most_blocks
+from contextcliff.execution.budget import NOTHING, Cost, Meter
+from contextcliff.execution.scoring import Scorer, recall
+from contextcliff.execution.store import PlannedSample, Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchAhead:
+    """The rest of a search. Loads count what is not stored; half a block that is stored counts as none."""
+
+    invocation: Invocation
+    prepared: Prepared
+    search: PreparedSearch
+    known: Mapping[BlockKey, BlockScores]
+    """The blocks that are answered, as far as the search would use them."""
+    stored: int
+    """Samples that are answered, among those that the search wants first."""
+    planned: tuple[PlannedSample, ...]
+    """The whole search of a perfect model, what is stored included, in the order of sending."""
+    least: tuple[PlannedSample, ...]
+    """The part of it that is not stored."""
+
+    def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
+        """Samples at each length, and their load, to expect of a model with these true scores."""
+        blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
+        return {length: count * self.search.plan.block for length, count in blocks.items()}, self._load(blocks)
+
+    @property
+    def most(self) -> Load:
+        """The worst case."""
+        return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
+
+    def share(self, load: Load) -> float:
+        """The samples of a search with this load, and what is stored, as a multiple of those of a perfect model."""
+        return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
+
+    def _load(self, blocks: Mapping[int, float]) -> Load:
+        return load_of_blocks(
+            blocks, self.prepared.planned, block=self.search.plan.block, sampling=self.invocation.sampling
+        )
+
+
+def search_ahead(
+    invocation: Invocation, identity: Identity, prepared: Prepared, search: PreparedSearch, store: Store
+) -> SearchAhead:
+    """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
+    built: dict[BlockKey, tuple[PlannedSample, ...]] = {}
+
+    def samples_of(keys: Iterable[BlockKey]) -> tuple[PlannedSample, ...]:
+        for key in keys:
+            if key not in built:
+                block = search.blocks.block(key.context_tokens, key.index)
+                built[key] = planned_samples(
+                    block, prepared.materials.corpus, identity.respondent, served=prepared.served
+                )
+        items = {item.sample.sample_id: item for key in keys for item in built[key]}
+        return tuple(items.values())
+
+    scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
+    known: dict[BlockKey, BlockScores] = {}
+    stored = 0
+    while wanted := follow(search.plan, search.rule, known).wanted:
+        items = samples_of(wanted)
+        missing = {item.key for item in store.missing(items)}
+        stored += sum(item.sample.is_ordinary and item.key not in missing for item in items)
+        if missing:
+            break
+        for key in wanted:
+            ordinary = [item for item in built[key] if item.sample.is_ordinary]
+            known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary)])
+    _, keys = perfect_path(search.plan, search.rule, known, perfect_score=invocation.task.perfect_score)
+    planned = samples_of((*known, *keys))
+    return SearchAhead(
+        invocation=invocation,
+        prepared=prepared,
+        search=search,
+        known=known,
+        stored=stored,
+        planned=planned,
+        least=tuple(store.missing(planned)),
+    )
+
+
+def refuse_beyond(
+    meter: Meter, missing: Sequence[PlannedSample], ahead: SearchAhead | None, *, beside: Cost = NOTHING
+) -> None:
+    """Raise `OverBudgetError` where the run, and what goes `beside` it, could take more than the budget.
+
+    A search may stop at its budget: it is refused only where not even a perfect model would come to its end.
+    """
+    if ahead is None:
+        meter.refuse_beyond(missing, beside=beside)
+    else:
+        meter.refuse_beyond(ahead.least, beside=beside, what="even the search of a model without a mistake")

@@ -1,0 +1,194 @@
+"""What a search will ask, before it asks: the blocks to expect of a model, and the most that it can ask.
+
+The chances are those of the search's own tests, exact for 0/1 scores against a fixed threshold, and drawn with a fixed
+seed against a share of the baseline (`statistics/share_power.py`). A text that several samples share counts as one
+sample that is right or wrong as a whole, which is the hardest case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from contextcliff.analysis.search import (
+    BASELINE_SAMPLES,
+    BlockKey,
+    BlockScores,
+    SearchRule,
+    alpha_of,
+    follow,
+    perfect_path,
+    resolution_between,
+)
+from contextcliff.records.search import SearchPlan, TestedLength
+from contextcliff.statistics.sequential_power import SequentialPower, sequential_power
+from contextcliff.statistics.share_power import share_power
+
+RateAt = Callable[[int], float]
+"""The true score of a model at a length in tokens."""
+_PASSED = ("passed", "baseline")
+_NEGLIGIBLE = 1e-6
+"""Branches of refining that are less likely than this are left out."""
+
+
+def chance_to_pass(plan: SearchPlan, rule: SearchRule, rate: float) -> float:
+    """Chance that the walk passes a length at which the true score is `rate`, at the baseline too where there is one.
+
+    0 where not a single block may be asked.
+    """
+    return _power(plan, rule, rate, rate).above if plan.most_blocks else 0.0
+
+
+def expected_blocks(
+    plan: SearchPlan, rule: SearchRule, rate_at: RateAt, known: Mapping[BlockKey, BlockScores]
+) -> Mapping[int, float]:
+    """Blocks to expect at each length, those of `known` not counted.
+
+    The shortest length of a relative threshold is paired with all others: it is counted as the one of them that is
+    expected to take the most, which is slightly too few.
+    """
+    return _Forecast(plan=plan, rule=rule, rate_at=rate_at, known=known).blocks()
+
+
+def most_blocks(plan: SearchPlan, rule: SearchRule, known: Mapping[BlockKey, BlockScores]) -> Mapping[int, int]:
+    """Blocks at each length in the worst case by tokens, those of `known` not counted.
+
+    Every length takes all that it may, up to the one at which the walk ends; refining then goes up all the way.
+    """
+    followed = follow(plan, rule, known)
+    if not followed.wanted:
+        return {}
+    tested = {each.context_tokens: each for each in followed.search.tested}
+    best, _ = perfect_path(plan, rule, known)
+    in_reach = sum(each.decision in _PASSED and not each.refined for each in best.tested)
+    costs = [
+        {length: _left(plan, tested.get(length)) for length in lengths}
+        for lengths in _paths(plan, rule, followed.search.tested, in_reach)
+    ]
+    return max(costs, key=lambda cost: sum(length * blocks for length, blocks in cost.items()), default={})
+
+
+def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength], in_reach: int) -> list[tuple[int, ...]]:
+    """The lengths that can be tested, as far as they are not decided, for each length at which the walk may end.
+
+    `in_reach`: lengths of the walk that a perfect model passes.
+    """
+    passed = [each.context_tokens for each in tested if each.decision in _PASSED]
+    failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled")]
+    if failed:
+        walked = [each for each in tested if not each.refined]
+        resolution = resolution_between(plan, walked[-2].context_tokens, walked[-1].context_tokens)
+        return [_middles(max(passed), min(failed), resolution)]
+    paths = []
+    for position in range(len(passed), min(in_reach + 1, len(plan.lengths))):
+        low, high = plan.lengths[max(0, position - 1)], plan.lengths[position]
+        between = _middles(low, high, resolution_between(plan, low, high)) if plan.refine and position else ()
+        # The lengths that passed are free, except that a baseline is asked again for each block that is paired with it.
+        again = plan.lengths[:1] if rule.relative else ()
+        paths.append((*again, *plan.lengths[max(len(passed), len(again)) : position + 1], *between))
+    return paths
+
+
+def _middles(low: int, high: int, resolution: int) -> tuple[int, ...]:
+    """The lengths that refining tests if all of them pass."""
+    middles = []
+    while high - low > resolution:
+        low = (low + high) // 2
+        middles.append(low)
+    return tuple(middles)
+
+
+def _left(plan: SearchPlan, tested: TestedLength | None) -> int:
+    """Blocks that a length may still ask for."""
+    return plan.most_blocks - (0 if tested is None else tested.n_blocks)
+
+
+def _power(
+    plan: SearchPlan,
+    rule: SearchRule,
+    rate: float,
+    baseline: float,
+    *,
+    failures: int = 0,
+    before: tuple[int, int] = (0, 0),
+) -> SequentialPower:
+    """Of the test of one length, in pieces of evidence; `before` are those that were seen and decided nothing."""
+    alpha, below_at = alpha_of(plan, rule, failures=failures), 1.0 / (1.0 - rule.confidence)
+    block, most = plan.block_evidence, plan.block_evidence * plan.most_blocks
+    if rule.relative:
+        return share_power(rate, baseline, share=rule.threshold, alpha=alpha, block=block, most=most, below_at=below_at)
+    return sequential_power(
+        rate, threshold=rule.threshold, alpha=alpha, block=block, most=most, below_at=below_at, before=before
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ends:
+    """Chances that a length passes and that it is shown below, and the blocks that this takes."""
+
+    passes: float
+    below: float
+    blocks: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Forecast:
+    plan: SearchPlan
+    rule: SearchRule
+    rate_at: RateAt
+    known: Mapping[BlockKey, BlockScores]
+
+    def blocks(self) -> Mapping[int, float]:
+        asked: defaultdict[int, float] = defaultdict(float)
+        chance, low = 1.0, None
+        for length in self.plan.lengths:
+            ends = self._ends(length)
+            asked[length] += chance * ends.blocks
+            if self.plan.refine and low is not None:
+                resolution = resolution_between(self.plan, low, length)
+                self._refine(low, length, resolution, 1, chance * ends.below, asked)
+            chance, low = chance * ends.passes, length
+        if self.rule.relative:
+            first = self.plan.lengths[0]
+            have = sum(key.context_tokens == first for key in self.known)
+            asked[first] = max(asked[first], *(blocks - have for blocks in asked.values()))
+        return dict(asked)
+
+    def _refine(
+        self, low: int, high: int, resolution: int, failures: int, chance: float, asked: defaultdict[int, float]
+    ) -> None:
+        if chance < _NEGLIGIBLE or high - low <= resolution:
+            return
+        middle = (low + high) // 2
+        ends = self._ends(middle, failures=failures)
+        asked[middle] += chance * ends.blocks
+        self._refine(middle, high, resolution, failures, chance * ends.passes, asked)
+        self._refine(low, middle, resolution, failures + 1, chance * (1.0 - ends.passes), asked)
+
+    def _ends(self, length: int, *, failures: int = 0) -> _Ends:
+        tested = self._tested.get(length)
+        if tested is not None and tested.decision != "open":
+            return _Ends(passes=float(tested.decision in _PASSED), below=float(tested.decision == "below"), blocks=0.0)
+        if not self.plan.most_blocks:
+            return _Ends(passes=0.0, below=0.0, blocks=0.0)
+        seen = 0 if tested is None else tested.n_blocks
+        if self.rule.relative and length == self.plan.lengths[0]:
+            return _Ends(passes=1.0, below=0.0, blocks=max(1, -(-BASELINE_SAMPLES // self.plan.block) - seen))
+        rate, baseline = self.rate_at(length), self.rate_at(self.plan.lengths[0])
+        power = _power(self.plan, self.rule, rate, baseline, failures=failures, before=self._before(length, seen))
+        blocks = power.expected_samples / self.plan.block_evidence - seen
+        return _Ends(passes=power.above, below=power.below, blocks=max(1.0, blocks))
+
+    def _before(self, length: int, seen: int) -> tuple[int, int]:
+        """Pieces of evidence seen at a length, and how many of them count as right."""
+        blocks = [self.known[BlockKey(context_tokens=length, index=index)] for index in range(seen)]
+        return seen * self.plan.block_evidence, math.floor(
+            math.fsum(score or 0.0 for block in blocks for score in block.scores)
+        )
+
+    @cached_property
+    def _tested(self) -> Mapping[int, TestedLength]:
+        return {each.context_tokens: each for each in follow(self.plan, self.rule, self.known).search.tested}

@@ -1,0 +1,226 @@
+"""The plan of a search, and a search within a budget: what is decided when it is used up is the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.actions.prepare_run import deployment, prepare
+from contextcliff.actions.search_ahead import search_ahead
+from contextcliff.execution.budget import Budget, Meter
+from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.models.model import Price
+from contextcliff.models.sampling import Sampling
+from contextcliff.statistics.sequential_power import sequential_power
+from tests import compositions
+from tests.commands import SIMULATED, contextcliff, reports
+from tests.tasks.needles import build, niah
+
+PERFECT = ("engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
+SMALL = ("task.lengths=[300,600]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60")
+PRICED = ("model.price.input=2", "model.price.output=10")
+SIZES = ("samples", "prompt_tokens", "usd", "wall_s")
+
+
+def planned(folder: Path, *overrides: str) -> dict[str, Any]:
+    done = contextcliff(*SIMULATED, *SMALL, *overrides, "action=plan", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    plan: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
+    return plan
+
+
+def power(rate: float) -> Any:
+    return sequential_power(rate, threshold=0.8, alpha=0.025, block=3, most=60)
+
+
+def test_a_plan_has_what_to_expect_the_least_and_the_most(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *PRICED, "action.prefill_tokens_per_s=100", "search=refine")
+    assert [tuple(plan[course]) for course in ("least", "most")] == [SIZES, SIZES]
+    assert plan["least"]["samples"] == 2 * 24  # 24 right ones pass 0.8 at an error of 0.025
+    # All that may be asked at 300, at 600 and at each of 450, 525, 562, 581 and 590.
+    assert plan["most"]["samples"] == 7 * 60
+    assert plan["least"]["samples"] < plan["samples"] < plan["search"]["if_it_falls"]["samples"] < 420
+    assert plan["least"]["usd"] < plan["usd"] < plan["most"]["usd"]
+    assert plan["least"]["wall_s"] < plan["wall_s"] < plan["most"]["wall_s"]
+    course = plan["search"]
+    assert (course["block"], course["most_samples"], course["refine"]) == (3, 60, True)
+    assert (course["score"], course["falls_to"], course["falls_at_tokens"]) == (0.98, 0.05, 600)
+
+
+def test_the_expected_run_is_that_of_the_walks_own_test(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    known = power(0.98)
+    first, second = known.expected_samples, known.above * known.expected_samples
+    assert [each["samples"] for each in plan["bins"]] == [round(first), round(second)]
+    # Refining after a failure of the second length is counted too, and hardly ever needed.
+    assert plan["samples"] == pytest.approx(first + second, abs=1.5)
+    assert plan["prompt_tokens"] == pytest.approx(297 * first + 597 * second, rel=0.02)
+    clears = {f"{rate:.2f}": pytest.approx(power(rate).above) for rate in (0.98, 0.95, 0.9)}
+    assert [each["clears"] for each in plan["bins"]] == [clears, clears]
+
+
+def test_a_walk_that_is_not_refined_has_the_whole_error_to_spend(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "search=walk")
+    whole = sequential_power(0.9, threshold=0.8, alpha=0.05, block=3, most=60)
+    assert plan["bins"][0]["clears"]["0.90"] == pytest.approx(whole.above)
+    assert plan["most"]["samples"] == 2 * 60
+
+
+def test_a_baseline_has_nothing_to_clear(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "analysis.relative_to_baseline=true")
+    assert plan["bins"][0]["clears"] is None
+    assert plan["bins"][1]["clears"]["0.98"] > 0.9
+
+
+def test_a_model_without_a_mistake_takes_the_least(tmp_path: Path) -> None:
+    least = planned(tmp_path, *PERFECT)["least"]
+    assert contextcliff(*SIMULATED, *SMALL, *PERFECT, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert report["counts"]["planned"] == least["samples"]
+    assert report["usage"]["prompt_tokens"] == pytest.approx(least["prompt_tokens"], rel=0.01)
+    after = planned(tmp_path, *PERFECT)
+    assert (after["samples"], after["least"]["samples"], after["most"]["samples"]) == (0, 0, 0)
+    assert after["stored"] == least["samples"]
+
+
+def test_a_plan_goes_on_where_a_search_was_stopped(tmp_path: Path) -> None:
+    whole = planned(tmp_path, *PERFECT)
+    tokens = whole["least"]["prompt_tokens"] + 48 * whole["least"]["samples"]
+    done = contextcliff(*SIMULATED, *SMALL, *PERFECT, "budget.minutes=0.005", "engine.delay_ms=60", cwd=tmp_path)
+    assert done.returncode == 5
+    rest = planned(tmp_path, *PERFECT)
+    assert 0 < rest["stored"] < whole["least"]["samples"]
+    assert rest["least"]["samples"] == whole["least"]["samples"] - rest["stored"]
+    assert rest["most"]["samples"] < whole["most"]["samples"]
+    assert rest["samples"] < whole["samples"]
+    assert rest["prompt_tokens"] < tokens
+
+
+def test_a_search_is_refused_only_where_its_least_run_does_not_fit(tmp_path: Path) -> None:
+    least = planned(tmp_path)["least"]
+    enough = least["prompt_tokens"] + 48 * least["samples"]
+    done = contextcliff(*SIMULATED, *SMALL, f"budget.tokens={enough - 1}", cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr == (
+        f"error: budget.tokens={enough - 1:,}: even the search of a model without a mistake can take {enough:,} "
+        "tokens; nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
+        "take)\n"
+    )
+    assert contextcliff(*SIMULATED, *SMALL, *PERFECT, f"budget.tokens={enough}", cwd=tmp_path).returncode == 0
+
+
+def test_a_plan_says_where_the_expected_run_is_longer_than_the_budget(tmp_path: Path) -> None:
+    rate = "action.prefill_tokens_per_s=100"
+    wall_s = planned(tmp_path, rate)["wall_s"]
+    ample = planned(tmp_path, rate, f"budget.minutes={1.1 * wall_s / 60:.3f}")
+    assert not any(note.startswith("budget.") for note in ample["notes"])
+    short = planned(tmp_path, rate, "budget.minutes=2")
+    (note,) = [note for note in short["notes"] if note.startswith("budget.")]
+    assert note.startswith("budget.minutes=2: the run would take about 4 min ")
+    assert note.endswith(" s; what is decided when the budget is used up is the answer")
+
+
+@pytest.mark.slow
+def test_a_plan_fits_a_narrow_terminal(tmp_path: Path) -> None:
+    given = ("engine=simulated", "tracking=none", "action=plan", *PRICED, "action.prefill_tokens_per_s=100")
+    done = contextcliff(*given, cwd=tmp_path, env={"COLUMNS": "80"})
+    assert done.returncode == 0
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    assert max(map(len, lines)) <= 80
+    (expected,) = [line.split() for line in lines if line.startswith(" 0.98 at every length")]
+    assert expected[6:] == ["0.243", "USD", "16", "min", "31", "s"]  # no column is broken
+    assert any(line.split()[:2] == ["at", "worst"] for line in lines)
+
+
+def test_when_the_minutes_are_over_nothing_more_is_sent_and_the_report_says_where_it_stopped(tmp_path: Path) -> None:
+    given = (*SIMULATED, *SMALL, *PERFECT, "engine.delay_ms=100", "engine.concurrency=1")
+    assert contextcliff(*given, "task.lengths=[300]", "engine.delay_ms=0", cwd=tmp_path).returncode == 0
+    # 300 is answered before, and 24 answers at 600 take longer than the budget.
+    done = contextcliff(*given, "reporting.console=true", "budget.minutes=0.02", cwd=tmp_path)
+    assert done.returncode == 5
+    assert done.stderr == "out of budget: what was answered is kept; the same command with a new budget goes on\n"
+    report = longest(tmp_path)
+    assert 24 < report["counts"]["planned"] <= 48
+    assert report["counts"]["completed"] < 48
+    assert report["safe_cap"]["tokens"] == pytest.approx(300, abs=5)
+    assert report["safe_cap"]["verdict"] == "insufficient_evidence"
+    page = tmp_path / "outputs" / "contextcliff" / report["run_id"] / "report.md"
+    for shown in (done.stdout, page.read_text(encoding="utf-8")):
+        assert re.search(r"the run ended (with \d+ samples )?before (it|the next length) was decided", joined(shown))
+    assert joined(done.stdout).startswith("FAILURE RISK REPORT ------------------- PARTIAL: ")
+    assert contextcliff(*given, "engine.delay_ms=0", cwd=tmp_path).returncode == 0
+    report = longest(tmp_path)
+    assert report["counts"]["planned"] == report["counts"]["completed"] == 48
+    assert report["safe_cap"]["censored"]
+
+
+def joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def longest(folder: Path) -> dict[str, Any]:
+    """The report of the run with the longest prompts."""
+    return max(reports(folder), key=lambda report: report["bins"][-1]["max_tokens"])
+
+
+PLANNED = [
+    PlannedSample(sample=sample, prompt_sha256=str(i), key=str(i))
+    for i, sample in enumerate(build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=1)))
+]
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def timed(clock: Clock) -> Meter:
+    return Meter(Budget(minutes=2), Price(), sampling=Sampling(), clock=clock)
+
+
+def test_a_request_goes_out_up_to_the_last_moment() -> None:
+    clock = Clock()
+    meter = timed(clock)
+    clock.now_s = 119.9
+    assert meter.reserve(PLANNED[0])
+    assert meter.remaining().minutes == pytest.approx(0.1 / 60, rel=0.01)
+    clock.now_s = 120.0
+    assert not meter.reserve(PLANNED[1])
+    assert meter.ran_out
+
+
+def test_a_request_that_failed_is_not_repeated_after_the_last_moment() -> None:
+    clock = Clock()
+    meter = timed(clock)
+    clock.now_s = 100.0
+    assert meter.may_repeat(after_s=19.0)
+    assert not meter.ran_out
+    assert not meter.may_repeat(after_s=20.0)
+    assert meter.ran_out
+
+
+def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Path) -> None:
+    """Without any answer, the least is what was prepared: the first blocks, as many as a perfect model needs."""
+    invocation = compositions.built("engine=simulated", "tracking=none", *SMALL)
+
+    async def ahead() -> tuple[list[str], list[str]]:
+        async with invocation.engine.open(deployment(invocation)) as session:
+            identity = invocation.identify()
+            prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+            assert prepared.search is not None
+            with Store(tmp_path) as store:
+                found = search_ahead(invocation, identity, prepared, prepared.search, store)
+            return [item.key for item in found.least], [item.key for item in prepared.planned]
+
+    least, first = asyncio.run(ahead())
+    assert sorted(least) == sorted(first)
