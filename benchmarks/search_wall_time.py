@@ -165,7 +165,8 @@ def main() -> None:
     concurrency, speculation, seeds = (*sys.argv[1:], *("64", "null", "5")[len(sys.argv) - 1 :])
     print(f"concurrency {concurrency}, speculation {speculation}, {seeds} seeds; 1.00 is all samples sent at once")
     print(
-        f"{'law':<10} {'lengths':>7} {'samples':>8} {'mean':>6} {'worst':>6} {'of all':>7} {'in vain':>8} {'ms a sample':>12}"
+        f"{'law':<10} {'lengths':>7} {'samples':>8} {'mean':>6} {'worst':>6} {'of all':>7} {'in vain':>8} "
+        f"{'ms a sample':>12}"
     )
     for law, overrides in LAWS.items():
         for count, lengths in LENGTHS.items():
