@@ -10,7 +10,7 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
-from contextcliff.actions.prepare_run import Prepared, deployment, prepare, stored_before
+from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare, stored_before
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
@@ -38,6 +38,7 @@ class MakePlan:
         from contextcliff.reporting.plan_report import render_plan, write_plan
 
         invocation.identify()
+        check_search(invocation)
         download = invocation.engine.download(invocation.model)
         with Store(invocation.output_dir) as store:
             invocation, prepared, remarks = _prepared(invocation, store, download)
