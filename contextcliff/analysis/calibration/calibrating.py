@@ -77,6 +77,13 @@ class Calibration:
         """One result; None where the design does not apply to the law, or was not asked for."""
         return next((r for r in self.results if (r.law, r.design) == (law, design)), None)
 
+    def fixed_tokens(self, law: str, design: DesignName) -> float:
+        """Mean prompt tokens of a fixed design on a law, whether or not it was asked for."""
+        for known, samples in FIXED.items():
+            if (result := self.of(law, known)) is not None:
+                return result.tokens * FIXED[design] / samples
+        return float(FIXED[design] * sum(self.plan.lengths))
+
 
 def calibrate_laws(
     plan: CalibrationPlan, laws: Sequence[Law], designs: Sequence[DesignName]

@@ -22,8 +22,14 @@ from contextcliff.analysis.calibration.true_scores import CliffScore, FlatScore,
 
 HIGH, LOW = 0.98, 0.05
 """True scores before and after a fall."""
+LOWEST, HIGHEST = 0.5, 0.94
+"""Thresholds that lie between the two, whatever the law."""
+FEWEST_LENGTHS = 4
+FEWEST_PLACES = 10
+"""Fewest depths at which one of them can be low and the mean still be 0.94."""
 TEXT_SAMPLES = 5
 """Samples that share a text."""
+NATURAL_BINS = 10
 _OCTAVES = 3.0
 _FLAT = {"flat_98": 0.98, "flat_95": 0.95, "flat_90": 0.90, "flat_85": 0.85}
 _BASELINES = {"relative_95": 0.95, "relative_70": 0.70, "relative_50": 0.50}
@@ -58,7 +64,7 @@ class Law:
 
 
 def laws_of(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
-    """Every law, for at least four ascending lengths and a threshold between 0.5 and 0.85, both included."""
+    """Every law, for at least four ascending lengths and a threshold from `LOWEST` to `HIGHEST`."""
     return (
         *_cliffs(lengths, threshold),
         *_slopes(lengths, threshold),
@@ -202,10 +208,13 @@ def _relative(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
 
 
 def _natural(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
-    """Documents of any length, in bins, against a share of the shortest bin's score."""
+    """Documents of any length, in bins, against a share of the shortest bin's score.
+
+    The crossing lies late in a bin, whose mean is then above the threshold although its longest documents are below.
+    """
     base = _BASELINES["relative_95"]
     threshold = share * base
-    crossing = _between(lengths, len(lengths) // 2, 0.5)
+    crossing = float(lengths[0] * (lengths[-1] / lengths[0]) ** ((NATURAL_BINS // 2 + 0.85) / NATURAL_BINS))
     falls: dict[str, TrueScore] = {
         "slope": SlopeScore(high=base, low=LOW, threshold=threshold, crossing=crossing, octaves=_OCTAVES),
         "cliff": CliffScore(high=base, low=LOW, threshold=threshold, crossing=crossing),
@@ -217,6 +226,7 @@ def _natural(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
             draw=_RIGHT_OR_WRONG,
             evidence="natural",
             shortest_as_cap=shortest,
+            is_valid=shortest,
         )
         for name, fall in falls.items()
         for shortest in (False, True)

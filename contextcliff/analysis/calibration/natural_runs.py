@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from contextcliff.analysis.calibration.laws import NATURAL_BINS as BINS
 from contextcliff.analysis.calibration.laws import Law
 from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.search import SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.melding import binary_p_at_most_share
-
-BINS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
