@@ -105,9 +105,7 @@ class Calibrate:
         known = {law.name: law for law in laws_of(plan.lengths, plan.threshold)}
         for name in self.laws:
             if name not in known:
-                raise ConfigError(
-                    f"action.laws={shown_value(name)}: no such law; {hint(name, known)} Choose from {', '.join(known)}"
-                )
+                raise ConfigError(f"action.laws: {shown_value(name)} is no law; choose from {', '.join(known)}")
         return [law for name, law in known.items() if not self.laws or name in self.laws]
 
 

@@ -79,7 +79,7 @@ class Calibration:
 
     def fixed_tokens(self, law: str, design: DesignName) -> float:
         """Mean prompt tokens of a fixed design on a law, whether or not it was asked for."""
-        for known, samples in FIXED.items():
+        for known, samples in ((design, FIXED[design]), *FIXED.items()):
             if (result := self.of(law, known)) is not None:
                 return result.tokens * FIXED[design] / samples
         return float(FIXED[design] * sum(self.plan.lengths))

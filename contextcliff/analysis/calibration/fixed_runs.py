@@ -79,7 +79,7 @@ class SimulatedFixed:
             return np.sort(scores.sum(axis=2, dtype=np.int64), axis=1)
         flat = scores.reshape(self.runs, -1)
         if self.law.evidence == "pairs":
-            return flat.sum(axis=1, keepdims=True, dtype=np.int64)
+            return np.asarray(flat.sum(axis=1, keepdims=True, dtype=np.int64))
         return np.stack([(flat == part).sum(axis=1) for part in range(self.law.draw.parts + 1)], axis=1)
 
     def is_shown_above(self, key: Key) -> bool:

@@ -61,7 +61,7 @@ class HopelessDepths:
 
     def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
         places = shape[-1]
-        rates = np.clip(places * mean - np.arange(places), 0.0, 1.0)
+        rates = np.asarray(np.clip(places * mean - np.arange(places), 0.0, 1.0))
         return (rng.random(shape) < rates).astype(np.uint8)
 
 
@@ -78,7 +78,7 @@ class SharedTexts:
         if self.correlation == 0.0:
             return (rng.random(shape) < mean).astype(np.uint8)
         weight = (1.0 - self.correlation) / self.correlation
-        rates = rng.beta(weight * mean, weight * (1.0 - mean), (runs, blocks, 1))
+        rates = np.asarray(rng.beta(weight * mean, weight * (1.0 - mean), (runs, blocks, 1)))
         return (rng.random(shape) < rates).astype(np.uint8)
 
 
@@ -91,4 +91,5 @@ class Graded:
 
     def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
         rates = rng.beta(self.weight * mean, self.weight * (1.0 - mean), shape)
-        return rng.binomial(self.parts, rates).astype(np.uint8)
+        right: Parts = rng.binomial(self.parts, rates).astype(np.uint8)
+        return right
