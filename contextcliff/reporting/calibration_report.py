@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -24,6 +23,7 @@ from contextcliff.reporting.phrases import MISSING
 _NAME = "calibration"
 _HEAD = ("law", "design", "error (95% interval)", "cap", "whole range", "octaves lost", "tokens / 40", "tokens / 500")
 _NARROW = ("design", "error (95%)", "cap", "whole", "octaves", "tok/40", "tok/500")
+_WIDTHS = (15, 18, 6, 6, 8, 7, 8)
 _REFERENCES: tuple[DesignName, ...] = ("fixed_40", "fixed_500")
 
 
@@ -86,10 +86,12 @@ def render_calibration(calibration: Calibration, *, console: Console, folder: Pa
     """Print it, readable at 80 columns."""
     console.print(Text("CALIBRATION", style="bold"))
     console.print(Text(f"  {_summary(calibration)}"))
+    console.print()
+    console.print(_rows([_NARROW]))
     for law in calibration.laws:
-        console.print()
-        console.print(Text(f"{LAW_TITLES[law]}", style="bold"))
-        console.print(_of_law(calibration, law))
+        results = [result for result in calibration.results if result.law == law]
+        console.print(Text(LAW_TITLES[law], style="bold"))
+        console.print(_rows([(DESIGN_TITLES[result.design], *_cells(calibration, result)) for result in results]))
     console.print()
     for line in (*conclusions(calibration), *NOTES):
         console.print(Text(f"  - {line}"))
@@ -98,13 +100,13 @@ def render_calibration(calibration: Calibration, *, console: Console, folder: Pa
     console.print(Text(f"  {folder}"), soft_wrap=True)
 
 
-def _of_law(calibration: Calibration, law: str) -> Table:
-    shown = Table(box=SIMPLE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading, width in zip(_NARROW, (14, 18, 6, 6, 8, 7, 8), strict=True):
-        shown.add_column(heading, justify="left" if heading == "design" else "right", no_wrap=True, width=width)
-    for result in calibration.results:
-        if result.law == law:
-            shown.add_row(DESIGN_TITLES[result.design], *_cells(calibration, result))
+def _rows(rows: Sequence[Sequence[str]]) -> Table:
+    """Rows under the one head line: every law has a table of its own, with the same widths."""
+    shown = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
+    for place, width in enumerate(_WIDTHS):
+        shown.add_column(justify="right" if place else "left", no_wrap=True, width=width)
+    for name, *cells in rows:
+        shown.add_row(f"  {name}", *cells)
     return shown
 
 
@@ -116,7 +118,7 @@ def conclusions(calibration: Calibration) -> Iterator[str]:
         worst = max(promised, key=lambda result: result.error)
         above = [result for result in promised if result.error_low > alpha]
         yield (
-            f"largest error where at most {alpha:.0%} is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
+            f"Largest error where at most {alpha:.0%} is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
             f"{LAW_TITLES[worst.law]}"
             + (f"; {len(above)} of {len(promised)} are above it" if above else "; no interval lies above it")
         )
@@ -124,7 +126,7 @@ def conclusions(calibration: Calibration) -> Iterator[str]:
     if broken:
         worst = max(broken, key=lambda result: result.error)
         yield (
-            f"largest error where nothing is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
+            f"Largest error where nothing is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
             f"{LAW_TITLES[worst.law]}"
         )
 

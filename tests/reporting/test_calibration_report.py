@@ -10,7 +10,12 @@ import pytest
 from rich.console import Console
 
 from contextcliff.analysis.calibration.calibrating import FIXED, SEARCHES, Calibration, DesignName, calibrate_laws
-from contextcliff.reporting.calibration_report import conclusions, render_calibration, write_calibration
+from contextcliff.reporting.calibration_report import (
+    calibration_markdown,
+    conclusions,
+    render_calibration,
+    write_calibration,
+)
 from contextcliff.reporting.calibration_words import DESIGN_TITLES, LAW_TITLES
 from contextcliff.reporting.figures.calibration_figure import calibration_figure
 from tests.analysis.calibration_plans import LAWS, plan_of
@@ -50,7 +55,8 @@ def test_the_files_hold_every_result_and_the_command_that_made_them(everything: 
     assert len(stored["results"]) == len(everything.results)
     by_name = {(result["law"], result["design"]): result for result in stored["results"]}
     assert by_name["flat_98", "fixed_40"]["tokens_to_fixed"] == {"fixed_40": 1.0, "fixed_500": 0.08}
-    assert by_name["natural_cliff", "fixed_500"]["tokens_to_fixed"] == {"fixed_40": 12.5, "fixed_500": 1.0}
+    documents = by_name["natural_cliff", "fixed_500"]["tokens_to_fixed"]
+    assert documents == {"fixed_40": pytest.approx(12.5, rel=0.02), "fixed_500": 1.0}
 
 
 def test_without_figures_that_of_an_earlier_calibration_is_removed(tmp_path: Path) -> None:
@@ -92,4 +98,11 @@ def test_what_is_above_the_promise_is_said() -> None:
     assert calm[0].endswith("no interval lies above it")
     broken = [*conclusions(calibration_of("natural_slope", runs=100))]
     assert len(broken) == 1
-    assert broken[0].startswith("largest error where nothing is promised: ")
+    assert broken[0].startswith("Largest error where nothing is promised: ")
+
+
+@pytest.mark.slow
+def test_the_table_in_the_docs_is_that_of_the_shipped_calibration() -> None:
+    """Draw it again with the command in its first line where this fails."""
+    page = (Path(__file__).parents[2] / "docs" / "calibration" / "calibration.md").read_text(encoding="utf-8")
+    assert page == calibration_markdown(calibration_of(*LAWS, runs=2_000), command=COMMAND, drawn=True)
