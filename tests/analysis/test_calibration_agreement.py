@@ -21,7 +21,7 @@ from tests.analysis.analysis_samples import scored_sample
 from tests.analysis.calibration_plans import LENGTHS, laws_with, plan_of
 from tests.analysis.clustered_samples import of
 
-RUNS = [pytest.param(10, id="quick"), pytest.param(500, id="record", marks=pytest.mark.slow)]
+RUNS = [pytest.param(10, id="quick"), pytest.param(200, id="record", marks=pytest.mark.slow)]
 SEARCHED = laws_with("samples", "texts", "pairs")
 NATURAL = laws_with("natural")
 
