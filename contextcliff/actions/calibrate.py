@@ -1,0 +1,119 @@
+"""Action `calibrate`: simulated searches of laws with a known crossing; calls no model and reads no text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from contextcliff.actions.action import Invocation
+from contextcliff.addresses import shown_value
+from contextcliff.analysis.calibration.calibrating import Calibration, CalibrationPlan, DesignName, calibrate_laws
+from contextcliff.analysis.calibration.laws import (
+    FEWEST_LENGTHS,
+    FEWEST_PLACES,
+    HIGHEST,
+    LOWEST,
+    TEXT_SAMPLES,
+    Law,
+    laws_of,
+)
+from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.settings import PositiveInt, settings
+
+_FOLDER = "calibration"
+_T = TypeVar("_T")
+
+
+@settings
+class Calibrate:
+    """What is simulated: laws and designs by their names, and the plan of the searches."""
+
+    runs: PositiveInt = 2000
+    lengths: tuple[PositiveInt, ...] = (512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
+    laws: tuple[str, ...] = ()
+    """Names; none: all."""
+    designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
+    block: Annotated[int, Field(ge=FEWEST_PLACES)] = 11
+    max_trials: PositiveInt = 160
+    max_text_trials: Annotated[int, Field(ge=TEXT_SAMPLES)] = 320
+    resolution: PositiveInt | None = None
+
+    def __post_init__(self) -> None:
+        shown = f"action.lengths=[{','.join(map(str, self.lengths))}]"
+        if len(self.lengths) < FEWEST_LENGTHS:
+            raise ValueError(f"{shown}: a calibration takes at least {FEWEST_LENGTHS} lengths; give some more")
+        if any(longer < shorter + 2 for shorter, longer in pairwise(self.lengths)):
+            raise ValueError(f"{shown}: each length is at least two tokens longer than the one before it; sort them")
+        if self.max_trials < self.block:
+            raise ValueError(
+                f"action.max_trials={self.max_trials}: holds no block of action.block={self.block}; give {self.block} "
+                "or more"
+            )
+
+    def __call__(self, invocation: Invocation) -> ExitCode:
+        """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration.
+
+        Raises `ConfigError` for an unknown law, for designs that apply to none of the laws, and for a threshold that
+        the laws do not lie around.
+        """
+        from rich.console import Console
+
+        from contextcliff.reporting.calibration_report import render_calibration, write_calibration
+
+        plan = self._plan(invocation)
+        laws = self._laws(plan)
+        results = [
+            result
+            for of_law in _shown(calibrate_laws(plan, laws, self.designs), n=len(laws), invocation=invocation)
+            for result in of_law
+        ]
+        if not results:
+            raise ConfigError(
+                "action.laws: documents of natural length are not searched; add fixed_40 or fixed_500 to action.designs"
+            )
+        calibration = Calibration(plan=plan, results=tuple(results))
+        folder = invocation.output_dir / _FOLDER
+        command = " ".join(("python -m contextcliff", *invocation.overrides))
+        write_calibration(calibration, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
+        if invocation.reporting.console:
+            render_calibration(calibration, console=Console(), folder=folder)
+        return ExitCode.DONE
+
+    def _plan(self, invocation: Invocation) -> CalibrationPlan:
+        threshold = invocation.analysis.threshold
+        if not LOWEST <= threshold <= HIGHEST:
+            raise ConfigError(
+                f"analysis.threshold={threshold:g}: the simulated laws lie around thresholds from {LOWEST:g} to "
+                f"{HIGHEST:g}; give one of these"
+            )
+        return CalibrationPlan(
+            lengths=self.lengths,
+            threshold=threshold,
+            confidence=invocation.analysis.confidence,
+            block=self.block,
+            max_trials=self.max_trials,
+            max_text_trials=self.max_text_trials,
+            resolution=self.resolution,
+            runs=self.runs,
+            seed=invocation.seed,
+        )
+
+    def _laws(self, plan: CalibrationPlan) -> Sequence[Law]:
+        known = {law.name: law for law in laws_of(plan.lengths, plan.threshold)}
+        for name in self.laws:
+            if name not in known:
+                raise ConfigError(f"action.laws: {shown_value(name)} is no law; choose from {', '.join(known)}")
+        return [law for name, law in known.items() if not self.laws or name in self.laws]
+
+
+def _shown(steps: Iterable[_T], *, n: int, invocation: Invocation) -> Iterable[_T]:
+    """The steps, with a bar on stderr where progress is shown."""
+    if not invocation.reporting.progress:
+        return steps
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(steps, total=n, description="laws", console=Console(stderr=True), transient=True)

@@ -1,0 +1,82 @@
+"""`action=calibrate` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contextcliff.analysis.calibration.laws import laws_of
+from tests.commands import DRAWN, QUIET, contextcliff
+from tests.compositions import built
+
+QUICK = ("experiment=calibration", "action.runs=30", "action.laws=[flat_threshold,cliff_between,natural_cliff]")
+
+
+def test_an_experiment_is_all_that_a_calibration_takes(tmp_path: Path) -> None:
+    done = contextcliff(*QUICK, "reporting.progress=false", *DRAWN, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "flat at the threshold" in done.stdout
+    folder = tmp_path / "outputs" / "calibration"
+    assert sorted(path.name for path in folder.iterdir()) == ["calibration.json", "calibration.md", "calibration.png"]
+    assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["calibration"]
+
+
+def test_the_same_seed_writes_the_same_files_and_another_seed_does_not(tmp_path: Path) -> None:
+    def results(seed: int) -> list[dict[str, object]]:
+        done = contextcliff(*QUICK, *QUIET, f"seed={seed}", f"output_dir=of-{seed}", cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        stored = json.loads((tmp_path / f"of-{seed}" / "calibration" / "calibration.json").read_text(encoding="utf-8"))
+        return list(stored["results"])
+
+    assert results(1) == results(1)
+    assert results(1) != results(2)
+
+
+def test_the_shipped_calibration_is_that_of_2000_runs_of_every_law_and_design() -> None:
+    action = built("experiment=calibration").action
+    assert (action.runs, action.laws) == (2000, ())  # type: ignore[attr-defined]
+    assert action.designs == ("walk", "refine", "fixed_40", "fixed_500")  # type: ignore[attr-defined]
+
+
+LAWS = ", ".join(law.name for law in laws_of((512, 1024, 2048, 4096), 0.8))
+WRONG = {
+    "no run": (("action.runs=0",), "action.runs=0: must be greater than 0"),
+    "a law that there is not": (("action.laws=[clif]",), f"action.laws: clif is no law; choose from {LAWS}"),
+    "a design that there is not": (
+        ("action.designs=[fixed_80]",),
+        "action.designs[0]=fixed_80: must be 'walk', 'refine', 'fixed_40' or 'fixed_500'",
+    ),
+    "no design": (("action.designs=[]",), "action.designs=[]: must not be empty"),
+    "documents that are searched": (
+        ("action.laws=[natural_cliff]", "action.designs=[walk]"),
+        "action.laws: documents of natural length are not searched; add fixed_40 or fixed_500 to action.designs",
+    ),
+    "three lengths": (
+        ("action.lengths=[512,1024,2048]",),
+        "action.lengths=[512,1024,2048]: a calibration takes at least 4 lengths; give some more",
+    ),
+    "lengths that do not ascend": (
+        ("action.lengths=[512,1024,4096,2048]",),
+        "action.lengths=[512,1024,4096,2048]: each length is at least two tokens longer than the one before it; "
+        "sort them",
+    ),
+    "a block of too few depths": (("action.block=9",), "action.block=9: must be greater than or equal to 10"),
+    "fewer trials than a block": (
+        ("action.max_trials=10",),
+        "action.max_trials=10: holds no block of action.block=11; give 11 or more",
+    ),
+    "a threshold that no law lies around": (
+        ("analysis.threshold=1.0",),
+        "analysis.threshold=1: the simulated laws lie around thresholds from 0.5 to 0.94; give one of these",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_calibration_is_one_line_and_leaves_nothing(case: str, tmp_path: Path) -> None:
+    overrides, message = WRONG[case]
+    done = contextcliff("experiment=calibration", *QUIET, *overrides, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {message}\n")
+    assert not [*tmp_path.iterdir()]
