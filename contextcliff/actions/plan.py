@@ -11,8 +11,8 @@ from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
 from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
+from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
-from contextcliff.actions.search_ahead import search_ahead
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, UnreachableError

@@ -12,7 +12,7 @@ from contextcliff.actions.impossible_cap import best_case_of
 from contextcliff.actions.load import Load, load_of
 from contextcliff.actions.plan_notes import beyond_budget, no_chances, notes_of, unpriced
 from contextcliff.actions.prepare_run import Prepared, stored_before
-from contextcliff.actions.search_ahead import SearchAhead, refuse_beyond
+from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond
 from contextcliff.analysis.chance_to_clear import chance_to_clear
 from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.engines.engine import Download

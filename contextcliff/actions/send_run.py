@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
-from contextcliff.actions.search_ahead import SearchAhead, refuse_beyond, search_ahead
+from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment

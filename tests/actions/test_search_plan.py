@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from contextcliff.actions.prepare_run import deployment, prepare
-from contextcliff.actions.search_ahead import search_ahead
+from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price

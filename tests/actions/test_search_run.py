@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +155,7 @@ def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tm
         if done.returncode == 0:
             break
     assert codes[:2] == [5, 0], done.stderr
-    (report,) = [each for each in reports(tmp_path / "outputs")]
+    (report,) = reports(tmp_path / "outputs")
     assert decisions(report) == decisions(whole)
     assert (report["partial"], report["usage"]["prompt_tokens"]) == (False, whole["usage"]["prompt_tokens"])
 
@@ -177,7 +176,9 @@ def test_a_budget_is_not_used_up_by_samples_that_only_wait_for_their_prefix(tmp_
 
 
 def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_path: Path) -> None:
-    lost: Callable[[int], str | None] = lambda n: "server_error" if n % 3 == 0 else None
+    def lost(n: int) -> str | None:
+        return "server_error" if n % 3 == 0 else None
+
     with serving(served(fault=lost)) as server:
         how = asking(
             server, "engine.concurrency=1", "engine.max_retries=0", "task.max_trials=6", "engine.speculation=0"
