@@ -1,0 +1,99 @@
+"""A model that is always right gets its whole range, in every shipped task and experiment as it is shipped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.prepare_run import Prepared, PreparedSearch, deployment, planned_samples, prepare
+from contextcliff.analysis.analyse import analyse, study_of
+from contextcliff.analysis.search import complete_blocks, follow
+from contextcliff.analysis.study import StudyFacts
+from contextcliff.composing import conf_dir
+from contextcliff.engines.engine import Session
+from contextcliff.execution.scoring import score_outcomes
+from contextcliff.records.generation import Outcome, ScoredSample
+from contextcliff.records.sample import Sample, render
+from tests import compositions
+
+PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
+TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
+EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
+SWEPT = OmegaConf.load(conf_dir() / "experiment" / "needle_family.yaml").hydra.sweeper.params.task.split(",")
+ASKED = [
+    *[(f"task={task}",) for task in TASKS],
+    *[(f"experiment={name}",) for name in EXPERIMENTS if name not in ("natural_qa", "small_vs_large", "needle_family")],
+    ("experiment=small_vs_large", "model=smollm2"),
+    *[("experiment=needle_family", f"task={task}") for task in SWEPT],
+]
+
+
+async def answered(invocation: Invocation) -> tuple[Prepared, list[ScoredSample]]:
+    """Every sample that the run asks for, with the answers of a model that is always right."""
+    async with invocation.engine.open(deployment(invocation)) as session:
+        prepared = prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
+        if prepared.search is None:
+            samples = [item.sample for item in prepared.planned if item.sample.is_ordinary]
+            return prepared, [right(sample, invocation.task.perfect_score) for sample in samples]
+        return prepared, await searched(invocation, prepared, prepared.search, session)
+
+
+async def searched(
+    invocation: Invocation, prepared: Prepared, search: PreparedSearch, session: Session
+) -> list[ScoredSample]:
+    scored: list[ScoredSample] = []
+    respondent = invocation.identify().respondent
+    while wanted := follow(search.plan, search.rule, complete_blocks(scored, search.plan)).wanted:
+        outcomes = []
+        for key in wanted:
+            block = search.blocks.block(key.context_tokens, key.index)
+            for item in planned_samples(block, prepared.materials.corpus, respondent, served=prepared.served):
+                sampling = invocation.sampling.for_answer(item.sample.answer_tokens)
+                said = await session.generate(item.sample, render(item.sample.recipe, prepared.documents), sampling)
+                outcomes.append(Outcome(sample=item.sample, prompt_sha256=item.prompt_sha256, generation=said))
+        answers = score_outcomes(invocation.task, outcomes, prepared.documents)
+        scored += [item for item in answers if item.sample.is_ordinary]
+    return scored
+
+
+def right(sample: Sample, score: float) -> ScoredSample:
+    return ScoredSample(sample=sample, prompt_sha256="", score=score, failure=None, prediction="", generation=None)
+
+
+@pytest.mark.parametrize("overrides", ASKED, ids=" ".join)
+def test_a_perfect_model_gets_its_whole_range(overrides: tuple[str, ...]) -> None:
+    gets_its_whole_range(*overrides)
+
+
+def test_a_perfect_model_gets_its_whole_range_of_natural_qa_over_documents_that_fill_its_bins(tmp_path: Path) -> None:
+    """The stories that are shipped are too few for ten bins, as the experiment says."""
+    rows = [
+        {"context": " ".join([f"The secret of place {i} is code{i}x.", *["It rains."] * 20 * (i + 5)]),
+         "question": f"What is the secret of place {i}?", "answers": [f"code{i}x"]}
+        for i in range(240)
+    ]  # fmt: skip
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    gets_its_whole_range("experiment=natural_qa", "dataset=jsonl", f"dataset.path={file}", "model.context_window=32768")
+
+
+def gets_its_whole_range(*overrides: str) -> None:
+    invocation = compositions.built(*PERFECT, *overrides)
+    prepared, scored = asyncio.run(answered(invocation))
+    facts = StudyFacts(
+        max_context_tokens=prepared.run.facts.context_window,
+        designed_lengths=invocation.task.designed_lengths,
+        relative_by_default=invocation.task.relative_by_default,
+        search=prepared.run.facts.search,
+    )
+    analysed = analyse(study_of(scored, invocation.analysis, facts), ())
+    assert analysed.safe_cap.censored, analysed.safe_cap.reason
+    assert analysed.safe_cap.tokens == analysed.bins[-1].max_tokens
+    if invocation.task.is_searched:  # and with as few samples as the plan begins with
+        planned = [item.sample for item in prepared.planned if item.sample.is_ordinary]
+        assert {sample.sample_id for sample in planned} == {item.sample.sample_id for item in scored}
