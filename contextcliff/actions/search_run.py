@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
@@ -38,8 +38,16 @@ class SearchRun:
             raise RunError("this run has a fixed number of samples, and no search")
         return self.prepared.search
 
-    async def send(self, runner: Runner, meter: Meter, *, title: str, shown: bool) -> SearchEnded:
-        """Search to the end, or as far as the budget goes."""
+    async def send(
+        self,
+        runner: Runner,
+        meter: Meter,
+        *,
+        title: str,
+        shown: bool,
+        ended: Callable[[Outcome], None] | None = None,
+    ) -> SearchEnded:
+        """Search to the end, or as far as the budget goes, and tell `ended` of each outcome."""
         self.store.begin(self.prepared.run, ())
         with search_progress(title, shown=shown) as progress:
             source = SearchSource(
@@ -51,10 +59,16 @@ class SearchRun:
                 ahead=self._ahead,
                 on_change=progress.lengths,
             )
-            ended = await send_all(runner, source, meter, ended=lambda o: progress.advance(o.sample.built_tokens))
+
+            def show(outcome: Outcome) -> None:
+                progress.advance(outcome.sample.built_tokens)
+                if ended is not None:
+                    ended(outcome)
+
+            sent = await send_all(runner, source, meter, ended=show)
         facts = self.prepared.run.facts
         self.store.record_notes(self.identity.run_id, (*facts.notes, *self.setup.blocks.notes()))
-        return SearchEnded(ended=ended, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
+        return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
 
     @property
     def _ahead(self) -> int:
