@@ -11,6 +11,7 @@ from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Ended, Runner, send_all
+from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample, Store
@@ -66,9 +67,18 @@ class SearchRun:
                     ended(outcome)
 
             sent = await send_all(runner, source, meter, ended=show)
+        self._settle(source)
         facts = self.prepared.run.facts
         self.store.record_notes(self.identity.run_id, (*facts.notes, *self.setup.blocks.notes()))
         return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
+
+    def _settle(self, source: SearchSource) -> None:
+        """Record what was asked in an order that does not depend on when answers came, without what was not sent."""
+        asked = {item.sample.sample_id: item for item in self.asked}
+        for item in source.unsent():
+            asked.pop(item.sample.sample_id)
+        self.asked = [asked[sample.sample_id] for sample in in_prefix_order(item.sample for item in asked.values())]
+        self.store.begin(self.prepared.run, self.asked)
 
     @property
     def _ahead(self) -> int:

@@ -169,16 +169,6 @@ def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tm
     assert (report["partial"], report["usage"]["prompt_tokens"]) == (False, usage["prompt_tokens"])
 
 
-def test_a_budget_is_not_used_up_by_samples_that_only_wait_for_their_prefix(tmp_path: Path) -> None:
-    how = (
-        *(*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=1.0", "task.haystacks=1"),
-        *("engine.concurrency=64", "engine.speculation=0"),
-    )
-    usage = run(tmp_path / "free", *how)["usage"]
-    spent = usage["prompt_tokens"] + usage["completion_tokens"]
-    run(tmp_path / "limited", *how, f"budget.tokens={spent + 1000}")
-
-
 def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_path: Path) -> None:
     with serving(served(fault=lambda n: "server_error" if n % 3 == 0 else None)) as server:
         how = asking(
