@@ -82,9 +82,9 @@ class SearchRun:
 
     @property
     def _ahead(self) -> int:
-        """By default twice what is under way at once: a block waits for the slowest of its answers."""
+        """By default four times what is under way at once: blocks wait for the slowest of their answers."""
         engine = self.invocation.engine
-        return 2 * engine.concurrency if engine.speculation is None else engine.speculation
+        return 4 * engine.concurrency if engine.speculation is None else engine.speculation
 
     def _build(self, key: BlockKey) -> Sequence[PlannedSample]:
         """The samples of a block, with the controls that no block had before it."""
@@ -97,7 +97,8 @@ class SearchRun:
         )
         new = [item for item in planned if item.sample.sample_id not in self._controls]
         self._controls |= {item.sample.sample_id for item in new if item.sample.control is not None}
-        return new
+        # There and back again: over one text, a block then begins with the prompt that is most like the last one.
+        return new[::-1] if key.index % 2 else new
 
     def _recall(self, planned: Sequence[PlannedSample]) -> Sequence[Outcome]:
         self.store.extend(self.identity.run_id, planned, first=len(self.asked))
