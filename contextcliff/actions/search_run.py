@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
@@ -11,6 +11,7 @@ from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Ended, Runner, send_all
+from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample, Store
@@ -38,8 +39,16 @@ class SearchRun:
             raise RunError("this run has a fixed number of samples, and no search")
         return self.prepared.search
 
-    async def send(self, runner: Runner, meter: Meter, *, title: str, shown: bool) -> SearchEnded:
-        """Search to the end, or as far as the budget goes."""
+    async def send(
+        self,
+        runner: Runner,
+        meter: Meter,
+        *,
+        title: str,
+        shown: bool,
+        ended: Callable[[Outcome], None] | None = None,
+    ) -> SearchEnded:
+        """Search to the end, or as far as the budget goes, and tell `ended` of each outcome."""
         self.store.begin(self.prepared.run, ())
         with search_progress(title, shown=shown) as progress:
             source = SearchSource(
@@ -51,16 +60,31 @@ class SearchRun:
                 ahead=self._ahead,
                 on_change=progress.lengths,
             )
-            ended = await send_all(runner, source, meter, ended=lambda o: progress.advance(o.sample.built_tokens))
+
+            def show(outcome: Outcome) -> None:
+                progress.advance(outcome.sample.built_tokens)
+                if ended is not None:
+                    ended(outcome)
+
+            sent = await send_all(runner, source, meter, ended=show)
+        self._settle(source)
         facts = self.prepared.run.facts
         self.store.record_notes(self.identity.run_id, (*facts.notes, *self.setup.blocks.notes()))
-        return SearchEnded(ended=ended, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
+        return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
+
+    def _settle(self, source: SearchSource) -> None:
+        """Record what was asked in an order that does not depend on when answers came, without what was not sent."""
+        asked = {item.sample.sample_id: item for item in self.asked}
+        for item in source.unsent():
+            asked.pop(item.sample.sample_id)
+        self.asked = [asked[sample.sample_id] for sample in in_prefix_order(item.sample for item in asked.values())]
+        self.store.begin(self.prepared.run, self.asked)
 
     @property
     def _ahead(self) -> int:
-        """By default twice what is under way at once: a block waits for the slowest of its answers."""
+        """By default four times what is under way at once: blocks wait for the slowest of their answers."""
         engine = self.invocation.engine
-        return 2 * engine.concurrency if engine.speculation is None else engine.speculation
+        return 4 * engine.concurrency if engine.speculation is None else engine.speculation
 
     def _build(self, key: BlockKey) -> Sequence[PlannedSample]:
         """The samples of a block, with the controls that no block had before it."""
@@ -73,7 +97,8 @@ class SearchRun:
         )
         new = [item for item in planned if item.sample.sample_id not in self._controls]
         self._controls |= {item.sample.sample_id for item in new if item.sample.control is not None}
-        return new
+        # There and back again: over one text, a block then begins with the prompt that is most like the last one.
+        return new[::-1] if key.index % 2 else new
 
     def _recall(self, planned: Sequence[PlannedSample]) -> Sequence[Outcome]:
         self.store.extend(self.identity.run_id, planned, first=len(self.asked))

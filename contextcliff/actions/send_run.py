@@ -93,7 +93,9 @@ def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watch
 
     from contextcliff.reporting.live_text import LiveText
 
-    writing = LiveText(Console(), samples=[item.sample for item in prepared.planned])
+    # How many samples a search will ask for is not known.
+    known = [item.sample for item in prepared.planned] if prepared.search is None else []
+    writing = LiveText(Console(), samples=known)
     return Watched(writing=writing, scorer=scorer, task=invocation.task)
 
 
@@ -211,7 +213,7 @@ class _Sender:
 
     async def search(self, searching: SearchRun) -> int:
         """Record the run and search; returns how many samples were answered before."""
-        sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown)
+        sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown, ended=self.ended)
         self.asked = self.asked or sent.n_sent > 0
         self.is_decided = sent.is_over
         self.cut_short = sent.ended.cut_short

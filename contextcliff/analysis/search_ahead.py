@@ -25,6 +25,8 @@ _LIKELY = 0.3
 """A course less likely than this is not asked ahead: what it asks in vain holds up what is needed, and costs."""
 _BEST = 0.98
 """Largest guessed score."""
+_BEFORE = 10
+"""Samples that the score of the length before stands for."""
 _NEAR = 0.01
 """Smallest distance of a guessed score from the threshold."""
 _FAILING = 0.8
@@ -83,7 +85,8 @@ class _Undecided:
         )
         return cls(
             chance=1.0 / (1.0 + math.exp(-max(-_SUREST, min(_SUREST, log_odds)))),
-            passing=min(_BEST, max(_mean(scores), bar + _NEAR)) if scores else passing,
+            # One miss in a first block says little: the lengths before count as well.
+            passing=min(_BEST, max(_mean((*scores, *(passing,) * _BEFORE)), bar + _NEAR)),
             failing=min(_mean(scores), bar - _NEAR) if scores else 0.0,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from contextcliff.analysis.search import (
@@ -105,6 +105,10 @@ class SearchSource:
     def n_sent(self) -> int:
         """Requests, those of controls among them."""
         return len(self._sent)
+
+    def unsent(self) -> Iterator[PlannedSample]:
+        """Samples and controls that were planned and are not answered by any request: nothing rests on them."""
+        return (item for block in self._unsent.values() for item in block if item.key not in self._sent)
 
     def _follow(self) -> Followed:
         if self._followed is None:

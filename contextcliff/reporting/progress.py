@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from contextcliff.records.search import Decision, LengthStanding
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Advance = Callable[[int], None]
 """Call with the prompt tokens of each sample that has ended."""
@@ -96,11 +100,28 @@ _SIGNS: Mapping[Decision, str] = {
 def standing_line(standing: Sequence[LengthStanding]) -> str:
     """The lengths of a search with their decisions: `512 ok 20/20 · 1,024 ok 29/30 · 2,048 … 9/10`."""
     return " · ".join(
-        f"{each.context_tokens:,} {_SIGNS[each.decision]} {each.score_sum:.4g}/{each.answered}"
+        f"{each.context_tokens:,} {_SIGNS[each.decision]} {each.score_sum:.4g}/{each.answered:,}"
         if each.answered
         else f"{each.context_tokens:,} {_SIGNS[each.decision]}"
         for each in standing
     )
+
+
+class _Written:
+    """Writes a line for each length as it is decided, where lines can't be drawn anew: in a file or a pipe."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write = write
+        self._decided: set[int] = set()
+
+    def advance(self, tokens: int) -> None:
+        """Writes nothing."""
+
+    def lengths(self, standing: Sequence[LengthStanding]) -> None:
+        for each in standing:
+            if each.decision != "open" and each.context_tokens not in self._decided:
+                self._decided.add(each.context_tokens)
+                self._write(f"{standing_line([each])}\n")
 
 
 @contextmanager
@@ -109,25 +130,36 @@ def search_progress(title: str, *, shown: bool) -> Iterator[SearchProgress]:
     if not shown:
         yield _Unseen()
         return
-    from rich.console import Console, Group
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        sys.stderr.write(f"{title}\n")
+        yield _Written(sys.stderr.write)
+        return
+    with drawn_search(title, console) as drawn:
+        yield drawn
+
+
+@contextmanager
+def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
+    """Draw on a terminal how a search stands; lines that are too long go on in the next one."""
+    from rich.console import Group
     from rich.live import Live
-    from rich.markup import escape
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
         TextColumn("{task.completed:,.0f} tokens"),
-        TextColumn("{task.fields[samples]} samples"),
+        TextColumn("{task.fields[samples]:,} samples"),
         TimeElapsedColumn(),
     )
-    console = Console(stderr=True)
     bar = Progress(*columns, console=console)
-    task = bar.add_task(escape(title), total=None, samples=0)
+    task = bar.add_task("", total=None, samples=0)
     line = Text("", overflow="fold")
 
-    class Shown:
+    class Drawn:
         samples = 0
 
         def advance(self, tokens: int) -> None:
@@ -137,5 +169,6 @@ def search_progress(title: str, *, shown: bool) -> Iterator[SearchProgress]:
         def lengths(self, standing: Sequence[LengthStanding]) -> None:
             line.plain = standing_line(standing)
 
-    with Live(Group(bar, line), console=console, refresh_per_second=8):
-        yield Shown()
+    # What does not fit above the bottom of the window is cut only while it is drawn, and whole at the end.
+    with Live(Group(Text(title, overflow="fold"), bar, line), console=console, refresh_per_second=8):
+        yield Drawn()

@@ -14,10 +14,12 @@ import pytest
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.budget import Budget, Meter
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.schedule import FixedSource
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Prompt, Sample
@@ -126,6 +128,25 @@ def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_pat
     alone = Scripted(right)
     assert len(execute(alone, tmp_path / "alone", concurrency=8, tokens_in_flight=1)) == len(PLANNED)
     assert alone.most_under_way == 1
+
+
+def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_path: Path) -> None:
+    worst = sum(item.sample.built_tokens + Sampling().generated_tokens for item in PLANNED)
+    meter = Meter(Budget(tokens=worst - 2 * Sampling().generated_tokens), Price(), sampling=Sampling())
+    with Store(tmp_path) as store:
+        runner = Runner(
+            session=Scripted(right),
+            sampling=Sampling(),
+            documents={TEXT.document_id: TEXT},
+            store=store,
+            run_id="run",
+            concurrency=len(PLANNED),
+            max_retries=0,
+        )
+        outcomes: list[Outcome] = []
+        asyncio.run(send_listed(runner, PLANNED, meter, title="", shown=False, ended=outcomes.append))
+    assert len(outcomes) == len(PLANNED)
+    assert not meter.ran_out
 
 
 def test_an_answer_to_a_prompt_that_the_server_cut_is_unscored_at_once(tmp_path: Path) -> None:

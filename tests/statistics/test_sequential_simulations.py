@@ -63,8 +63,8 @@ def test_a_mean_at_the_threshold_is_shown_on_either_side_in_at_most_alpha_of_run
     scores = AT_THE_THRESHOLD[law](np.random.default_rng(1), runs)
     above = passes(ABOVE, (scores - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
     below = passes(BELOW, (THRESHOLD - scores) / (1.0 - THRESHOLD), BLOCK, ALPHA)
-    record_property("above", above.mean())
-    record_property("below", below.mean())
+    record_property("above", float(above.mean()))
+    record_property("below", float(below.mean()))
     assert above.sum() <= most_errors(runs, ALPHA)
     assert below.sum() <= most_errors(runs, ALPHA)
 
@@ -74,7 +74,7 @@ def test_one_hopeless_depth_of_ten_at_a_mean_of_the_threshold(runs: int, record_
     """Nine depths at 1.0 and one at 0 are a mean of .9: tested against .9."""
     scores = rates(*[1.0] * 9, 0.0)(np.random.default_rng(7), runs)
     above = passes(ABOVE, (scores - 0.9) / 0.9, BLOCK, ALPHA)
-    record_property("above", above.mean())
+    record_property("above", float(above.mean()))
     assert above.sum() <= most_errors(runs, ALPHA)
 
 
@@ -88,8 +88,8 @@ def test_the_exact_power_is_that_of_simulated_runs(rate: float, runs: int, recor
     samples = BLOCK * np.where(ends.any(axis=1), ends.argmax(axis=1) + 1, MOST // BLOCK)
     passed = int((above & (np.cumsum(ends, axis=1) == 1) & ends).any(axis=1).sum())
     exact = profile_power((rate,) * BLOCK, threshold=THRESHOLD, alpha=ALPHA, most=MOST)
-    record_property("above", passed / runs)
-    record_property("samples", samples.mean())
+    record_property("above", float(passed / runs))
+    record_property("samples", float(samples.mean()))
     assert runs - most_errors(runs, 1.0 - exact.above) <= passed <= most_errors(runs, exact.above)
     assert abs(samples.mean() - exact.expected_samples) <= 4.0 * samples.std() / np.sqrt(runs) + 1e-9
 
@@ -111,8 +111,8 @@ def test_a_mean_at_its_share_of_the_baseline_is_shown_on_either_side_in_at_most_
 ) -> None:
     y = share_gains(np.random.default_rng(3), runs, SHARE * base, base, weight)
     above, below = passes(SHARE_ABOVE, y / SHARE, BLOCK, ALPHA), passes(SHARE_BELOW, -y, BLOCK, ALPHA)
-    record_property("above", above.mean())
-    record_property("below", below.mean())
+    record_property("above", float(above.mean()))
+    record_property("below", float(below.mean()))
     assert above.sum() <= most_errors(runs, ALPHA)
     assert below.sum() <= most_errors(runs, ALPHA)
 
@@ -127,8 +127,8 @@ def test_the_power_against_a_share_of_the_baseline(
 ) -> None:
     e_values = log_e_values(SHARE_ABOVE, share_gains(np.random.default_rng(4), 20_000, here, base, None) / SHARE, BLOCK)
     ends = e_values >= np.log(1.0 / ALPHA)
-    record_property("above", ends.any(axis=1).mean())
-    record_property("samples", BLOCK * np.where(ends.any(axis=1), ends.argmax(axis=1) + 1, MOST // BLOCK).mean())
+    record_property("above", float(ends.any(axis=1).mean()))
+    record_property("samples", float(BLOCK * np.where(ends.any(axis=1), ends.argmax(axis=1) + 1, MOST // BLOCK).mean()))
     assert ends.any(axis=1).mean() >= power
 
 
@@ -149,8 +149,8 @@ def test_a_bet_on_texts_holds_where_one_on_their_samples_does_not(
     by_text = passes(ABOVE, (right / 10.0 - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
     samples = (np.arange(10) < right[:, : MOST // 10, None]).astype(float).reshape(runs, MOST)
     by_sample = passes(ABOVE, (samples - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
-    record_property("by_text", by_text.mean())
-    record_property("by_sample", by_sample.mean())
+    record_property("by_text", float(by_text.mean()))
+    record_property("by_sample", float(by_sample.mean()))
     assert by_text.sum() <= most_errors(runs, ALPHA)
     assert by_sample.sum() > most_errors(runs, ALPHA)
 
@@ -168,6 +168,6 @@ def test_the_coverage_of_a_confidence_sequence_where_decisions_stop_the_samples(
         low, high = confidence_sequence(blocks[:used].ravel().tolist(), 0.95)
         missed += not low <= rate <= high
         widths.append(high - low)
-    record_property("coverage", 1.0 - missed / runs)
+    record_property("coverage", float(1.0 - missed / runs))
     record_property("width", float(np.mean(widths)))
     assert missed <= most_errors(runs, 0.05)

@@ -94,7 +94,7 @@ def test_the_coverage_of_the_interval(
         if result is not None:
             estimates.append(result.correlation)
             covered += result.low <= correlation <= result.high
-    record_property("coverage", covered / len(estimates))
+    record_property("coverage", float(covered / len(estimates)))
     record_property("mean_estimate", float(np.mean(estimates)))
-    record_property("without_estimate", 2_000 - len(estimates))
+    record_property("without_estimate", float(2_000 - len(estimates)))
     assert covered / len(estimates) >= least
