@@ -73,12 +73,12 @@ def _columns(calibration: Calibration) -> tuple[list[_Panel], list[_Panel]]:
 
 
 def _promised(calibration: Calibration, laws: Sequence[str], axes: Axes) -> None:
-    title = f"Error where at most {calibration.plan.alpha:.0%} is promised"
+    title = f"Error where at most {calibration.plan.alpha:.0%} is expected"
     _errors(calibration, laws, axes, title=title)
 
 
 def _warned(calibration: Calibration, laws: Sequence[str], axes: Axes) -> None:
-    _errors(calibration, laws, axes, title="Error where nothing is promised (warning examples)")
+    _errors(calibration, laws, axes, title="Error where the bound does not hold")
 
 
 def _errors(calibration: Calibration, laws: Sequence[str], axes: Axes, *, title: str) -> None:
