@@ -137,7 +137,7 @@ def _rows(
 
 
 def _costs(calibration: Calibration, axes: Axes) -> None:
-    """Every law that falls, and that is expected to keep the bound, by every design in which half of the runs have a cap."""
+    """Every law that falls and is expected to keep the bound, by every design in which half of the runs have a cap."""
     from matplotlib.ticker import FuncFormatter
 
     for result in calibration.results:
