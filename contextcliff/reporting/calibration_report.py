@@ -111,22 +111,22 @@ def _rows(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def conclusions(calibration: Calibration) -> Iterator[str]:
-    """Whether the errors keep to alpha where that is promised, and how far they go where it is not."""
+    """Whether the errors keep to alpha where that is expected, and how far they go where it is not."""
     alpha = calibration.plan.alpha
-    promised = [result for result in calibration.results if result.is_valid and result.can_err]
-    if promised:
-        worst = max(promised, key=lambda result: result.error)
-        above = [result for result in promised if result.error_low > alpha]
+    bounded = [result for result in calibration.results if result.is_valid and result.can_err]
+    if bounded:
+        worst = max(bounded, key=lambda result: result.error)
+        above = [result for result in bounded if result.error_low > alpha]
         yield (
-            f"Largest error where at most {alpha:.0%} is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
+            f"Largest error where at most {alpha:.0%} is expected: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
             f"{LAW_TITLES[worst.law]}"
-            + (f"; {len(above)} of {len(promised)} are above it" if above else "; no interval lies above it")
+            + (f"; {len(above)} of {len(bounded)} are above it" if above else "; no interval lies above it")
         )
     broken = [result for result in calibration.results if not result.is_valid]
     if broken:
         worst = max(broken, key=lambda result: result.error)
         yield (
-            f"Largest error where nothing is promised: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
+            f"Largest error where the bound does not hold: {_error(worst)}, {DESIGN_TITLES[worst.design]}, "
             f"{LAW_TITLES[worst.law]}"
         )
 

@@ -98,7 +98,7 @@ def test_what_is_above_the_promise_is_said() -> None:
     assert calm[0].endswith("no interval lies above it")
     broken = [*conclusions(calibration_of("natural_slope", runs=100))]
     assert len(broken) == 1
-    assert broken[0].startswith("Largest error where nothing is promised: ")
+    assert broken[0].startswith("Largest error where the bound does not hold: ")
 
 
 @pytest.mark.slow

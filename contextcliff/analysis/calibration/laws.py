@@ -55,7 +55,8 @@ class Law:
     shortest_as_cap: bool = False
     """Only `natural`: whether the cap is the shortest prompt of the last bin that cleared, in place of the longest."""
     is_valid: bool = True
-    """Whether the error is promised to be at most alpha. False for a law that shows what breaks it."""
+    """Whether the error is expected to be at most alpha. False where samples of a text are counted as independent, and
+    where the cap of a bin is its longest prompt."""
 
     def is_error(self, cap: int) -> bool:
         """Whether a cap claims a length whose true score is not above the threshold."""

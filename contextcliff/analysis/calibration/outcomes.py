@@ -36,7 +36,7 @@ class Calibrated:
     design: str
     runs: int
     is_valid: bool
-    """Whether its error is promised to be at most alpha."""
+    """Whether its error is expected to be at most alpha."""
     can_err: bool
     """Whether some length is truly not above the threshold, so that a cap can be wrong."""
     errors: int

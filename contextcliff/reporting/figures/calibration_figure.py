@@ -56,13 +56,13 @@ class _Panel:
 
 def _columns(calibration: Calibration) -> tuple[list[_Panel], list[_Panel]]:
     """Errors on the left; on the right, what is lost and asked, and how often the whole range is cleared."""
-    valid, broken = (_erring(calibration, is_valid=promised) for promised in (True, False))
+    valid, broken = (_erring(calibration, is_valid=expected) for expected in (True, False))
     clear = [law for law in calibration.laws if any(_of(calibration, law, lambda result: not result.can_err))]
     lossy = any(_is_lossy(result) for result in calibration.results)
     upper, lower = max(_FEWEST_ROWS, len(valid)), max(_FEWEST_ROWS, len(broken), len(clear))
     return (
         [
-            *([_Panel(rows=upper, draw=partial(_promised, calibration, valid))] if valid else []),
+            *([_Panel(rows=upper, draw=partial(_bounded, calibration, valid))] if valid else []),
             *([_Panel(rows=lower, draw=partial(_warned, calibration, broken))] if broken else []),
         ],
         [
@@ -72,13 +72,13 @@ def _columns(calibration: Calibration) -> tuple[list[_Panel], list[_Panel]]:
     )
 
 
-def _promised(calibration: Calibration, laws: Sequence[str], axes: Axes) -> None:
-    title = f"Error where at most {calibration.plan.alpha:.0%} is promised"
+def _bounded(calibration: Calibration, laws: Sequence[str], axes: Axes) -> None:
+    title = f"Error where at most {calibration.plan.alpha:.0%} is expected"
     _errors(calibration, laws, axes, title=title)
 
 
 def _warned(calibration: Calibration, laws: Sequence[str], axes: Axes) -> None:
-    _errors(calibration, laws, axes, title="Error where nothing is promised (warning examples)")
+    _errors(calibration, laws, axes, title="Error where the bound does not hold")
 
 
 def _errors(calibration: Calibration, laws: Sequence[str], axes: Axes, *, title: str) -> None:
@@ -137,7 +137,7 @@ def _rows(
 
 
 def _costs(calibration: Calibration, axes: Axes) -> None:
-    """Every law that falls, and that is promised something, by every design in which half of the runs have a cap."""
+    """Every law that falls and is expected to keep the bound, by every design in which half of the runs have a cap."""
     from matplotlib.ticker import FuncFormatter
 
     for result in calibration.results:
