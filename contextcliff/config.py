@@ -19,9 +19,10 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
+from contextcliff.config_errors import explain, shown_setting
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, one_line
+from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -42,7 +43,6 @@ _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "search", "output_dir")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
-_LONGEST_VALUE = 80
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -125,7 +125,7 @@ def build(cls: type, values: Mapping[str, object], *, group: str) -> object:
     try:
         return TypeAdapter(cls).validate_python(dict(values))
     except ValidationError as error:
-        raise ConfigError(_explain(error, cls, group)) from error
+        raise ConfigError(explain(error, cls, group)) from error
 
 
 def _resolved(config: DictConfig) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
     value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
     message = str(error.msg).splitlines()[0]
     within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
-    return f"{key}={_shown_value(value)}: {within[1] if within else message}; give a value, or a key that there is"
+    return f"{key}={shown_setting(value)}: {within[1] if within else message}; give a value, or a key that there is"
 
 
 def _build_annotator(group: str, node: object) -> object | None:
@@ -196,42 +196,6 @@ def _class_at(target: str, group: str) -> type:
     return named
 
 
-def _explain(error: ValidationError, cls: type, group: str) -> str:
-    first = error.errors(include_url=False)[0]
-    key = _key_path(group, first["loc"])
-    match first["type"]:
-        case "unexpected_keyword_argument" | "extra_forbidden":
-            siblings = _known_keys(cls, group, first["loc"][:-1])
-            return f"{key}: unknown key; {hint(key, siblings)}"
-        case "missing" | "missing_argument" | "missing_keyword_only_argument":
-            return f"{key}: missing; give {key}=VALUE"
-        case "value_error":
-            return str(first["ctx"]["error"])
-        case "tuple_type" | "list_type":
-            return f"{key}={_shown_value(first['input'])}: must be a list; write {key}=[A,B]"
-        case "too_short" | "string_too_short":
-            return f"{key}={_shown_value(first['input'])}: must not be empty"
-        case _:
-            message = first["msg"].replace("Input should be", "must be")
-            return f"{key}={_shown_value(first['input'])}: {message}"
-
-
-def _key_path(group: str, location: Sequence[int | str]) -> str:
-    path = group
-    for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path
-
-
-def _known_keys(cls: type, group: str, location: Sequence[int | str]) -> list[str]:
-    from dataclasses import fields, is_dataclass
-    from typing import get_type_hints
-
-    for part in location:
-        cls = get_type_hints(cls).get(str(part), cls)
-    return [_key_path(group, (*location, field.name)) for field in fields(cls)] if is_dataclass(cls) else []
-
-
 def _refuse_unknown(values: Mapping[str, object], known: Sequence[str], *, prefix: str) -> None:
     for key in values:
         if key not in known:
@@ -266,9 +230,3 @@ def _as_shown(value: object) -> object:
             return shown_value(value)
         case _:
             return value
-
-
-def _shown_value(value: object) -> str:
-    """A value as it is typed in YAML, cut to a length that an error message can hold."""
-    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return one_line(text, longest=_LONGEST_VALUE)

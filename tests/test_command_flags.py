@@ -57,7 +57,7 @@ SHOWN = {
     ("--hydra-help",): "Hydra",
     ("--cfg", "job"): "context_window: 8192",
     ("-c", "hydra"): "sweeper:",
-    ("--cfg", "job", "--resolve", "-p", "task"): "trials: 4",
+    ("--cfg", "job", "--resolve", "-p", "task"): "trials: auto",
     ("task=qa", "--cfg", "job", "task.repeats=7"): "repeats: 7",
     ("--info", "searchpath"): "Config search path",
     ("-i", "defaults"): "essays",

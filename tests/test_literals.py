@@ -19,15 +19,27 @@ from tests.test_shipped_configuration import OPTIONS
 WRONG = "emoji"
 
 
-def literals(cls: type, prefix: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Every key of a class, and of the classes in it, that takes one of a few words."""
+def literals(cls: type, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every key of a class, and of the classes in it, that takes one of a few words, and how the words are listed."""
     hints = get_type_hints(cls, include_extras=True)
     for field in fields(cls):
-        for kind in alternatives(hints[field.name]):
+        kinds = [kind for kind in alternatives(hints[field.name]) if kind is not types.NoneType]
+        for kind in kinds:
             if get_origin(kind) is Literal:
-                yield f"{prefix}{field.name}", get_args(kind)
+                yield (
+                    f"{prefix}{field.name}",
+                    listed(get_args(kind), beside=[other for other in kinds if other != kind]),
+                )
             elif isinstance(kind, type) and is_dataclass(kind):
                 yield from literals(kind, f"{prefix}{field.name}.")
+
+
+def listed(words: tuple[Any, ...], *, beside: list[Any]) -> str:
+    if beside:
+        assert beside == [int]
+        return " or ".join([*words, "a whole number above 0"])
+    *first, final = [repr(word) for word in words]
+    return f"{', '.join(first)} or {final}" if first else final
 
 
 def alternatives(kind: Any) -> Iterator[Any]:
@@ -40,26 +52,24 @@ def alternatives(kind: Any) -> Iterator[Any]:
         yield kind
 
 
-def cases() -> list[tuple[str, str, str, tuple[Any, ...]]]:
+def cases() -> list[tuple[str, str, str, str]]:
     found = []
     for group, option in OPTIONS:
         values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / group / f"{option}.yaml"), resolve=False)
         target = values.get("_target_")
         if target is not None:
-            found += [(group, option, key, words) for key, words in literals(_class_at(target, group))]
+            found += [(group, option, key, allowed) for key, allowed in literals(_class_at(target, group))]
     return found
 
 
-@pytest.mark.parametrize(("group", "option", "key", "words"), cases(), ids=lambda part: str(part)[:40])
-def test_a_wrong_word_lists_the_right_ones(group: str, option: str, key: str, words: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize(("group", "option", "key", "allowed"), cases(), ids=lambda part: str(part)[:40])
+def test_a_wrong_word_lists_the_right_ones(group: str, option: str, key: str, allowed: str) -> None:
     node: Any = OmegaConf.to_container(composed(f"{group}={option}")[group], resolve=True)
     section = node
     *parents, last = key.split(".")
     for parent in parents:
         section = section[parent]
     section[last] = WRONG
-    *first, final = [repr(word) for word in words]
-    listed = f"{', '.join(first)} or {final}" if first else final
     with pytest.raises(ConfigError) as raised:
         _build_group(group, node)
-    assert str(raised.value) == f"{group}.{key}={WRONG}: must be {listed}"
+    assert str(raised.value) == f"{group}.{key}={WRONG}: must be {allowed}"

@@ -123,7 +123,7 @@ def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
 def _task(task: Task) -> Mapping[str, object]:
     if not is_dataclass(task) or isinstance(task, type):
         return {}
-    asked = {*task.identity(), _WRITTEN_BESIDE}
+    asked = {*task.identity(), *task.idle, _WRITTEN_BESIDE}
     return {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
 
 

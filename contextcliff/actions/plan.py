@@ -10,7 +10,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
-from contextcliff.actions.prepare_run import Prepared, deployment, prepare
+from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.search_ahead import search_ahead
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
@@ -36,6 +36,7 @@ class MakePlan:
         from contextcliff.reporting.plan_report import render_plan, write_plan
 
         invocation.identify()
+        check_search(invocation)
         download = invocation.engine.download(invocation.model)
         with Store(invocation.output_dir) as store:
 

@@ -146,6 +146,12 @@ def prepare(
     )
 
 
+def check_search(invocation: Invocation) -> None:
+    """Raise `ConfigError` for a search that could decide nothing, before a store is opened or a server asked."""
+    if invocation.task.is_searched:
+        search_rule(invocation)
+
+
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis

@@ -12,7 +12,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
 from contextcliff.actions.annotate_run import annotate, ask_annotators
 from contextcliff.actions.naming import require_the_same, settled
-from contextcliff.actions.prepare_run import deployment
+from contextcliff.actions.prepare_run import check_search, deployment
 from contextcliff.actions.report_run import report_run
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
@@ -67,6 +67,7 @@ def _check(invocation: Invocation) -> None:
     """Raise `ConfigError` for what can't be run, before a store is opened or a server asked."""
     invocation.identify()
     deployment(invocation)
+    check_search(invocation)
     if isinstance(invocation.engine, ServerEngine):
         invocation.engine.check()
     if invocation.judge is not None:

@@ -58,8 +58,9 @@ class SearchRun:
 
     @property
     def _ahead(self) -> int:
+        """By default twice what is under way at once: a block waits for the slowest of its answers."""
         engine = self.invocation.engine
-        return engine.concurrency if engine.speculation is None else engine.speculation
+        return 2 * engine.concurrency if engine.speculation is None else engine.speculation
 
     def _build(self, key: BlockKey) -> Sequence[PlannedSample]:
         """The samples of a block, with the controls that no block had before it."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import BlockEvidence, Decision, Search, SearchPlan, TestedLength
@@ -114,23 +114,9 @@ def _mean(text: Sequence[Score]) -> Score:
 
 def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
     """Replay the search over the blocks that are answered, up to the first that is not."""
-    steps = list(_Walker(plan=plan, rule=rule, blocks=blocks).walk())
+    steps = list(Walker(plan=plan, rule=rule, blocks=blocks).walk())
     tested = tuple(tested for tested, _ in steps)
     return Followed(search=Search(plan=plan, tested=tested), wanted=steps[-1][1] if steps else ())
-
-
-def blocks_ahead(
-    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
-) -> tuple[BlockKey, ...]:
-    """The next blocks, at most `most`, that the search wants if every block turns out like its length so far.
-
-    The first ones are those that it wants now. Blocks behind these that are answered already are among them: no
-    decision rests on them yet.
-    """
-    walker = _GuessingWalker(plan=plan, rule=rule, blocks=blocks, most=most)
-    for _ in walker.walk():
-        pass
-    return tuple(walker.ahead)
 
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
@@ -170,7 +156,9 @@ def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Walker:
+class Walker:
+    """Goes the way of a search, as far as its blocks are answered."""
+
     plan: SearchPlan
     rule: SearchRule
     blocks: Mapping[BlockKey, BlockScores]
@@ -180,7 +168,7 @@ class _Walker:
         low: int | None = None
         high: TestedLength | None = None
         for length in self.plan.lengths:
-            tested, wanted = self._test(length, failures=0)
+            tested, wanted = self.test(length, failures=0)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -196,7 +184,7 @@ class _Walker:
         resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
-            tested, wanted = self._test(middle, failures=failures)
+            tested, wanted = self.test(middle, failures=failures)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -205,23 +193,24 @@ class _Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def _test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+    def test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+        """How a length is decided, after so many failures, and the blocks that it still needs."""
         alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
         wanted: tuple[BlockKey, ...] = ()
 
-        def answered() -> Iterator[Block]:  # up to the block that decides, and none behind it
+        def gains() -> Iterator[Block]:  # up to the block that decides, and none behind it
             nonlocal wanted
             for index in range(self.plan.most_blocks):
-                needed = self._needed(length, index)
-                wanted = self._lacking(needed)
+                needed = self.needed_for(length, index)
+                wanted = self.lacking(needed)
                 if wanted:
                     return
                 yield self._gains(needed)
 
         decided = decision_of(
-            answered(),
+            gains(),
             above=SHARE_ABOVE if self.rule.relative else ABOVE,
             below=SHARE_BELOW if self.rule.relative else BELOW,
             alpha=alpha,
@@ -238,32 +227,33 @@ class _Walker:
         scored, total = 0, 0.0
         for index in range(self.plan.most_blocks):
             key = BlockKey(context_tokens=length, index=index)
-            if self._lacking((key,)):
+            if self.lacking((key,)):
                 return self._tested(length, alpha, "open", 0, (), index), (key,)
-            known = [score for text in self._answered(key).texts for score in text if score is not None]
+            known = [score for text in self.answered(key).texts for score in text if score is not None]
             scored, total = scored + len(known), total + math.fsum(known)
             if scored >= BASELINE_SAMPLES and total > 0.0:
                 return self._tested(length, alpha, "baseline", 0, (), index + 1), ()
         return self._tested(length, alpha, "unsettled", 0, (), self.plan.most_blocks), ()
 
-    def _needed(self, length: int, index: int) -> tuple[BlockKey, ...]:
+    def needed_for(self, length: int, index: int) -> tuple[BlockKey, ...]:
         """The block of a length, and the baseline's with the same coordinates where it is compared with one."""
         own = BlockKey(context_tokens=length, index=index)
         return (BlockKey(context_tokens=self.plan.lengths[0], index=index), own) if self.rule.relative else (own,)
 
-    def _lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
+    def lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
         """Those of the blocks that are not answered."""
         return tuple(key for key in needed if key not in self.blocks)
 
-    def _answered(self, key: BlockKey) -> BlockScores:
+    def answered(self, key: BlockKey) -> BlockScores:
+        """The scores of a block that is not lacking."""
         return self.blocks[key]
 
     def _gains(self, needed: Sequence[BlockKey]) -> Block:
         """What the bets win by a block, for a mean above the threshold and for one below it."""
-        own = self._answered(needed[-1])
+        own = self.answered(needed[-1])
         if not self.rule.relative:
             return clustered_block(own.texts, self.rule.threshold)
-        pairs = zip(own.scores, self._answered(needed[0]).scores, strict=True)
+        pairs = zip(own.scores, self.answered(needed[0]).scores, strict=True)
         return paired_block(tuple(pairs), self.rule.threshold)
 
     def _tested(
@@ -284,35 +274,3 @@ class _Walker:
             blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _GuessingWalker(_Walker):
-    """Goes on behind the last answered block with guesses, and notes the blocks that it comes to, at most `most`."""
-
-    most: int
-    ahead: dict[BlockKey, None] = field(default_factory=dict)
-    _guesses: dict[int, BlockScores] = field(default_factory=dict)
-
-    def _lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
-        # With a baseline its blocks may have been used long before: they are ahead only where they are lacking.
-        behind = [key for key in needed if key in self.blocks and (not self.ahead or key != needed[-1])]
-        new = tuple(key for key in needed if key not in behind and key not in self.ahead)
-        for key in new:
-            if len(self.ahead) == self.most:
-                return new
-            self.ahead[key] = None
-        return ()
-
-    def _answered(self, key: BlockKey) -> BlockScores:
-        return self.blocks[key] if key in self.blocks else self._guess(key.context_tokens)
-
-    def _guess(self, length: int) -> BlockScores:
-        """A block as good as the nearest length that is no longer, or perfect where none is."""
-        if length not in self._guesses:
-            shorter = [known for known in self.blocks if known.context_tokens <= length]
-            nearest = max((known.context_tokens for known in shorter), default=None)
-            near = [self.blocks[known] for known in shorter if known.context_tokens == nearest]
-            scores = [score or 0.0 for block in near for score in block.scores]
-            self._guesses[length] = even_block(self.plan, math.fsum(scores) / len(scores) if scores else 1.0)
-        return self._guesses[length]

@@ -93,7 +93,7 @@ class Engine(Protocol):
 
     @property
     def speculation(self) -> int | None:
-        """Samples that a search may ask ahead of its decisions; None: as many as `concurrency`."""
+        """Samples that a search may ask ahead of its decisions; None: twice `concurrency`."""
         ...
 
     @property

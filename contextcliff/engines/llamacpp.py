@@ -54,7 +54,7 @@ class LlamaCpp:
     tokens_in_flight: PositiveInt | None = None
     """Most tokens, prompts and answers together, of all requests in flight; each slot has a cache of its own."""
     speculation: NonNegativeInt | None = 0
-    """Samples that a search asks ahead of its decisions; None: as many as `concurrency`."""
+    """Samples that a search asks ahead of its decisions; None: twice `concurrency`."""
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     timeout_s: PositiveFloat = 600.0
     """Longest silence in seconds; the prefill of a long prompt is silent."""

@@ -14,9 +14,9 @@ from contextcliff.analysis.search import (
     Followed,
     SearchRule,
     block_scores,
-    blocks_ahead,
     follow,
 )
+from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search import LengthStanding, Search, SearchPlan, TestedLength

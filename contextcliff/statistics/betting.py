@@ -26,13 +26,12 @@ block, and no dependency of this project has such bets.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 _ROUNDING = 1e-9
-_LARGEST_LOG = math.log(np.finfo(np.float64).max)
+_LARGEST_LOG = math.log(sys.float_info.max)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,13 +69,13 @@ class Wealth:
 
         Raises ValueError for a gain below −1, with which more would be lost than was staked.
         """
-        block = np.asarray(gains, dtype=np.float64)
-        if block.size and not block.min() >= -1.0 - _ROUNDING:
-            raise ValueError(f"a gain per unit staked is a number not below -1, not {block.min()}")
-        logs = np.log1p(np.asarray(self.bets.stakes)[:, None] * block[None, :]).sum(axis=1)
+        for gain in gains:
+            if not gain >= -1.0 - _ROUNDING:
+                raise ValueError(f"a gain per unit staked is a number not below -1, not {gain}")
+        logs = (math.fsum(math.log1p(stake * gain) for gain in gains) for stake in self.bets.stakes)
         return Wealth(
             bets=self.bets,
-            log_products=tuple(before + float(log) for before, log in zip(self.log_products, logs, strict=True)),
+            log_products=tuple(before + log for before, log in zip(self.log_products, logs, strict=True)),
         )
 
     @property
@@ -92,4 +91,4 @@ def log_of_mixture(weights: Sequence[float], logs: Sequence[float]) -> float:
 
 def e_value_of(log_e_value: float) -> float:
     """The e-value itself; beyond the range of a float the largest float, which JSON can hold and infinity can't."""
-    return math.exp(log_e_value) if log_e_value < _LARGEST_LOG else float(np.finfo(np.float64).max)
+    return math.exp(log_e_value) if log_e_value < _LARGEST_LOG else sys.float_info.max

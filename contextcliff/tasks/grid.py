@@ -171,13 +171,9 @@ class DesignedLengths(Task):
         """Most blocks at a length of a search."""
         return self.max_trials // self.block_samples
 
-    def identity(self) -> Mapping[str, object]:
-        """Without the keys of a search where there is none."""
-        return {key: value for key, value in super().identity().items() if key not in self._idle}
-
     @property
-    def _idle(self) -> tuple[str, ...]:
-        """Keys that change nothing."""
+    def idle(self) -> tuple[str, ...]:
+        """The keys of a search where there is none."""
         return () if self.trials == "auto" else ("max_trials", "resolution")
 
     @property

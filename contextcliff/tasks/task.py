@@ -139,8 +139,14 @@ class Task(ABC):
         return ()
 
     def identity(self) -> Mapping[str, object]:
-        """What determines the samples, for the run's fingerprint: every key but those of `not_asked`."""
-        return {"task": self.name, **configured(cast("DataclassInstance", self), but=self.not_asked)}
+        """What determines the samples, for the run's fingerprint: every key but those of `not_asked` and `idle`."""
+        unasked = (*self.not_asked, *self.idle)
+        return {"task": self.name, **configured(cast("DataclassInstance", self), but=unasked)}
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Keys that change nothing as the others are set."""
+        return ()
 
     @property
     def is_searched(self) -> bool:

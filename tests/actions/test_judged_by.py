@@ -38,6 +38,7 @@ def rule(*overrides: str, drawn: DrawnBins | None = None) -> dict[str, str]:
         ((), ("analysis.baseline_tokens=600",)),
         ((), ("task.save_contexts=true", "reporting.dpi=90", "budget.tokens=9", "engine.concurrency=9")),
         ((), ("tracking=none", "label=another", "task.trials=9", "kv_policy=q8_0", "model=qwen")),
+        (("task.trials=4",), ("task.trials=4", "task.max_trials=99", "task.resolution=9")),
         (JUDGE, (*JUDGE, "judge.engine.concurrency=3")),
         (VECTORS, (*VECTORS, "embedding.batch=3", "embedding.timeout_s=9")),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -166,38 +167,55 @@ def costing(tokens: int) -> Generation:
     )
 
 
-def sent_within(metered: Meter, generation: Generation | None) -> int:
-    """How many samples go out, one after the other, if each ends so."""
+def one_by_one(metered: Meter, generation: Callable[[PlannedSample], Generation | None]) -> int:
+    """How many can be paid, each settled before the next one is sent."""
     sent = 0
     for item in PLANNED:
         if not metered.reserve(item):
             break
+        metered.settle(item, generation(item))
         sent += 1
-        metered.settle(item, generation)
     return sent
 
 
 def test_a_budget_that_real_counts_use_up_stops_the_run() -> None:
     metered = meter(tokens=6 * 310)
-    assert sent_within(metered, costing(3 * SAMPLES[0].built_tokens)) == 2
+    assert one_by_one(metered, lambda item: costing(3 * item.sample.built_tokens)) == 2
     assert metered.ran_out
 
 
 def test_a_budget_that_real_counts_leave_room_in_lasts() -> None:
     metered = meter(tokens=3 * 320)
-    assert sent_within(metered, said("9")) == len(PLANNED)
+    assert one_by_one(metered, lambda _: said("9")) == len(PLANNED)
     assert not metered.ran_out
 
 
-def test_what_is_in_flight_counts_at_its_worst() -> None:
+def test_what_is_in_flight_counts_at_its_worst_and_may_give_some_of_it_back() -> None:
     metered = meter(usd=3.5 * 310)
-    assert [metered.reserve(item) for item in PLANNED] == [True] * 3 + [False] * 3
-    assert not metered.ran_out  # what is under way may take less, and leave room for the others
+    assert [metered.reserve(item) for item in PLANNED[:4]] == [True, True, True, False]
+    assert not metered.ran_out
+    metered.settle(PLANNED[0], said("9"))
+    assert metered.reserve(PLANNED[3])
+
+
+def test_a_budget_has_run_out_where_nothing_under_way_can_give_some_of_it_back() -> None:
+    metered = meter(usd=0.5 * 310)
+    assert not metered.reserve(PLANNED[0])
+    assert metered.ran_out
+
+
+def test_when_the_time_is_over_nothing_more_is_sent() -> None:
+    now = [0.0]
+    metered = Meter(Budget(minutes=1.0), Price(), sampling=Sampling(), clock=lambda: now[0])
+    assert metered.reserve(PLANNED[0])
+    now[0] = 60.0
+    assert not metered.reserve(PLANNED[1])
+    assert metered.ran_out
 
 
 def test_a_sample_without_an_answer_keeps_its_worst() -> None:
     metered = meter(tokens=2 * 310)
-    assert sent_within(metered, None) == 2
+    assert one_by_one(metered, lambda _: None) < len(PLANNED)
     assert metered.ran_out
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, reports, samples
 
+FIXED = (*SIMULATED, "task.trials=4", "task.haystacks=1")
 BIN_KEYS = {
     *"min_tokens median_tokens max_tokens n_samples n_unscored mean ci_low ci_high std failure_rate failures".split(),
     *"ttft_ms_median latency_ms_median".split(),
@@ -33,7 +34,7 @@ SAMPLE_KEYS = {
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("finished")
-    assert contextcliff(*SIMULATED, *DRAWN, cwd=folder).returncode == 0
+    assert contextcliff(*FIXED, *DRAWN, cwd=folder).returncode == 0
     return folder
 
 
@@ -49,7 +50,7 @@ def test_the_report_has_every_field_of_schema_1(finished: Path) -> None:
 def test_the_counts_add_up(finished: Path) -> None:
     (report,) = reports(finished)
     counts = report["counts"]
-    assert counts["planned"] == counts["completed"] + counts["unscored"] == 120
+    assert counts["planned"] == counts["completed"] + counts["unscored"] == 132
     assert sum(found["n_samples"] + found["n_unscored"] for found in report["bins"]) == counts["planned"]
     assert len(samples(finished)) == counts["planned"]
     usage = report["usage"]
@@ -92,9 +93,9 @@ def test_without_figures_none_is_drawn_and_those_of_an_earlier_report_are_remove
 @pytest.mark.slow
 def test_the_same_command_again_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
     first, second = (
-        (contextcliff(*SIMULATED, cwd=tmp_path), reports(tmp_path)[0], samples(tmp_path))[1:] for _ in range(2)
+        (contextcliff(*FIXED, cwd=tmp_path), reports(tmp_path)[0], samples(tmp_path))[1:] for _ in range(2)
     )
-    assert (first[0]["counts"]["reused"], second[0]["counts"]["reused"]) == (0, 120)
+    assert (first[0]["counts"]["reused"], second[0]["counts"]["reused"]) == (0, 132)
     assert first[1] == second[1]
     assert first[0]["bins"] == second[0]["bins"]
     assert first[0]["run_id"] == second[0]["run_id"]
@@ -105,7 +106,7 @@ def test_more_trials_ask_only_what_is_new(tmp_path: Path) -> None:
     contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
     contextcliff(*SIMULATED, "task.trials=2", cwd=tmp_path)
     reused = {report["counts"]["planned"]: report["counts"]["reused"] for report in reports(tmp_path)}
-    assert reused == {30: 0, 60: 30}
+    assert reused == {33: 0, 66: 33}
 
 
 @pytest.mark.slow
@@ -139,10 +140,10 @@ def test_a_label_with_another_configuration_is_refused_before_anything_is_sent(t
 
 @pytest.mark.slow
 def test_analyze_judges_again_without_a_model(tmp_path: Path) -> None:
-    contextcliff(*SIMULATED, "engine.law=flat", "engine.ceiling=0.93", cwd=tmp_path)
+    contextcliff(*FIXED, "engine.law=flat", "engine.ceiling=0.93", cwd=tmp_path)
     (before,) = reports(tmp_path)
     done = contextcliff(
-        *SIMULATED,
+        *FIXED,
         "engine.law=flat",
         "engine.ceiling=0.93",
         "action=analyze",
@@ -155,7 +156,7 @@ def test_analyze_judges_again_without_a_model(tmp_path: Path) -> None:
     assert first == before
     assert (before["safe_cap"]["threshold"], after["safe_cap"]["threshold"]) == (0.8, 0.5)
     assert before["bins"][0]["mean"] == after["bins"][0]["mean"]
-    assert after["counts"]["reused"] == after["counts"]["planned"] == 120
+    assert after["counts"]["reused"] == after["counts"]["planned"] == 132
     assert after["usage"]["wall_s"] == before["usage"]["wall_s"]
 
 
@@ -176,7 +177,7 @@ def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path)
     assert done.stderr.count("\n") == 1
     again = "python -m contextcliff " + " ".join((*overrides, "action=analyze"))
     assert done.stderr.endswith(f"upload them later with: {again}\n")
-    assert reports(tmp_path)[0]["counts"]["completed"] == 30
+    assert reports(tmp_path)[0]["counts"]["completed"] == 33
     (tmp_path / "db").unlink()
     later = contextcliff(*overrides, "action=analyze", cwd=tmp_path)
     assert (later.returncode, later.stderr) == (0, "")
@@ -234,9 +235,9 @@ def kept(store: Path) -> int:
 # Long prompts and many of them, so that there is a middle to be interrupted in, also on a busy machine.
 LONG = (
     *(*SIMULATED, "engine.concurrency=1", "dataset=synthetic", "model=qwen"),
-    *("task.lengths=[16000,30000]", "task.trials=20"),
+    *("task.lengths=[16000,30000]", "task.trials=20", "task.haystacks=1"),
 )
-ALL = 400
+ALL = 440
 
 
 def test_ctrl_c_stops_cleanly_with_a_report_that_says_it_is_partial(tmp_path: Path) -> None:

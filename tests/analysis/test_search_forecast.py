@@ -38,7 +38,7 @@ NEEDLES = SearchRule(threshold=0.8, relative=False, confidence=0.95)
 def enumerated(rate: float) -> tuple[float, float]:
     """Chance that a length of `SMALL` passes, and the blocks to expect there, over all answers that there can be."""
     passes = blocks = 0.0
-    chances = stats.binom.pmf(range(4), 3, rate)
+    chances = [float(stats.binom.pmf(right, 3, rate)) for right in range(4)]
     for rights in itertools.product(range(4), repeat=4):
         chance = math.prod(chances[right] for right in rights)
         scores = [(1.0,) * right + (0.0,) * (3 - right) for right in rights]

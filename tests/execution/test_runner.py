@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from contextcliff.engines.engine import OnToken, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import FixedSource
 from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
@@ -39,6 +41,9 @@ class Scripted:
     attempts: Counter[str] = field(default_factory=Counter)
     under_way: int = 0
     most_under_way: int = 0
+    tokens: int = 0
+    most_tokens: int = 0
+    """Of the prompts under way and the longest answers they may have."""
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
@@ -47,11 +52,16 @@ class Scripted:
         self.attempts[sample.sample_id] += 1
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
+        tokens = sample.built_tokens + sampling.generated_tokens
+        self.tokens += tokens
+        self.most_tokens = max(self.most_tokens, self.tokens)
         try:
             await asyncio.sleep(0.002)
-            return self.behaviour(sample, self.attempts[sample.sample_id])
+            generation = self.behaviour(sample, self.attempts[sample.sample_id])
+            return replace(generation, prompt_tokens=sample.built_tokens)  # nothing was cut
         finally:
             self.under_way -= 1
+            self.tokens -= tokens
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +69,14 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "_exponential", lambda _: 0.0)
 
 
-def execute(session: Scripted, folder: Path, *, concurrency: int = 3, max_retries: int = 2) -> list[Outcome]:
+def execute(
+    session: Scripted,
+    folder: Path,
+    *,
+    concurrency: int = 3,
+    max_retries: int = 2,
+    tokens_in_flight: int | None = None,
+) -> list[Outcome]:
     async def all_of_it(store: Store) -> list[Outcome]:
         runner = Runner(
             session=session,
@@ -69,9 +86,10 @@ def execute(session: Scripted, folder: Path, *, concurrency: int = 3, max_retrie
             run_id="run",
             concurrency=concurrency,
             max_retries=max_retries,
+            tokens_in_flight=tokens_in_flight,
         )
         outcomes = []
-        async for outcome in runner.execute(PLANNED):
+        async for outcome in runner.execute(FixedSource(PLANNED)):
             if outcome.generation is not None:
                 kept = Store(folder)  # another connection sees only what is durable
                 key = next(item.key for item in PLANNED if item.sample == outcome.sample)
@@ -97,6 +115,26 @@ def test_no_more_are_under_way_than_allowed(tmp_path: Path) -> None:
     session = Scripted(right)
     execute(session, tmp_path, concurrency=3)
     assert session.most_under_way == 3
+
+
+def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_path: Path) -> None:
+    longest = max(item.sample.built_tokens for item in PLANNED) + Sampling().generated_tokens
+    two = Scripted(right)
+    assert len(execute(two, tmp_path / "two", concurrency=8, tokens_in_flight=2 * longest)) == len(PLANNED)
+    assert two.most_under_way == 2
+    assert two.most_tokens <= 2 * longest
+    alone = Scripted(right)
+    assert len(execute(alone, tmp_path / "alone", concurrency=8, tokens_in_flight=1)) == len(PLANNED)
+    assert alone.most_under_way == 1
+
+
+def test_an_answer_to_a_prompt_that_the_server_cut_is_unscored_at_once(tmp_path: Path) -> None:
+    @dataclass
+    class Cutting(Scripted):
+        async def generate(self, *given: Any, **named: Any) -> Generation:
+            return replace(await Scripted.generate(self, *given, **named), prompt_tokens=10)
+
+    assert {outcome.unscored for outcome in execute(Cutting(right), tmp_path)} == {"truncated"}
 
 
 def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_the_built_length_meets_the_length_asked_for_and_never_exceeds_it(length
 @settings(max_examples=40, deadline=None)
 @given(lengths, depths)
 def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, depth: float) -> None:
-    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1))
+    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1, haystacks=1))
     before, after = passages(sample)
     needle = sample.recipe.user[2]
     city = re.search(r"What is the special magic (\w+) number\?", sample.question)
@@ -46,7 +46,7 @@ def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, 
 
 
 def test_the_needle_lies_at_the_sentence_nearest_to_its_depth() -> None:
-    samples = build(niah(lengths=[2500], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=1))
+    samples = build(niah(lengths=[2500], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=1, haystacks=1))
     text_end = passages(samples[0])[1].end
     places = [passages(sample)[0].end / text_end for sample in samples]
     assert places[0] == 0.0
@@ -56,7 +56,7 @@ def test_the_needle_lies_at_the_sentence_nearest_to_its_depth() -> None:
 
 def test_every_sample_has_its_own_number_and_the_cities_vary() -> None:
     samples = build(niah(lengths=[400, 800], trials=4))
-    assert len({sample.answers for sample in samples}) == len(samples) == 80
+    assert len({sample.answers for sample in samples}) == len(samples) == 88
     assert all(re.fullmatch(r"[1-9]\d{6}", sample.answers[0]) for sample in samples)
     assert len({sample.question for sample in samples}) > 40
     assert len({sample.sample_id for sample in samples}) == len(samples)

@@ -58,7 +58,14 @@ def test_one_novel_in_a_folder_is_taken_and_files_that_are_listed_are_one_text(t
 
 def test_a_report_names_the_texts_that_were_used_and_no_other(tmp_path: Path) -> None:
     folder = novels(tmp_path)
-    few = ("task=niah", "task.lengths=[512]", "task.depths=[0.5]", "task.trials=2", "dataset=documents")
+    few = (
+        "task=niah",
+        "task.lengths=[512]",
+        "task.depths=[0.5]",
+        "task.trials=2",
+        "task.haystacks=1",
+        "dataset=documents",
+    )
     ended = contextcliff(*few, f"dataset.path={folder}", *SIMULATED, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(tmp_path)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from omegaconf import OmegaConf
@@ -35,6 +36,7 @@ OTHER: dict[str, Any] = {
     "length_grid": {"min": 600, "max": 800, "count": 2, "spacing": "log"},
     "depth_grid": {"min": 0.1, "max": 0.9, "count": 2, "spacing": "sigmoid"},
     "length_fractions": [0.2, 0.21], "distances": [0.1], "topics": ["food"], "divisions": 2, "max_count": 9,
+    "haystacks": 3, "resolution": 8,
 }  # fmt: skip
 """Other values of keys whose kind does not tell one."""
 
@@ -99,7 +101,9 @@ def shipped(option: str) -> tuple[Task, dict[str, str]]:
 
 def others(value: Any, kind: Any) -> Iterator[Any]:
     """Other values of a key: every other literal, another number, more words."""
-    if get_origin(kind) is Literal:
+    if get_origin(kind) is Union:
+        yield from (other for inner in get_args(kind) if inner is not NoneType for other in others(value, inner))
+    elif get_origin(kind) is Literal:
         yield from (other for other in get_args(kind) if other != value)
     elif isinstance(value, bool):
         yield not value

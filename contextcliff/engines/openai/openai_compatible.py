@@ -46,7 +46,7 @@ class OpenAICompatible:
     """Most tokens, prompts and answers together, of all requests in flight: a server whose cache overflows fails
     them."""
     speculation: NonNegativeInt | None = None
-    """Samples that a search asks ahead of its decisions; None: as many as `concurrency`."""
+    """Samples that a search asks ahead of its decisions; None: twice `concurrency`."""
     """Most requests in flight at once."""
     timeout_s: PositiveFloat = 300.0
     """Longest silence in seconds; a whole request may take four times that."""

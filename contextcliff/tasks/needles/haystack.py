@@ -163,19 +163,21 @@ class Haystack:
 def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise a whole document, so that contexts of up to `tokens` tokens can begin at any of its sentences.
 
-    A finite text is gone round. The places where contexts begin do not depend on `tokens`, so that another length
-    changes no context.
+    A text that ends within a context is gone round. The places where contexts begin do not depend on `tokens`, so that
+    another length changes no context.
     """
     text = document.text
-    if document.endless:
-        begins = sentence_starts(text[:FRESH_CHARACTERS], language=document.language)
-    else:
-        begins = sentence_starts(text, language=document.language)
-        text = f"{text}{_ROUND}{text[: _characters_for(tokens, text, tokenizer)]}"
+    begins = sentence_starts(text[:FRESH_CHARACTERS] if document.endless else text, language=document.language)
+    tokenised = tokenise(text, tokenizer) if document.endless else None
+    if tokenised is None or tokenised.tokens_between(max(begins), len(text)) < tokens:
+        again = _characters_for(tokens, text, tokenizer)
+        tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer)
+        if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
+            tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer)
     return Haystack(
         document=document,
-        text=tokenise(text, tokenizer),
-        boundaries=sentence_starts(text, language=document.language),
+        text=tokenised,
+        boundaries=sentence_starts(tokenised.text, language=document.language),
         tokenizer=tokenizer,
         starts=tuple(begins),
     )
