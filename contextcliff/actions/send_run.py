@@ -124,7 +124,9 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
         missing = store.missing(prepared.planned)
         judging = _worst_of_judge(invocation, prepared, store)
-        meter.refuse_beyond(missing, beside=judging)
+        # Of a search that was begun it is known only on the way what is missing yet: the budget stops it there.
+        is_begun = prepared.search is not None and store.run(identity.run_id) is not None
+        meter.refuse_beyond([] if is_begun else missing, beside=judging)
         if missing and invocation.reporting.progress:
             _warn(impossible_cap(invocation, identity, prepared))
         if not _agreed(invocation, meter.worst(missing) + judging):
