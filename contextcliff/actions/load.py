@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from contextcliff.execution.budget import answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample
@@ -55,6 +53,8 @@ def load_of_blocks(
 
     `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs.
     """
+    import numpy as np
+
     at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
     for item, asked in with_what_they_go(built):
         at_length[asked.context_tokens].append(item)
