@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from contextcliff.execution.budget import answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample
@@ -54,6 +52,8 @@ def load_of_blocks(
 
     `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs.
     """
+    import numpy as np  # imported late: a wrong key is answered without it
+
     at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
     # A control can be shorter than the samples that it goes with.
     goes_with = {control: item.sample for item in built for control in item.sample.controls}
