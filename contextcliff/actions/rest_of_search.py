@@ -10,7 +10,6 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.load import Load, load_of_blocks, with_what_they_go
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_samples
 from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, follow, perfect_path
-from contextcliff.analysis.search_forecast import expected_blocks, most_blocks
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
@@ -34,12 +33,16 @@ class SearchAhead:
 
     def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
         """Samples at each length, and their load, to expect of a model with these true scores."""
+        from contextcliff.analysis.search_forecast import expected_blocks  # imported late, since it loads numpy
+
         blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
         return {length: count * self.search.plan.block for length, count in blocks.items()}, self._load(blocks)
 
     @property
     def most(self) -> Load:
         """The worst case."""
+        from contextcliff.analysis.search_forecast import most_blocks
+
         return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
 
     def share(self, load: Load) -> float:
