@@ -139,7 +139,7 @@ class Haystack:
         before: str,
         after: str,
     ) -> tuple[int, int]:
-        """Where the text from `start` on ends by a count of the whole prompt: at `end`, or a little off; and that count.
+        """Where the text from `start` on ends by a count of the whole prompt, and that count.
 
         Offsets are exact at the beginning of a text; of servers that only count tokens they are estimates elsewhere.
         """
