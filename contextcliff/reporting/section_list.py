@@ -33,6 +33,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("answer_section.ZonesSection"),
     _core("guide_section.GuideSection"),
     _core("score_section.ScoreSection"),
+    _core("search_section.SearchSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("half_life_section.HalfLifeSection"),

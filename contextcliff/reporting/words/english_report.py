@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
+from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
+    AskedAhead,
     ControlPrompts,
     Crossing,
     GuideRange,
@@ -21,6 +23,7 @@ from contextcliff.reporting.report_facts import (
     PromptTokens,
     SamplesCompleted,
     SamplesUnscored,
+    SearchInShort,
     StoppedEarly,
     ThresholdName,
     Tokens,
@@ -98,6 +101,11 @@ def _overall(fact: Overall) -> str:
 
 
 @say.register
+def _search(fact: SearchInShort) -> str:
+    return standing_line(fact.lengths)
+
+
+@say.register
 def _half_life(fact: HalfLifeInShort) -> str:
     half_life = fact.half_life
     low, high = half_life.ci_low, half_life.ci_high
@@ -163,6 +171,16 @@ def _completed(fact: SamplesCompleted) -> str:
 @say.register
 def _samples_unscored(fact: SamplesUnscored) -> str:
     return f"{fact.unscored:,} of {fact.planned:,}"
+
+
+@say.register
+def _ahead(fact: AskedAhead) -> str:
+    samples = (
+        "1 sample was asked ahead and not needed; it is"
+        if fact.n == 1
+        else (f"{fact.n:,} samples were asked ahead and not needed; they are")
+    )
+    return f"{samples} kept"
 
 
 @say.register

@@ -100,6 +100,8 @@ _LABELS = {
     "Wall time": "所要時間",
     "Samples": "サンプル",
     "Unscored": "未採点",
+    "Ahead": "先行",
+    "Search": "探索",
     "Pilot": "予備実行",
     "Failed attempts": "失敗した試行",
     "Notes": "注記",
