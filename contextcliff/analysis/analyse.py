@@ -42,7 +42,14 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         successes=sum(score == 1.0 for score in scores),
         notes=()
         if sequence is None or threshold is None
-        else notes_of(study.groups, sequence, threshold, study.control_levels, cells),
+        else notes_of(
+            study.groups,
+            sequence,
+            threshold,
+            study.control_levels,
+            cells,
+            begins_anywhere=study.facts.begins_anywhere,
+        ),
         findings=findings,
     )
 
@@ -95,7 +102,8 @@ def sequence_of(
         threshold=settings.threshold,
         relative=relative,
         confidence=settings.confidence,
-        baseline=_baseline(groups, settings, binary=results[0].binary),
+        # A search compares with the shortest length alone.
+        baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
     )
     if search is not None:
         threshold = by_search = SearchThreshold(asked=threshold, search=search)
@@ -141,7 +149,7 @@ def _safe_cap(
         tokens=tokens,
         ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=sequence is not None and sequence.stop is None and not sequence.is_open,
+        censored=tokens is not None and sequence is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window,
         rule="walk_up",
         threshold=settings.threshold,

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockKey, SearchRule, block_scores, blocks_used, complete_blocks, follow
-from contextcliff.analysis.threshold import Threshold
+from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength
@@ -32,6 +32,10 @@ class SearchThreshold:
     @property
     def described(self) -> AskedThreshold:
         return self.asked.described
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self.asked.relative
 
     def decision(self, result: LengthResult) -> Decision:
         """How a length was decided; `open` where it was not tested."""

@@ -15,6 +15,10 @@ BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
 
 
+LOW_BASELINE = 0.2
+"""Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
+
+
 class Threshold(Protocol):
     """The threshold of an analysis, and the tests against it."""
 
@@ -26,6 +30,11 @@ class Threshold(Protocol):
     @property
     def described(self) -> AskedThreshold:
         """The threshold as it was asked for, with its baseline where it has one."""
+        ...
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        """The comparison with a baseline; None where the threshold is a score."""
         ...
 
     @property
@@ -81,6 +90,10 @@ class AbsoluteThreshold:
     def described(self) -> AskedThreshold:
         return AskedThreshold(value=self.threshold, relative=False)
 
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return None
+
     def is_shown_above(self, result: LengthResult) -> bool:
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
 
@@ -127,6 +140,15 @@ class RelativeThreshold:
         return AskedThreshold(
             value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
         )
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the baseline is hardly one."""
+        return self.baseline.bin.mean is not None and self.baseline.bin.mean < LOW_BASELINE
 
     def is_shown_above(self, result: LengthResult) -> bool:
         if not result.scores:

@@ -195,9 +195,19 @@ class NothingScored(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaselineAlone(Fact):
-    """The only length is the baseline itself."""
+    """All lengths are part of the baseline itself; `tokens` is its longest prompt."""
 
     tokens: int
+    n_lengths: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LowBaseline(Fact):
+    """The baseline's score is below `least`: a share of it says nothing, whatever length keeps it."""
+
+    mean: float
+    tokens: int
+    least: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,13 +251,15 @@ class BelowEverywhere(Fact):
 class BelowAtShortest(Fact):
     """The shortest length is shown to be below, and not all longer ones are.
 
-    `recovered_tokens` is a longer length that clears the threshold when it is tested by itself.
+    `recovered_tokens` is a longer length that clears the threshold when it is tested by itself. `is_only`: no longer
+    one was tested, since a search ends there.
     """
 
     threshold: AskedThreshold
     confidence: float
     first: ScoreAt
     recovered_tokens: int | None
+    is_only: bool = False
 
 
 CapReason = (
@@ -255,6 +267,7 @@ CapReason = (
     | NoSamples
     | NothingScored
     | BaselineAlone
+    | LowBaseline
     | NoBaseline
     | ShortestUnscored
     | ZeroBaseline

@@ -15,8 +15,8 @@ from contextcliff.reporting.section import FigureOf, Measurement, Section, from_
 
 _MEANING = (
     "An e-value measures the evidence against a claim: if the claim is true, it reaches 1/α with a chance of at most α,"
-    " however often one looks. It is looked at where a block of samples ends. A length passes where the one against “the"
-    " score is at most the threshold” reaches 1/α; it is below where the one against “the score is at least the"
+    " however often one looks. It is looked at where a block of samples ends. A length passes where the one against"
+    " “the score is at most the threshold” reaches 1/α; it is below where the one against “the score is at least the"
     " threshold” reaches"
 )
 _DECISIONS: Mapping[Decision, str] = {

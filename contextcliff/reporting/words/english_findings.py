@@ -8,9 +8,9 @@ from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -19,6 +19,7 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
@@ -142,14 +143,6 @@ def _unscored(fact: UnscoredSamples) -> str:
 
 
 @say.register
-def _low_baseline(fact: LowBaseline) -> str:
-    return (
-        f"the baseline is a score of {fact.mean:.2f}: this model hardly does the task even with short prompts, so that "
-        "a cap relative to it says little; take an easier task or a larger model"
-    )
-
-
-@say.register
 def _not_monotone(fact: NotMonotone) -> str:
     chance = ", which with so few samples can be chance" if fact.may_be_chance else ""
     return (
@@ -181,6 +174,19 @@ def _uninformative_cells(fact: UninformativeCells) -> str:
 @say.register
 def _one_text(fact: OneText) -> str:
     return f"all samples are cut from one text, “{fact.document_id}”: the claim is about that text"
+
+
+@say.register
+def _all_over_one_text(fact: AllOverOneText) -> str:
+    return f"samples begin all over one text, “{fact.document_id}”: the claim is about prose of its kind"
+
+
+@say.register
+def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+    return (
+        "the search stopped at each length as soon as it was decided: decisions and tested bounds allow for that; "
+        "intervals, half-life and the tests of position do not"
+    )
 
 
 @say.register

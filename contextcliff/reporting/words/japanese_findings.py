@@ -9,9 +9,9 @@ from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve,
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -20,6 +20,7 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
@@ -141,14 +142,6 @@ def _unscored(fact: UnscoredSamples) -> str:
 
 
 @say.register
-def _low_baseline(fact: LowBaseline) -> str:
-    return (
-        f"ベースラインのスコアが {fact.mean:.2f} しかない。短いプロンプトでもこのタスクがほとんどできないモデルなので、"
-        "それに対する相対的な上限はあまり意味を持たない。より易しいタスクか、より大きなモデルを使うこと"
-    )
-
-
-@say.register
 def _not_monotone(fact: NotMonotone) -> str:
     chance = "（サンプルが少ないので偶然かもしれない）" if fact.may_be_chance else ""
     return (
@@ -178,6 +171,19 @@ def _uninformative_cells(fact: UninformativeCells) -> str:
 @say.register
 def _one_text(fact: OneText) -> str:
     return f"すべてのサンプルは一つのテキスト「{fact.document_id}」から切り出した。主張はそのテキストについてのもの"
+
+
+@say.register
+def _all_over_one_text(fact: AllOverOneText) -> str:
+    return f"サンプルは一つのテキスト「{fact.document_id}」のあちこちから始まる。主張はその種の文章についてのもの"
+
+
+@say.register
+def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+    return (
+        "探索は、判定がついた時点で各長さを打ち切る。判定と検定の下限はそれを考慮しているが、区間・半減長・位置の検定は"
+        "考慮していない"
+    )
 
 
 @say.register
