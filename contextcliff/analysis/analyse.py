@@ -19,7 +19,7 @@ from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import Search
+from contextcliff.records.search import THIRDS, Search
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -68,7 +68,9 @@ def study_of(
     """
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
-    if facts.search is not None:
+    if facts.search is None:
+        settings.require_no_search()
+    else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = sequence_of(groups, settings, relative=relative, search=search) if groups else (None, None)
@@ -106,7 +108,11 @@ def sequence_of(
         baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
     )
     if search is not None:
-        threshold = by_search = SearchThreshold(asked=threshold, search=search)
+        threshold = by_search = SearchThreshold(
+            asked=threshold,
+            search=search,
+            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
+        )
         results = tuple(with_sequential_bound(result, by_search) for result in results)
     sequence = fixed_sequence_test(
         results, threshold, settings.confidence, is_open=search is not None and search.is_open
@@ -155,6 +161,7 @@ def _safe_cap(
         threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score,
         relative_to_baseline=relative,
+        every_depth=threshold is not None and threshold.described.every_depth,
         confidence=settings.confidence,
         verdict="insufficient_evidence" if sequence is None else sequence.verdict,
         reason=NoSamples()

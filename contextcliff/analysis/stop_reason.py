@@ -49,7 +49,8 @@ def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: floa
         without_cap = _without_comparison(sequence, baseline)
         if without_cap is not None:
             return without_cap
-    if sequence.cleared == 0 and sequence.degraded and sequence.degraded[0] == 0:
+    by_third = stop is not None and threshold.third_below(stop) is not None
+    if sequence.cleared == 0 and sequence.degraded and sequence.degraded[0] == 0 and not by_third:
         return _below_from_the_start(sequence, threshold, confidence)
     cause = _cause(sequence, threshold, asked, confidence)
     fall = sequence.results[sequence.degraded[0]] if sequence.degraded else None
@@ -131,7 +132,11 @@ def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCaus
         return NotDecided(asked=None if stop is None else planned_at(stop))
     if stop is None:
         return EndOfRange()
-    return Degraded() if threshold.is_shown_below(stop) else MostAsked(asked=planned_at(stop))
+    return (
+        Degraded(third=threshold.third_below(stop))
+        if threshold.is_shown_below(stop)
+        else MostAsked(asked=planned_at(stop))
+    )
 
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:

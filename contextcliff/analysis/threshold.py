@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
+from contextcliff.records.search import ThirdName
 from contextcliff.statistics import observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 
@@ -48,6 +49,10 @@ class Threshold(Protocol):
 
     def is_shown_below(self, result: LengthResult) -> bool:
         """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
+        ...
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:
+        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
         ...
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
@@ -101,6 +106,9 @@ class AbsoluteThreshold:
         if not result.scores:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
@@ -183,6 +191,9 @@ class RelativeThreshold:
             return False
         p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
         return p <= 1.0 - self.confidence
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
         if not evidence.scores:

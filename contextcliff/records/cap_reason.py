@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.search import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
 """What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
@@ -25,6 +26,8 @@ class AskedThreshold:
     baseline_mean: float | None = None
     """None where nothing is known of a baseline yet."""
     baseline_tokens: int | None = None
+    every_depth: bool = False
+    """Whether each third of the depths has to clear it by itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +65,9 @@ class EndOfRange(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Degraded(Fact):
-    """The length is shown to be below the threshold."""
+    """The length is shown to be below the threshold, or a `third` of its depths where each has to clear."""
+
+    third: ThirdName | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

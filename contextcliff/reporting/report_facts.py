@@ -100,6 +100,14 @@ class SearchInShort(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EveryDepthInShort(Fact):
+    """The cap by which each third of the depths clears, where it is not the safe cap, and why."""
+
+    tokens: int | None
+    reason: Fact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLifeInShort(Fact):
     """The half-life with its interval, or why there is none."""
 

@@ -38,6 +38,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("half_life_section.HalfLifeSection"),
     _core("position_section.PositionSection"),
+    _core("every_depth_section.EveryDepthSection"),
     _core("facets_section.FacetsSection"),
     _core("controls_section.ControlsSection"),
     _core("judge_section.JudgeSection"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextcliff.analysis.best_case import LengthsOutOfReach, NoLengthInReach, NothingBeyondBaseline, TooFewForBaseline
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
@@ -54,6 +55,7 @@ from contextcliff.records.cautions import (
 from contextcliff.records.fact import Fact, NoSamples, Said
 
 _SCORE = AskedThreshold(value=0.8, relative=False)
+_MIDDLE = ThirdOfLength(name="middle", low=0.4, high=0.6, n_samples=12, mean=0.4, shown="below")
 
 SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
@@ -440,6 +442,28 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             is_only=True,
         ),
         "at the shortest length, 500 tokens, the score is 0.09 (95% CI 0.02–0.38), below 0.80, and the search ends there; test shorter lengths or an easier task",
+    ),
+    (
+        Stop(
+            threshold=AskedThreshold(value=0.8, relative=False, every_depth=True),
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=0.9, ci_low=0.8, ci_high=0.95),
+            cause=Degraded(third="middle"),
+        ),
+        "every tested length up to 500 tokens clears 0.80 in each third of the depths at 95% confidence; at 1,000 the score is 0.90 (95% CI 0.80–0.95), and the middle third of the depths is below",
+    ),
+    (
+        ThirdsBelow(tokens=1000, thirds=(_MIDDLE,)),
+        "at 1,000 tokens the middle third (0.40, n = 12) of the depths is below the threshold",
+    ),
+    (
+        ThirdsNotShown(tokens=500, samples=(6, 8), can_ask_on=True),
+        "at 500 tokens 6–8 samples of a third of the depths do not show that each clears the threshold; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)",
+    ),
+    (
+        ThirdsNotShown(tokens=500, samples=(12, 12), can_ask_on=False),
+        "at 500 tokens 12 samples of a third of the depths do not show that each clears the threshold",
     ),
     (
         AllOverOneText(document_id="moby-dick"),

@@ -13,6 +13,7 @@ from contextcliff.reporting.report_facts import (
     AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -147,6 +148,8 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (SamplesCompleted(completed=58, planned=60, reused=20), "58 of 60 completed, 20 of them reused"),
     (SamplesUnscored(unscored=2, planned=60), "2 of 60"),
     (ControlPrompts(n=108), "108 prompts"),
+    (EveryDepthInShort(tokens=None, reason=Said(text="1,000 tokens")), "none: 1,000 tokens"),
+    (EveryDepthInShort(tokens=512, reason=Said(text="1,000 tokens")), "512 tokens: 1,000 tokens"),
     (AskedAhead(n=1), "1 sample was asked ahead and not needed; it is kept"),
     (AskedAhead(n=16), "16 samples were asked ahead and not needed; they are kept"),
     (

@@ -49,7 +49,7 @@ def asked_threshold(threshold: AskedThreshold) -> str:
 def _threshold(threshold: AskedThreshold) -> str:
     mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
     baseline = "" if mean is None or tokens is None else f" ({mean:.2f} at {tokens:,} tokens)"
-    return asked_threshold(threshold) + baseline
+    return asked_threshold(threshold) + baseline + (" in each third of the depths" if threshold.every_depth else "")
 
 
 def _score(result: ScoreAt, confidence: float) -> str:
@@ -89,8 +89,10 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+        case EndOfRange() | NoneScored() | Unsettled():
             return ""
+        case Degraded():
+            return "" if cause.third is None else f", and the {cause.third} third of the depths is below"
         case NeitherShown():
             return ", shown neither to clear it nor to be below it"
         case MostAsked():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
@@ -103,6 +104,26 @@ def _tested_position(fact: PositionTested) -> str:
 def _thirds(thirds: Sequence[Third]) -> str:
     means = (f"{third.mean:.2f} in the {third.name} third (n = {third.n_samples})" for third in thirds)
     return f"the mean score is {', '.join(means)}"
+
+
+@say.register
+def _thirds_below(fact: ThirdsBelow) -> str:
+    means = [f"{third.name} third ({figures_of(third)})" for third in fact.thirds]
+    return f"at {fact.tokens:,} tokens the {listed(means)} of the depths {are(len(means))} below the threshold"
+
+
+def figures_of(third: ThirdOfLength) -> str:
+    """`0.40, n = 12`."""
+    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}, n = {third.n_samples}"
+
+
+@say.register
+def _thirds_not_shown(fact: ThirdsNotShown) -> str:
+    samples = f"{span(*fact.samples, 'd')} samples of a third of the depths"
+    short = f"at {fact.tokens:,} tokens {samples} do not show that each clears the threshold"
+    if not fact.can_ask_on:
+        return short
+    return f"{short}; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
 
 
 @say.register

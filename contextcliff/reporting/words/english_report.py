@@ -10,6 +10,7 @@ from contextcliff.reporting.report_facts import (
     AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -60,9 +61,10 @@ def _verdict(fact: VerdictName) -> str:
 
 @say.register
 def _threshold(fact: ThresholdName) -> str:
+    each = " in each third of the depths" if fact.cap.every_depth else ""
     if fact.cap.relative_to_baseline:
-        return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score"
-    return f"a score of {fact.cap.threshold:.2f}"
+        return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score{each}"
+    return f"a score of {fact.cap.threshold:.2f}{each}"
 
 
 @say.register
@@ -103,6 +105,12 @@ def _overall(fact: Overall) -> str:
 @say.register
 def _search(fact: SearchInShort) -> str:
     return standing_line(fact.lengths)
+
+
+@say.register
+def _every_depth(fact: EveryDepthInShort) -> str:
+    cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
+    return f"{cap}: {say(fact.reason)}"
 
 
 @say.register

@@ -39,7 +39,7 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
-from contextcliff.reporting.words.japanese_say import UNITS, amount, counted, portion, say
+from contextcliff.reporting.words.japanese_say import THIRDS, UNITS, amount, counted, portion, say
 
 
 def asked_threshold(threshold: AskedThreshold) -> str:
@@ -50,9 +50,10 @@ def asked_threshold(threshold: AskedThreshold) -> str:
 
 def _threshold(threshold: AskedThreshold) -> str:
     mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
+    each = "（深さの 1/3 ごと）" if threshold.every_depth else ""
     if mean is None or tokens is None:
-        return asked_threshold(threshold)
-    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍"
+        return asked_threshold(threshold) + each
+    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍{each}"
 
 
 def _score(result: ScoreAt, confidence: float) -> str:
@@ -95,8 +96,10 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+        case EndOfRange() | NoneScored() | Unsettled():
             return ""
+        case Degraded():
+            return "" if cause.third is None else f"で、深さの{THIRDS[cause.third]} 1/3 がしきい値を下回る"
         case NeitherShown():
             return "で、しきい値を満たすとも下回るとも示されない"
         case MostAsked():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
@@ -27,7 +28,7 @@ from contextcliff.records.cautions import (
     ZeroOrOneScores,
 )
 from contextcliff.reporting.phrases import confidence_figure, span
-from contextcliff.reporting.words.japanese_say import SHARED, at_lengths, portion, say
+from contextcliff.reporting.words.japanese_say import SHARED, THIRDS, at_lengths, portion, say
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
 _USE = {
@@ -41,7 +42,6 @@ _PATTERNS = {
     "primacy": "前にある根拠ほど見つかりやすい",
     "middle_collapse": "両端の根拠のほうが中央より見つかりやすい",
 }
-_THIRDS = {"first": "前", "middle": "中", "last": "後ろ"}
 
 
 @say.register
@@ -104,8 +104,28 @@ def _position_tested(fact: PositionTested) -> str:
 
 
 def _thirds(thirds: Sequence[Third]) -> str:
-    means = (f"{_THIRDS[third.name]} 1/3 で {third.mean:.2f}（n = {third.n_samples}）" for third in thirds)
+    means = (f"{THIRDS[third.name]} 1/3 で {third.mean:.2f}（n = {third.n_samples}）" for third in thirds)
     return f"平均スコアは{'、'.join(means)}"
+
+
+@say.register
+def _thirds_below(fact: ThirdsBelow) -> str:
+    means = "、".join(f"{THIRDS[third.name]} 1/3（{figures_of(third)}）" for third in fact.thirds)
+    return f"{fact.tokens:,} トークンでは、深さの{means}がしきい値を下回る"
+
+
+def figures_of(third: ThirdOfLength) -> str:
+    """`0.40、n = 12`."""
+    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}、n = {third.n_samples}"
+
+
+@say.register
+def _thirds_not_shown(fact: ThirdsNotShown) -> str:
+    samples = f"深さの 1/3 ごとのサンプル {span(*fact.samples, 'd')} 件"
+    short = f"{fact.tokens:,} トークンでは、{samples}では、それぞれがしきい値を満たすと示せない"
+    if not fact.can_ask_on:
+        return short
+    return f"{short}。探索は平均の判定で打ち切る（analysis.every_depth=true なら 1/3 ごとの判定まで続ける）"
 
 
 @say.register

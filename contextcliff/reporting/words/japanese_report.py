@@ -15,6 +15,7 @@ from contextcliff.reporting.report_facts import (
     AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -77,9 +78,10 @@ def _verdict(fact: VerdictName) -> str:
 
 @say.register
 def _threshold(fact: ThresholdName) -> str:
+    each = "（深さの 1/3 ごと）" if fact.cap.every_depth else ""
     if fact.cap.relative_to_baseline:
-        return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}"
-    return f"スコア {fact.cap.threshold:.2f}"
+        return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}{each}"
+    return f"スコア {fact.cap.threshold:.2f}{each}"
 
 
 @say.register
@@ -133,6 +135,12 @@ def _search(fact: SearchInShort) -> str:
     return "、".join(
         f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
     )
+
+
+@say.register
+def _every_depth(fact: EveryDepthInShort) -> str:
+    cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
+    return f"{cap}。{say(fact.reason)}"
 
 
 @say.register
