@@ -80,6 +80,7 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         judge_right_from=0 if judge is None else judge.right_from,
         embedder=facts.embedder,
         audit=facts.audit,
+        begins_anywhere=invocation.task.begins_anywhere,
         search=facts.search,
     )
 

@@ -97,6 +97,8 @@ def prepare(
         )
     )
     plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
+    if plan is None:
+        invocation.analysis.require_no_search()
     rule = None if plan is None else search_rule(invocation)
     materials = Materials(
         corpus=corpus,

@@ -19,7 +19,7 @@ from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import Search
+from contextcliff.records.search import THIRDS, Search
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -42,7 +42,14 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         successes=sum(score == 1.0 for score in scores),
         notes=()
         if sequence is None or threshold is None
-        else notes_of(study.groups, sequence, threshold, study.control_levels, cells),
+        else notes_of(
+            study.groups,
+            sequence,
+            threshold,
+            study.control_levels,
+            cells,
+            begins_anywhere=study.facts.begins_anywhere,
+        ),
         findings=findings,
     )
 
@@ -61,7 +68,9 @@ def study_of(
     """
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
-    if facts.search is not None:
+    if facts.search is None:
+        settings.require_no_search()
+    else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = sequence_of(groups, settings, relative=relative, search=search) if groups else (None, None)
@@ -95,10 +104,15 @@ def sequence_of(
         threshold=settings.threshold,
         relative=relative,
         confidence=settings.confidence,
-        baseline=_baseline(groups, settings, binary=results[0].binary),
+        # A search compares with the shortest length alone.
+        baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
     )
     if search is not None:
-        threshold = by_search = SearchThreshold(asked=threshold, search=search)
+        threshold = by_search = SearchThreshold(
+            asked=threshold,
+            search=search,
+            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
+        )
         results = tuple(with_sequential_bound(result, by_search) for result in results)
     sequence = fixed_sequence_test(
         results, threshold, settings.confidence, is_open=search is not None and search.is_open
@@ -141,12 +155,13 @@ def _safe_cap(
         tokens=tokens,
         ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=sequence is not None and sequence.stop is None and not sequence.is_open,
+        censored=tokens is not None and sequence is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window,
         rule="walk_up",
         threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score,
         relative_to_baseline=relative,
+        every_depth=threshold is not None and threshold.described.every_depth,
         confidence=settings.confidence,
         verdict="insufficient_evidence" if sequence is None else sequence.verdict,
         reason=NoSamples()

@@ -28,6 +28,17 @@ class AnalysisSettings:
     baseline_tokens: PositiveInt | None = None
     """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""
 
+    every_depth: bool = False
+    """A search asks until each third of the depths is decided, and a length passes only where each clears."""
+
+    def require_no_search(self) -> None:
+        """Raises `ConfigError` where a key asks for what a fixed number of samples can't give."""
+        if self.every_depth:
+            raise ConfigError(
+                "analysis.every_depth=true: asks until each third of the depths is decided, which a fixed number of "
+                "samples can't; give task.trials=auto, or leave it out (caps.any_depth has what the samples show)"
+            )
+
     def search_rule(self, *, relative: bool) -> SearchRule:
         """What a search has to show of a length. Raises `ConfigError` for a threshold that no search can test."""
         if not 0.0 < self.threshold < 1.0 and not (relative and self.threshold == 1.0):
@@ -35,7 +46,9 @@ class AnalysisSettings:
                 f"analysis.threshold={self.threshold:g}: task.trials=auto tests a threshold above 0 and below 1; give "
                 "such a one, or a fixed number of samples, task.trials=N"
             )
-        return SearchRule(threshold=self.threshold, relative=relative, confidence=self.confidence)
+        return SearchRule(
+            threshold=self.threshold, relative=relative, confidence=self.confidence, every_depth=self.every_depth
+        )
 
     def is_relative(self, *, by_default: bool) -> bool:
         """Whether the threshold is a share of the baseline's score; `by_default` is what the task is made for."""

@@ -43,13 +43,12 @@ class TooFewForBaseline(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoLengthInReach(Fact):
-    """So many samples a length cannot show the threshold at any length (beyond a baseline of `baseline_tokens`)."""
+    """So many samples a length cannot show the threshold at any length (beyond the baseline, where there is one)."""
 
     threshold: AskedThreshold
     confidence: float
     planned: SampleCount
     binary: bool
-    baseline_tokens: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,7 +130,6 @@ class BestCase:
                 confidence=self.confidence,
                 planned=self.samples,
                 binary=self._at.binary,
-                baseline_tokens=sequence.cap_tokens,
             )
         return LengthsOutOfReach(
             threshold=threshold.described,

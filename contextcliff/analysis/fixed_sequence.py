@@ -41,6 +41,8 @@ class FixedSequenceTest:
     verdict: Verdict
     is_open: bool = False
     """Whether a search ended before the length at which it stood was decided."""
+    is_withheld: bool = False
+    """Whether what was cleared gives no cap: it is the baseline alone, or is compared with one that is hardly one."""
 
     @property
     def last_cleared(self) -> LengthResult | None:
@@ -54,8 +56,8 @@ class FixedSequenceTest:
 
     @property
     def cap_tokens(self) -> int | None:
-        """Tokens of the longest prompt of the last length shown above the threshold."""
-        return None if self.last_cleared is None else self.last_cleared.bin.max_tokens
+        """Tokens of the longest prompt of the last length shown above the threshold; None also where it is withheld."""
+        return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.max_tokens
 
 
 def fixed_sequence_test(
@@ -70,12 +72,18 @@ def fixed_sequence_test(
     while cleared < len(results) and threshold.is_shown_above(results[cleared]):
         cleared += 1
     degraded = tuple(i for i in range(cleared, len(results)) if is_degraded(results[i], threshold))
+    baseline = threshold.relative
+    is_alone = baseline is not None and cleared <= len(baseline.members)
+    is_low = baseline is not None and baseline.is_low
     return FixedSequenceTest(
         results=results,
         cleared=cleared,
         degraded=degraded,
-        verdict=_verdict(results, cleared, degraded, threshold, confidence, is_open=is_open),
+        verdict="insufficient_evidence"
+        if is_low or (is_alone and cleared == len(results))
+        else _verdict(results, cleared, degraded, threshold, confidence, is_open=is_open),
         is_open=is_open,
+        is_withheld=is_alone or is_low,
     )
 
 

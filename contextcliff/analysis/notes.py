@@ -11,12 +11,12 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import recovered_beyond
-from contextcliff.analysis.threshold import RelativeThreshold, Threshold, is_degraded
+from contextcliff.analysis.threshold import Threshold, is_degraded
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -25,6 +25,7 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
@@ -34,8 +35,6 @@ from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import design_effect_of
 
-LOW_BASELINE = 0.2
-"""Below this score a baseline is hardly one."""
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
 FEW_TEXTS = 8
@@ -48,21 +47,24 @@ def notes_of(
     threshold: Threshold,
     controls: Sequence[ControlLevel],
     cells: Sequence[DepthCell],
+    *,
+    begins_anywhere: bool = False,
 ) -> tuple[Fact, ...]:
     """Everything that limits or qualifies the analysis, most important first.
 
-    `groups` are the samples of the test's lengths, in the same order.
+    `groups` are the samples of the test's lengths, in the same order. `begins_anywhere`: samples begin at sentences
+    all over their texts.
     """
     scored = [item for group in groups for item in group.samples]
     return (
         *_unscored(scored, sequence),
-        *_low_baseline(threshold),
         *_not_monotone(sequence, threshold),
         *_uninformative(controls, cells),
-        *_one_text(scored, groups, sequence.results),
+        *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
         *_repeats(scored),
         *_server_counts(scored),
+        *((StoppedWhenDecided(),) if threshold.is_sequential else ()),
         *_zero_or_one(sequence.results),
     )
 
@@ -77,14 +79,6 @@ def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> It
             tags=tuple(sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))),
             cap_holds=sequence.cap_tokens is not None,
         )
-
-
-def _low_baseline(threshold: Threshold) -> Iterator[LowBaseline]:
-    """A share of next to nothing is easily kept."""
-    if isinstance(threshold, RelativeThreshold):
-        mean = threshold.baseline.bin.mean
-        if mean is not None and mean < LOW_BASELINE:
-            yield LowBaseline(mean=mean)
 
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[NotMonotone]:
@@ -117,13 +111,17 @@ def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell])
 
 
 def _one_text(
-    scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult]
+    scored: Sequence[ScoredSample],
+    groups: Sequence[Group],
+    results: Sequence[LengthResult],
+    *,
+    begins_anywhere: bool,
 ) -> Iterator[Fact]:
     """Which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
     contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:
-        yield OneText(document_id=texts[0])
+        yield (AllOverOneText if begins_anywhere else OneText)(document_id=texts[0])
         if not contexts:
             return
     elif len(texts) < len(scored) and _texts_recur(groups, results):

@@ -14,7 +14,7 @@ EFFECTIVE_SHARE = 0.85
 """Share of the baseline of an "effective length": NoLiMa's (arXiv 2502.05167), and near RULER's, which
 takes a fixed score of 85.6 (arXiv 2404.06654)."""
 
-RULES = ("walk_up", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency")
+RULES = ("walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency")
 """Every rule of `caps`, in the order of the report."""
 
 _SPREAD_FACTOR = 2.0

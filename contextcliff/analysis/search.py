@@ -16,14 +16,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search import BlockEvidence, Decision, Search, SearchPlan, TestedLength
+from contextcliff.records.search import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
 from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
-from contextcliff.statistics.sequential_decision import Kind, decision_of
+from contextcliff.statistics.sequential_decision import Kind, decision_of_all
 
 _DECISIONS: Mapping[Kind, Decision] = {"above": "passed", "below": "below", "open": "unsettled"}
 REFINED_TO = 16
@@ -46,11 +47,13 @@ class BlockScores:
 
     texts: tuple[tuple[Score, ...], ...]
     """The scores of the samples that share a text, for each text; a text each where they share none."""
+    thirds: tuple[tuple[tuple[Score, ...], ...], ...] = ()
+    """The same of each third of the depths; empty where there are fewer than three."""
 
     @property
     def scores(self) -> tuple[Score, ...]:
         """One score a text: the mean of its samples, None where one of them has no score."""
-        return tuple(_mean(text) for text in self.texts)
+        return tuple(map(_mean, self.texts))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +63,8 @@ class SearchRule:
     threshold: float
     relative: bool
     confidence: float
+    every_depth: bool = False
+    """Whether each third of the depths has to show it too, where there are three depths or more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,10 +80,18 @@ def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
 
     Samples that share a text count once, by their mean: within a text their scores depend on each other.
     """
+    thirds = depth_thirds(item.sample.depth for item in samples)
+    return BlockScores(
+        texts=_texts(samples),
+        thirds=tuple(_texts([item for item in samples if item.sample.depth in third]) for third in thirds),
+    )
+
+
+def _texts(samples: Sequence[ScoredSample]) -> tuple[tuple[Score, ...], ...]:
     units: defaultdict[str, list[ScoredSample]] = defaultdict(list)
     for item in sorted(samples, key=_coordinates):
         units[item.sample.cluster or item.sample.sample_id].append(item)
-    return BlockScores(texts=tuple(tuple(item.score for item in unit) for unit in units.values()))
+    return tuple(tuple(item.score for item in unit) for unit in units.values())
 
 
 def complete_blocks(scored: Iterable[ScoredSample], plan: SearchPlan) -> dict[BlockKey, BlockScores]:
@@ -121,7 +134,14 @@ def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockSc
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
-    return BlockScores(texts=((score,),) * plan.block_evidence)
+    thirds = third_sizes(plan.depths) if plan.depths >= len(THIRDS) else ()
+    is_shared = plan.block_evidence < plan.block
+    return BlockScores(
+        texts=((score,),) * plan.block_evidence,
+        thirds=tuple(
+            ((score,),) * (plan.block_evidence if is_shared else size * plan.block // plan.depths) for size in thirds
+        ),
+    )
 
 
 def perfect_path(
@@ -200,7 +220,7 @@ class Walker:
             return self._baseline(length, alpha)
         wanted: tuple[BlockKey, ...] = ()
 
-        def gains() -> Iterator[Block]:  # up to the block that decides, and none behind it
+        def gains() -> Iterator[tuple[Block, ...]]:  # up to the block that decides, and none behind it
             nonlocal wanted
             for index in range(self.plan.most_blocks):
                 needed = self.needed_for(length, index)
@@ -209,7 +229,7 @@ class Walker:
                     return
                 yield self._gains(needed)
 
-        decided = decision_of(
+        decided = decision_of_all(
             gains(),
             above=SHARE_ABOVE if self.rule.relative else ABOVE,
             below=SHARE_BELOW if self.rule.relative else BELOW,
@@ -220,7 +240,8 @@ class Walker:
             "passed" if decided.kind == "above" else "below" if decided.kind == "below" else "unsettled"
         )
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
-        return self._tested(length, alpha, "open" if wanted else decision, failures, evidence), wanted
+        tested = self._tested(length, alpha, "open" if wanted else decision, failures, evidence)
+        return replace(tested, third=THIRDS[decided.place - 1] if decided.place else None), wanted
 
     def _baseline(self, length: int, alpha: float) -> tuple[TestedLength, tuple[BlockKey, ...]]:
         """The shortest length under a relative threshold: asked until it has samples enough to be compared with."""
@@ -248,13 +269,12 @@ class Walker:
         """The scores of a block that is not lacking."""
         return self.blocks[key]
 
-    def _gains(self, needed: Sequence[BlockKey]) -> Block:
-        """What the bets win by a block, for a mean above the threshold and for one below it."""
+    def _gains(self, needed: Sequence[BlockKey]) -> tuple[Block, ...]:
+        """What the bets win by a block: on its mean, and on each third of its depths where each has to clear."""
         own = self.answered(needed[-1])
-        if not self.rule.relative:
-            return clustered_block(own.texts, self.rule.threshold)
-        pairs = zip(own.scores, self.answered(needed[0]).scores, strict=True)
-        return paired_block(tuple(pairs), self.rule.threshold)
+        baseline = self.answered(needed[0]) if self.rule.relative else None
+        whole = gains_of(own.texts, self.rule, baseline=None if baseline is None else baseline.texts)
+        return (whole, *gains_by_third(own, self.rule, baseline=baseline)) if self.rule.every_depth else (whole,)
 
     def _tested(
         self,
@@ -274,3 +294,20 @@ class Walker:
             blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
         )
+
+
+def gains_of(
+    texts: Sequence[Sequence[Score]], rule: SearchRule, *, baseline: Sequence[Sequence[Score]] | None
+) -> Block:
+    """What the bets win by these samples, for a mean above the threshold and for one below it."""
+    if baseline is None:
+        return clustered_block(texts, rule.threshold)
+    return paired_block(tuple(zip(map(_mean, texts), map(_mean, baseline), strict=True)), rule.threshold)
+
+
+def gains_by_third(own: BlockScores, rule: SearchRule, *, baseline: BlockScores | None) -> tuple[Block, ...]:
+    """The same for each third of the depths, compared with the same third of the baseline."""
+    if baseline is None:
+        return tuple(gains_of(third, rule, baseline=None) for third in own.thirds)
+    pairs = zip(own.thirds, baseline.thirds, strict=True)
+    return tuple(gains_of(third, rule, baseline=base) for third, base in pairs)

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockKey, SearchRule, block_scores, blocks_used, complete_blocks, follow
-from contextcliff.analysis.threshold import Threshold
+from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength
+from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength, ThirdName
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.confidence_sequence import sequential_bounds
 
@@ -23,6 +23,8 @@ class SearchThreshold:
 
     asked: Threshold
     search: Search
+    every_depth: bool = False
+    """Whether each third of the depths has to clear the threshold by itself."""
     is_sequential: ClassVar[bool] = True
 
     @property
@@ -31,12 +33,21 @@ class SearchThreshold:
 
     @property
     def described(self) -> AskedThreshold:
-        return self.asked.described
+        return replace(self.asked.described, every_depth=self.every_depth)
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self.asked.relative
 
     def decision(self, result: LengthResult) -> Decision:
         """How a length was decided; `open` where it was not tested."""
         tested = self.search.of(result.bin.asked_tokens)
         return "open" if tested is None else tested.decision
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:
+        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return None if tested is None else tested.third
 
     def is_shown_above(self, result: LengthResult) -> bool:
         return self.decision(result) in ("passed", "baseline")

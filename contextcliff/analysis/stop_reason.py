@@ -7,7 +7,7 @@ import math
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
+from contextcliff.analysis.threshold import BASELINE_SAMPLES, LOW_BASELINE, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import (
     BaselineAlone,
     BelowAtShortest,
@@ -15,6 +15,7 @@ from contextcliff.records.cap_reason import (
     CapReason,
     Degraded,
     EndOfRange,
+    LowBaseline,
     MostAsked,
     NeitherShown,
     NoBaseline,
@@ -43,14 +44,14 @@ def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: floa
     threshold."""
     if not any(result.scores for result in sequence.results):
         return NothingScored(planned=sum(result.bin.n_samples + result.bin.n_unscored for result in sequence.results))
-    stop = sequence.stop
-    if stop is None and len(sequence.results) == 1 and isinstance(threshold, RelativeThreshold):
-        return BaselineAlone(tokens=sequence.results[0].bin.max_tokens)
-    if stop is not None and sequence.cleared == 0:
-        if isinstance(threshold, RelativeThreshold):
-            return _no_baseline(threshold, stop)
-        if sequence.degraded and sequence.degraded[0] == 0:
-            return _below_from_the_start(sequence, threshold, confidence)
+    stop, baseline = sequence.stop, threshold.relative
+    if baseline is not None and not (sequence.is_open and sequence.cleared == 0):
+        without_cap = _without_comparison(sequence, baseline)
+        if without_cap is not None:
+            return without_cap
+    by_third = stop is not None and threshold.third_below(stop) is not None
+    if sequence.cleared == 0 and sequence.degraded and sequence.degraded[0] == 0 and not by_third:
+        return _below_from_the_start(sequence, threshold, confidence)
     cause = _cause(sequence, threshold, asked, confidence)
     fall = sequence.results[sequence.degraded[0]] if sequence.degraded else None
     return Stop(
@@ -61,6 +62,18 @@ def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: floa
         cause=cause,
         fall=None if fall is None or fall is stop else score_at(fall),
     )
+
+
+def _without_comparison(sequence: FixedSequenceTest, baseline: RelativeThreshold) -> CapReason | None:
+    """What keeps the lengths from being compared with the baseline; None where nothing does."""
+    if sequence.stop is not None and sequence.cleared == 0:
+        return _no_baseline(baseline, sequence.stop)
+    if baseline.is_low and baseline.baseline.bin.mean is not None:
+        shortest = baseline.baseline.bin
+        return LowBaseline(mean=baseline.baseline.bin.mean, tokens=shortest.median_tokens, least=LOW_BASELINE)
+    if sequence.stop is None and sequence.is_withheld and not sequence.is_open:
+        return BaselineAlone(tokens=sequence.results[-1].bin.max_tokens, n_lengths=len(sequence.results))
+    return None
 
 
 def score_at(result: LengthResult) -> ScoreAt:
@@ -97,6 +110,7 @@ def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, con
         confidence=confidence,
         first=first,
         recovered_tokens=None if recovered is None else recovered.bin.median_tokens,
+        is_only=threshold.is_sequential,
     )
 
 
@@ -118,7 +132,11 @@ def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCaus
         return NotDecided(asked=None if stop is None else planned_at(stop))
     if stop is None:
         return EndOfRange()
-    return Degraded() if threshold.is_shown_below(stop) else MostAsked(asked=planned_at(stop))
+    return (
+        Degraded(third=threshold.third_below(stop))
+        if threshold.is_shown_below(stop)
+        else MostAsked(asked=planned_at(stop))
+    )
 
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:
@@ -177,7 +195,7 @@ def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> UnscoredD
         return UnscoredDecide(here=here, at_baseline=None)
     if not threshold.is_shown_above_as_scored(stop):
         return None
-    base = _unscored(threshold.baseline) if isinstance(threshold, RelativeThreshold) else None
+    base = None if threshold.relative is None else _unscored(threshold.relative.baseline)
     return None if here is None and base is None else UnscoredDecide(here=here, at_baseline=base)
 
 
@@ -194,7 +212,7 @@ def _too_few(stop: LengthResult, threshold: Threshold, confidence: float) -> Sto
         return TooFewToClear(
             scored=n,
             unit=stop.noun,
-            at_both_lengths=isinstance(threshold, RelativeThreshold),
+            at_both_lengths=threshold.relative is not None,
             needed=_in_as_many_texts(stop, threshold.samples_to_show_above(stop)),
             most=sample_size.MOST,
         )

@@ -38,6 +38,8 @@ class StudyFacts:
     """What embedded the sentences of the answers; None: nothing did."""
     audit: LengthAudit | None = None
     """How long the documents are, where they have their natural length."""
+    begins_anywhere: bool = False
+    """Whether samples begin at sentences all over their texts."""
     search: SearchPlan | None = None
     """What the search of the cap could ask; None where the number of samples was fixed."""
 

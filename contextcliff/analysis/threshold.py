@@ -8,11 +8,16 @@ from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.cap_reason import AskedThreshold
+from contextcliff.records.search import ThirdName
 from contextcliff.statistics import observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
+
+
+LOW_BASELINE = 0.2
+"""Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
 
 
 class Threshold(Protocol):
@@ -29,6 +34,11 @@ class Threshold(Protocol):
         ...
 
     @property
+    def relative(self) -> RelativeThreshold | None:
+        """The comparison with a baseline; None where the threshold is a score."""
+        ...
+
+    @property
     def is_sequential(self) -> bool:
         """Whether a search decided the lengths, and not a test of a fixed number of samples."""
         ...
@@ -39,6 +49,10 @@ class Threshold(Protocol):
 
     def is_shown_below(self, result: LengthResult) -> bool:
         """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
+        ...
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:
+        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
         ...
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
@@ -81,6 +95,10 @@ class AbsoluteThreshold:
     def described(self) -> AskedThreshold:
         return AskedThreshold(value=self.threshold, relative=False)
 
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return None
+
     def is_shown_above(self, result: LengthResult) -> bool:
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
 
@@ -88,6 +106,9 @@ class AbsoluteThreshold:
         if not result.scores:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
@@ -128,6 +149,15 @@ class RelativeThreshold:
             value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
         )
 
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the baseline is hardly one."""
+        return self.baseline.bin.mean is not None and self.baseline.bin.mean < LOW_BASELINE
+
     def is_shown_above(self, result: LengthResult) -> bool:
         if not result.scores:
             return False
@@ -161,6 +191,9 @@ class RelativeThreshold:
             return False
         p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
         return p <= 1.0 - self.confidence
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
         if not evidence.scores:

@@ -102,6 +102,8 @@ class SafeCap:
     reason: CapReason
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
+    every_depth: bool = False
+    """Whether each third of the depths had to clear it by itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

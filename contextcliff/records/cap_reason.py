@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.search import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
 """What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
@@ -25,6 +26,8 @@ class AskedThreshold:
     baseline_mean: float | None = None
     """None where nothing is known of a baseline yet."""
     baseline_tokens: int | None = None
+    every_depth: bool = False
+    """Whether each third of the depths has to clear it by itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +65,9 @@ class EndOfRange(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Degraded(Fact):
-    """The length is shown to be below the threshold."""
+    """The length is shown to be below the threshold, or a `third` of its depths where each has to clear."""
+
+    third: ThirdName | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,9 +200,19 @@ class NothingScored(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaselineAlone(Fact):
-    """The only length is the baseline itself."""
+    """All lengths are part of the baseline itself; `tokens` is its longest prompt."""
 
     tokens: int
+    n_lengths: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LowBaseline(Fact):
+    """The baseline's score is below `least`: a share of it says nothing, whatever length keeps it."""
+
+    mean: float
+    tokens: int
+    least: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,13 +256,15 @@ class BelowEverywhere(Fact):
 class BelowAtShortest(Fact):
     """The shortest length is shown to be below, and not all longer ones are.
 
-    `recovered_tokens` is a longer length that clears the threshold when it is tested by itself.
+    `recovered_tokens` is a longer length that clears the threshold when it is tested by itself. `is_only`: no longer
+    one was tested, since a search ends there.
     """
 
     threshold: AskedThreshold
     confidence: float
     first: ScoreAt
     recovered_tokens: int | None
+    is_only: bool = False
 
 
 CapReason = (
@@ -255,6 +272,7 @@ CapReason = (
     | NoSamples
     | NothingScored
     | BaselineAlone
+    | LowBaseline
     | NoBaseline
     | ShortestUnscored
     | ZeroBaseline

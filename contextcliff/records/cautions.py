@@ -22,13 +22,6 @@ class UnscoredSamples(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LowBaseline(Fact):
-    """A baseline so low that a share of it says little."""
-
-    mean: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class NotMonotone(Fact):
     """A longer length clears the threshold that the length at which the test stopped does not.
 
@@ -71,6 +64,18 @@ class OneText(Fact):
     """All samples are cut from one text."""
 
     document_id: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AllOverOneText(Fact):
+    """All samples are cut from one text, and begin at sentences all over it."""
+
+    document_id: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoppedWhenDecided(Fact):
+    """A search stopped at each length as soon as it was decided, which figures beside its decisions don't allow for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,10 @@ Decision = Literal["baseline", "passed", "below", "unsettled", "open"]
 """`baseline`: the length that the others are compared with. `unsettled`: the most samples were asked, and neither claim
 was shown. `open`: the search ended before the length was decided (out of budget, interrupted, or not asked yet)."""
 
+ThirdName = Literal["first", "middle", "last"]
+THIRDS: tuple[ThirdName, ...] = ("first", "middle", "last")
+"""Of the depths, from the start of the text to its end."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchPlan:
@@ -24,6 +28,8 @@ class SearchPlan:
     """At one length."""
     refine: bool
     """Whether lengths between the last one passed and the first one failed are tested after the walk."""
+    depths: int = 0
+    """Different depths in a block; 0 where the task has none."""
     resolution: int | None = None
     """Tokens between the two at which refining ends; None: a sixteenth of their distance after the walk."""
 
@@ -56,6 +62,8 @@ class TestedLength:
     """One a block that counted; empty for a baseline."""
     n_blocks: int
     """Blocks that counted."""
+    third: ThirdName | None = None
+    """The third of the depths that is below, where each has to clear and one of them decided the length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

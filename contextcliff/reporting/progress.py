@@ -100,11 +100,13 @@ _SIGNS: Mapping[Decision, str] = {
 def standing_line(standing: Sequence[LengthStanding]) -> str:
     """The lengths of a search with their decisions: `512 ok 20/20 · 1,024 ok 29/30 · 2,048 … 9/10`."""
     return " · ".join(
-        f"{each.context_tokens:,} {_SIGNS[each.decision]} {each.score_sum:.4g}/{each.answered:,}"
-        if each.answered
-        else f"{each.context_tokens:,} {_SIGNS[each.decision]}"
-        for each in standing
+        f"{each.context_tokens:,} {_SIGNS[each.decision]} {score_in_all(each)}".rstrip() for each in standing
     )
+
+
+def score_in_all(standing: LengthStanding) -> str:
+    """`29/30`: the sum of the scores and the samples; empty where none is answered."""
+    return f"{standing.score_sum:.4g}/{standing.answered:,}" if standing.answered else ""
 
 
 class _Written:

@@ -10,6 +10,7 @@ from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
+from contextcliff.records.search import LengthStanding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +93,21 @@ class Overall(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SearchInShort(Fact):
+    """How a search stands at each length that it tested, in the order of testing."""
+
+    lengths: tuple[LengthStanding, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EveryDepthInShort(Fact):
+    """The cap by which each third of the depths clears, where it is not the safe cap, and why."""
+
+    tokens: int | None
+    reason: Fact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLifeInShort(Fact):
     """The half-life with its interval, or why there is none."""
 
@@ -149,6 +165,13 @@ class SamplesUnscored(Fact):
 
     unscored: int
     planned: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedAhead(Fact):
+    """Samples that a search asked ahead and did not need; later runs find them."""
+
+    n: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from contextcliff.statistics.betting import Bets, Wealth, e_value_of
@@ -47,6 +47,8 @@ class SequentialDecision:
 
     kind: Kind
     looks: tuple[Look, ...]
+    place: int = 0
+    """Of several means the first that is below."""
 
     @property
     def blocks_used(self) -> int:
@@ -108,25 +110,61 @@ def decision_of(
 
     Raises ValueError for an impossible `alpha` or `below_at`.
     """
+    return decision_of_all(((block,) for block in blocks), above=above, below=below, alpha=alpha, below_at=below_at)
+
+
+def decision_of_all(
+    rows: Iterable[Sequence[Block]], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
+) -> SequentialDecision:
+    """Whether each of several means is shown above its bar, or one of them below it; a row has a block of each.
+
+    Above: each has an e-value of 1/`alpha` at some look, wrongly with a chance of at most `alpha`, since a single mean
+    that is not above has to err (intersection-union). Below: one of m has an e-value of m · `below_at`, so that
+    any errs with a chance of at most 1 / `below_at`. `looks` are those of the first mean, up to the row that decides;
+    rows behind it are not looked at. Raises ValueError for an impossible `alpha` or `below_at`.
+    """
     require_alpha(alpha)
     if not below_at > 1.0:
         raise ValueError(f"the e-value that shows a mean below its bar is above 1, not {below_at}")
-    wealth_above, wealth_below = Wealth.before_any_block(above), Wealth.before_any_block(below)
-    looks: list[Look] = []
+    tests: list[_Test] = []
     kind: Kind = "open"
-    samples = 0
-    for block in blocks:
-        samples += block.samples
-        wealth_above, wealth_below = wealth_above.after(block.above), wealth_below.after(block.below)
-        look = Look(samples=samples, log_e_above=wealth_above.log_e_value, log_e_below=wealth_below.log_e_value)
-        looks.append(look)
-        if look.log_e_above >= -math.log(alpha):
+    place = 0
+    for row in rows:
+        tests = tests or [_Test.begun(above, below) for _ in row]
+        for test, block in zip(tests, row, strict=True):
+            test.take(block, passes=-math.log(alpha), fails=math.log(len(row) * below_at))
+        if any(test.kind == "below" for test in tests):
+            kind, place = "below", next(i for i, test in enumerate(tests) if test.kind == "below")
+        elif all(test.kind == "above" for test in tests):
             kind = "above"
-        elif look.log_e_below >= math.log(below_at):
-            kind = "below"
         if kind != "open":
             break
-    return SequentialDecision(kind=kind, looks=tuple(looks))
+    return SequentialDecision(kind=kind, looks=tuple(tests[0].looks) if tests else (), place=place)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Test:
+    """The test of one mean under way. Its first decision is its last; its looks go on."""
+
+    above: Wealth
+    below: Wealth
+    looks: list[Look] = field(default_factory=list)
+    kind: Kind = "open"
+
+    @classmethod
+    def begun(cls, above: Bets, below: Bets) -> _Test:
+        return cls(above=Wealth.before_any_block(above), below=Wealth.before_any_block(below))
+
+    def take(self, block: Block, *, passes: float, fails: float) -> None:
+        """Look at one more block; the limits are logs of e-values."""
+        self.above, self.below = self.above.after(block.above), self.below.after(block.below)
+        samples = block.samples + (self.looks[-1].samples if self.looks else 0)
+        look = Look(samples=samples, log_e_above=self.above.log_e_value, log_e_below=self.below.log_e_value)
+        self.looks.append(look)
+        if self.kind == "open" and look.log_e_above >= passes:
+            self.kind = "above"
+        elif self.kind == "open" and look.log_e_below >= fails:
+            self.kind = "below"
 
 
 def require_alpha(alpha: float) -> None:

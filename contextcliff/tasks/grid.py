@@ -190,6 +190,7 @@ class DesignedLengths(Task):
             block=self.block_samples,
             block_evidence=self.block_evidence,
             most_blocks=self.most_blocks,
+            depths=len(set(self.places) - {None}),
             refine=refine,
             resolution=self.resolution,
         )

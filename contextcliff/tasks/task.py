@@ -149,6 +149,11 @@ class Task(ABC):
         return ()
 
     @property
+    def begins_anywhere(self) -> bool:
+        """Whether samples begin at sentences all over their texts."""
+        return False
+
+    @property
     def is_searched(self) -> bool:
         """Whether a search decides how many samples are asked."""
         return False

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from contextcliff.records.cautions import (
-    LowBaseline,
     NotMonotone,
     OneText,
     RecurringTexts,
@@ -65,10 +64,6 @@ def test_a_recovery_beyond_a_stop_for_lack_of_data_can_be_chance() -> None:
     note = notes(curve({500: (40, 40), 1_000: (34, 40), 2_000: (40, 40)}))[0]
     assert isinstance(note, NotMonotone)
     assert note.may_be_chance
-
-
-def test_a_baseline_that_is_hardly_one() -> None:
-    assert LowBaseline(mean=0.05) in notes(curve({500: (2, 40), 1_000: (1, 40)}), relative=True)
 
 
 def test_samples_that_share_a_draw_are_one_piece_of_evidence() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextcliff.analysis.best_case import LengthsOutOfReach, NoLengthInReach, NothingBeyondBaseline, TooFewForBaseline
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
@@ -14,6 +15,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    LowBaseline,
     MostAsked,
     NeitherShown,
     NoBaseline,
@@ -33,9 +35,9 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -44,6 +46,7 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
@@ -52,6 +55,7 @@ from contextcliff.records.cautions import (
 from contextcliff.records.fact import Fact, NoSamples, Said
 
 _SCORE = AskedThreshold(value=0.8, relative=False)
+_MIDDLE = ThirdOfLength(name="middle", low=0.4, high=0.6, n_samples=12, mean=0.4, shown="below")
 
 SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
@@ -412,8 +416,62 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         "each question was put 3 times: its score is the mean over its repeats, which are one piece of evidence together; the instability is how often they differ",
     ),
     (
-        LowBaseline(mean=0.05),
-        "the baseline is a score of 0.05: this model hardly does the task even with short prompts, so that a cap relative to it says little; take an easier task or a larger model",
+        LowBaseline(mean=0.05, tokens=500, least=0.2),
+        "the baseline is a score of 0.05 at 500 tokens, under 0.20: this model hardly does the task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a larger model",
+    ),
+    (
+        BaselineAlone(tokens=900, n_lengths=3),
+        "all 3 lengths that were tested, up to 900 tokens, are the baseline, and there is nothing to compare it with",
+    ),
+    (
+        Stop(
+            threshold=AskedThreshold(value=0.8, relative=True, baseline_mean=1.0, baseline_tokens=500),
+            confidence=0.95,
+            shown_up_to=None,
+            at=ScoreAt(tokens=1000, mean=0.5, ci_low=0.35, ci_high=0.65),
+            cause=Degraded(),
+        ),
+        "no length beyond the baseline is shown to clear 0.80 of the baseline (1.00 at 500 tokens) at 95% confidence; at 1,000 the score is 0.50 (95% CI 0.35–0.65)",
+    ),
+    (
+        BelowAtShortest(
+            threshold=_SCORE,
+            confidence=0.95,
+            first=ScoreAt(tokens=500, mean=0.0909, ci_low=0.0162, ci_high=0.3774),
+            recovered_tokens=None,
+            is_only=True,
+        ),
+        "at the shortest length, 500 tokens, the score is 0.09 (95% CI 0.02–0.38), below 0.80, and the search ends there; test shorter lengths or an easier task",
+    ),
+    (
+        Stop(
+            threshold=AskedThreshold(value=0.8, relative=False, every_depth=True),
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=0.9, ci_low=0.8, ci_high=0.95),
+            cause=Degraded(third="middle"),
+        ),
+        "every tested length up to 500 tokens clears 0.80 in each third of the depths at 95% confidence; at 1,000 the score is 0.90 (95% CI 0.80–0.95), and the middle third of the depths is below",
+    ),
+    (
+        ThirdsBelow(tokens=1000, thirds=(_MIDDLE,)),
+        "at 1,000 tokens the middle third (0.40, n = 12) of the depths is below the threshold",
+    ),
+    (
+        ThirdsNotShown(tokens=500, samples=(6, 8), can_ask_on=True),
+        "at 500 tokens 6–8 samples of a third of the depths do not show that each clears the threshold; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)",
+    ),
+    (
+        ThirdsNotShown(tokens=500, samples=(12, 12), can_ask_on=False),
+        "at 500 tokens 12 samples of a third of the depths do not show that each clears the threshold",
+    ),
+    (
+        AllOverOneText(document_id="moby-dick"),
+        "samples begin all over one text, “moby-dick”: the claim is about prose of its kind",
+    ),
+    (
+        StoppedWhenDecided(),
+        "the search stopped at each length as soon as it was decided: decisions and tested bounds allow for that; intervals, half-life and the tests of position do not",
     ),
     (
         FittedDecay(
@@ -591,9 +649,8 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             confidence=0.95,
             planned=SampleCount(n=10, unit="questions", n_shared=5),
             binary=False,
-            baseline_tokens=509,
         ),
-        "no safe cap beyond the baseline (509 tokens) is possible: 10 questions a length in 5 texts cannot show 0.80 of the baseline at 95% confidence even if all are as good as can be",
+        "no safe cap is possible: 10 questions a length in 5 texts cannot show 0.80 of the baseline at 95% confidence even if all are as good as can be",
     ),
     (
         LengthsOutOfReach(

@@ -8,9 +8,12 @@ from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import JudgeUsage, Usage
+from contextcliff.records.search import Decision, LengthStanding
 from contextcliff.reporting.report_facts import (
+    AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -24,6 +27,7 @@ from contextcliff.reporting.report_facts import (
     PromptTokens,
     SamplesCompleted,
     SamplesUnscored,
+    SearchInShort,
     StoppedEarly,
     ThresholdName,
     Tokens,
@@ -88,6 +92,11 @@ _JUDGE = JudgeUsage(
     requests=60, prompt_tokens=900, cached_tokens=0, computed_prompt_tokens=900, completion_tokens=120, usd=0.25
 )
 
+
+def _standing(tokens: int, decision: Decision, score_sum: float, answered: int) -> LengthStanding:
+    return LengthStanding(context_tokens=tokens, decision=decision, score_sum=score_sum, answered=answered)
+
+
 REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (StoppedEarly(lengths_missing=True), "the run stopped before its end; lengths may be missing"),
     (StoppedEarly(lengths_missing=False), "the run stopped before its end; ratings or measures may be missing"),
@@ -139,5 +148,20 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (SamplesCompleted(completed=58, planned=60, reused=20), "58 of 60 completed, 20 of them reused"),
     (SamplesUnscored(unscored=2, planned=60), "2 of 60"),
     (ControlPrompts(n=108), "108 prompts"),
+    (EveryDepthInShort(tokens=None, reason=Said(text="1,000 tokens")), "none: 1,000 tokens"),
+    (EveryDepthInShort(tokens=512, reason=Said(text="1,000 tokens")), "512 tokens: 1,000 tokens"),
+    (AskedAhead(n=1), "1 sample was asked ahead and not needed; it is kept"),
+    (AskedAhead(n=16), "16 samples were asked ahead and not needed; they are kept"),
+    (
+        SearchInShort(
+            lengths=(
+                _standing(512, "passed", 22.0, 22),
+                _standing(1_024, "unsettled", 126.5, 154),
+                _standing(2_048, "below", 3.0, 22),
+                _standing(1_536, "open", 0.0, 0),
+            )
+        ),
+        "512 ok 22/22 · 1,024 unsettled 126.5/154 · 2,048 below 3/22 · 1,536 …",
+    ),
     (PilotPrompts(n=40), "40 prompts, which chose the bins and count in no score"),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextcliff.analysis.judged_by import rule_of, worded
+from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.records.search import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Code, Column, Line, Lines, Pairs, Table, Text
 from contextcliff.reporting.report_facts import ThresholdName
@@ -40,16 +42,19 @@ def _tested(report: Report) -> str:
     lengths = [a_bin.asked_tokens for a_bin in report.analysis.bins]
     depths = len({cell.depth for cell in report.analysis.cells})
     at = f", at {depths:,} {'depth' if depths == 1 else 'depths'}" if depths else ""
+    asked = "planned" if report.analysis.finding(Search) is None else "asked for"
     plural = "length" if len(lengths) == 1 else "lengths"
     return (
-        f"{report.counts.planned:,} samples were planned over {len(lengths):,} {plural},"
+        f"{report.counts.planned:,} samples were {asked} over {len(lengths):,} {plural},"
         f" {min(lengths):,} to {max(lengths):,} tokens{at}. Lengths are bins by the server's own count of"
         " the prompt; the length asked for stands beside it."
     )
 
 
 def _claim(report: Report) -> str:
-    cap = report.analysis.safe_cap
+    cap, search = report.analysis.safe_cap, report.analysis.finding(Search)
+    if search is not None:
+        return _claim_of_search(cap, search)
     return (
         "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
         f" {say(ThresholdName(cap=cap))} ends the walk; the cap is the longest prompt of the last length before"
@@ -59,9 +64,38 @@ def _claim(report: Report) -> str:
     )
 
 
+def _claim_of_search(cap: SafeCap, search: Search) -> str:
+    error, refine = f"{1.0 - cap.confidence:.3g}", search.plan.refine
+    then = (
+        ", and the lengths between the last one passed and that one are then bisected. After k - 1 failures a length is"
+        " tested at α / 2^k, and these sum to at most α"
+        if refine
+        else ". Since the order is fixed beforehand, each length is tested at the whole α"
+    )
+    return (
+        "The lengths are tested from the shortest up by e-values, in blocks of"
+        f" {search.plan.block:,} samples, until one is not shown to clear {say(ThresholdName(cap=cap))}{then}"
+        f" (α = {error}). The cap is the longest prompt of the longest length that passed before a failure. The claim"
+        " that every tested length up to the cap clears the threshold holds as a whole at"
+        f" {phrases.percent(cap.confidence)} confidence, however often the evidence was looked at. Between tested"
+        " lengths it supposes that the score does not fall and rise again."
+    )
+
+
 def _intervals(report: Report) -> str:
     cap = report.analysis.safe_cap
     confidence = phrases.percent(cap.confidence)
+    if report.analysis.finding(Search) is not None:
+        bound = (
+            ""
+            if cap.relative_to_baseline
+            else f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
+        )
+        return (
+            f"The interval of a score is two-sided at {confidence}: Wilson's where scores are 0 or 1, else a bootstrap."
+            f" It is not adjusted for stopping when a length is decided.{bound} Unscored samples are left out of the"
+            " mean, and count against whatever is to be shown."
+        )
     use = (
         "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
         if cap.relative_to_baseline

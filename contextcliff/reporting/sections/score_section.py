@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.report import Report
+from contextcliff.records.search import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
@@ -63,7 +64,7 @@ class ScoreSection(Section[None]):
     def full(self, report: Report) -> tuple[Block, ...]:
         table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
         overall = Text(label="Overall", text=_overall(report))
-        return (table, overall, Image(figure="score_by_length"), Image(figure="heatmap"))
+        return (table, *_footnote(report), overall, Image(figure="score_by_length"), Image(figure="heatmap"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
@@ -71,6 +72,18 @@ class ScoreSection(Section[None]):
                 yield Measurement(key=key, value=value, step=each.asked_tokens)
         yield Measurement(key="mean_score", value=report.analysis.mean)
         yield Measurement(key="successes", value=report.analysis.successes)
+
+
+def _footnote(report: Report) -> tuple[Text, ...]:
+    if report.analysis.finding(Search) is None:
+        return ()
+    bound = "" if report.analysis.safe_cap.relative_to_baseline else " The tested bound allows for that."
+    return (
+        Text(
+            text="Each length was asked until it was decided, and the intervals are not adjusted for such"
+            f" stopping.{bound}"
+        ),
+    )
 
 
 def _overall(report: Report) -> Overall:

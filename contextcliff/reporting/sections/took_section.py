@@ -9,6 +9,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Pairs, Shown
 from contextcliff.reporting.report_facts import (
+    AskedAhead,
     ControlPrompts,
     JudgeTook,
     PilotPrompts,
@@ -35,6 +36,7 @@ class TookSection(Section[None]):
         yield Measurement(key="completed", value=counts.completed)
         yield Measurement(key="reused", value=counts.reused)
         yield Measurement(key="unscored", value=counts.unscored)
+        yield Measurement(key="ahead", value=counts.ahead)
         yield Measurement(key="prompt_tokens", value=usage.prompt_tokens)
         yield Measurement(key="cached_tokens", value=usage.cached_tokens)
         yield Measurement(key="computed_prompt_tokens", value=usage.computed_prompt_tokens)
@@ -59,6 +61,8 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
     yield "Samples", SamplesCompleted(completed=counts.completed, planned=counts.planned, reused=counts.reused)
     if counts.unscored:
         yield "Unscored", SamplesUnscored(unscored=counts.unscored, planned=counts.planned)
+    if counts.ahead:
+        yield "Ahead", AskedAhead(n=counts.ahead)
     if counts.controls:
         yield "Controls", ControlPrompts(n=counts.controls)
     if counts.pilot:

@@ -17,6 +17,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    LowBaseline,
     MostAsked,
     NeitherShown,
     NoBaseline,
@@ -48,7 +49,7 @@ def asked_threshold(threshold: AskedThreshold) -> str:
 def _threshold(threshold: AskedThreshold) -> str:
     mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
     baseline = "" if mean is None or tokens is None else f" ({mean:.2f} at {tokens:,} tokens)"
-    return asked_threshold(threshold) + baseline
+    return asked_threshold(threshold) + baseline + (" in each third of the depths" if threshold.every_depth else "")
 
 
 def _score(result: ScoreAt, confidence: float) -> str:
@@ -60,7 +61,9 @@ def _score(result: ScoreAt, confidence: float) -> str:
 @say.register
 def _stop(fact: Stop) -> str:
     threshold, confidence = _threshold(fact.threshold), confidence_figure(fact.confidence)
-    if fact.shown_up_to is None:
+    if fact.shown_up_to is None and fact.threshold.relative:
+        shown = f"no length beyond the baseline is shown to clear {threshold} at {confidence} confidence"
+    elif fact.shown_up_to is None:
         shown = f"no tested length is shown to clear {threshold} at {confidence} confidence"
     else:
         shown = f"every tested length up to {fact.shown_up_to:,} tokens clears {threshold} at {confidence} confidence"
@@ -86,8 +89,10 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+        case EndOfRange() | NoneScored() | Unsettled():
             return ""
+        case Degraded():
+            return "" if cause.third is None else f", and the {cause.third} third of the depths is below"
         case NeitherShown():
             return ", shown neither to clear it nor to be below it"
         case MostAsked():
@@ -169,7 +174,21 @@ def _nothing_scored(fact: NothingScored) -> str:
 
 @say.register
 def _baseline_alone(fact: BaselineAlone) -> str:
-    return f"only one length was tested, {fact.tokens:,} tokens, and nothing to compare it with"
+    if fact.n_lengths == 1:
+        return f"only one length was tested, {fact.tokens:,} tokens, and nothing to compare it with"
+    return (
+        f"all {fact.n_lengths} lengths that were tested, up to {fact.tokens:,} tokens, are the baseline, and there is "
+        "nothing to compare it with"
+    )
+
+
+@say.register
+def _low_baseline(fact: LowBaseline) -> str:
+    return (
+        f"the baseline is a score of {fact.mean:.2f} at {fact.tokens:,} tokens, under {fact.least:.2f}: this model "
+        "hardly does the task even with short prompts, and keeping a share of that makes no length safe; take an "
+        "easier task or a larger model"
+    )
 
 
 @say.register
@@ -211,6 +230,12 @@ def _below_everywhere(fact: BelowEverywhere) -> str:
 
 @say.register
 def _below_at_shortest(fact: BelowAtShortest) -> str:
+    if fact.is_only:
+        score = _score(fact.first, fact.confidence)
+        return (
+            f"at the shortest length, {fact.first.tokens:,} tokens, the score is {score}, "
+            f"below {_threshold(fact.threshold)}, and the search ends there; test shorter lengths or an easier task"
+        )
     after = "it is not shown to be below at every longer one"
     if fact.recovered_tokens is not None:
         after = f"it clears it at {fact.recovered_tokens:,}, so that the shortest length is not the easiest one here"
@@ -238,10 +263,8 @@ def _too_few_for_baseline(fact: TooFewForBaseline) -> str:
 
 @say.register
 def _no_length_in_reach(fact: NoLengthInReach) -> str:
-    tokens = fact.baseline_tokens
-    beyond = "" if tokens is None else f" beyond the baseline ({tokens:,} tokens)"
     short = cannot_show(fact.planned, _asked(fact), binary=fact.binary, each=_EACH)
-    return f"no safe cap{beyond} is possible: {short}"
+    return f"no safe cap is possible: {short}"
 
 
 @say.register

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -19,6 +20,7 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
@@ -105,6 +107,26 @@ def _thirds(thirds: Sequence[Third]) -> str:
 
 
 @say.register
+def _thirds_below(fact: ThirdsBelow) -> str:
+    means = [f"{third.name} third ({figures_of(third)})" for third in fact.thirds]
+    return f"at {fact.tokens:,} tokens the {listed(means)} of the depths {are(len(means))} below the threshold"
+
+
+def figures_of(third: ThirdOfLength) -> str:
+    """`0.40, n = 12`."""
+    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}, n = {third.n_samples}"
+
+
+@say.register
+def _thirds_not_shown(fact: ThirdsNotShown) -> str:
+    samples = f"{span(*fact.samples, 'd')} samples of a third of the depths"
+    short = f"at {fact.tokens:,} tokens {samples} do not show that each clears the threshold"
+    if not fact.can_ask_on:
+        return short
+    return f"{short}; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
+
+
+@say.register
 def _range_advice(fact: RangeAdvice) -> str:
     lengths = f"at {fact.lengths[0]:,} tokens"
     if len(fact.lengths) > 1:
@@ -142,14 +164,6 @@ def _unscored(fact: UnscoredSamples) -> str:
 
 
 @say.register
-def _low_baseline(fact: LowBaseline) -> str:
-    return (
-        f"the baseline is a score of {fact.mean:.2f}: this model hardly does the task even with short prompts, so that "
-        "a cap relative to it says little; take an easier task or a larger model"
-    )
-
-
-@say.register
 def _not_monotone(fact: NotMonotone) -> str:
     chance = ", which with so few samples can be chance" if fact.may_be_chance else ""
     return (
@@ -181,6 +195,19 @@ def _uninformative_cells(fact: UninformativeCells) -> str:
 @say.register
 def _one_text(fact: OneText) -> str:
     return f"all samples are cut from one text, “{fact.document_id}”: the claim is about that text"
+
+
+@say.register
+def _all_over_one_text(fact: AllOverOneText) -> str:
+    return f"samples begin all over one text, “{fact.document_id}”: the claim is about prose of its kind"
+
+
+@say.register
+def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+    return (
+        "the search stopped at each length as soon as it was decided: decisions and tested bounds allow for that; "
+        "intervals, half-life and the tests of position do not"
+    )
 
 
 @say.register

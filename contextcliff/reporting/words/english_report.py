@@ -5,9 +5,12 @@ from __future__ import annotations
 from contextcliff.models.model import dollars
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
+from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
+    AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -21,6 +24,7 @@ from contextcliff.reporting.report_facts import (
     PromptTokens,
     SamplesCompleted,
     SamplesUnscored,
+    SearchInShort,
     StoppedEarly,
     ThresholdName,
     Tokens,
@@ -57,9 +61,10 @@ def _verdict(fact: VerdictName) -> str:
 
 @say.register
 def _threshold(fact: ThresholdName) -> str:
+    each = " in each third of the depths" if fact.cap.every_depth else ""
     if fact.cap.relative_to_baseline:
-        return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score"
-    return f"a score of {fact.cap.threshold:.2f}"
+        return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score{each}"
+    return f"a score of {fact.cap.threshold:.2f}{each}"
 
 
 @say.register
@@ -95,6 +100,17 @@ def _overall(fact: Overall) -> str:
     if fact.mean is None or fact.scored == 0:
         return "no sample was scored"
     return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
+
+
+@say.register
+def _search(fact: SearchInShort) -> str:
+    return standing_line(fact.lengths)
+
+
+@say.register
+def _every_depth(fact: EveryDepthInShort) -> str:
+    cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
+    return f"{cap}: {say(fact.reason)}"
 
 
 @say.register
@@ -163,6 +179,16 @@ def _completed(fact: SamplesCompleted) -> str:
 @say.register
 def _samples_unscored(fact: SamplesUnscored) -> str:
     return f"{fact.unscored:,} of {fact.planned:,}"
+
+
+@say.register
+def _ahead(fact: AskedAhead) -> str:
+    samples = (
+        "1 sample was asked ahead and not needed; it is"
+        if fact.n == 1
+        else (f"{fact.n:,} samples were asked ahead and not needed; they are")
+    )
+    return f"{samples} kept"
 
 
 @say.register

@@ -17,6 +17,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    LowBaseline,
     MostAsked,
     NeitherShown,
     NoBaseline,
@@ -38,7 +39,7 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
-from contextcliff.reporting.words.japanese_say import UNITS, amount, counted, portion, say
+from contextcliff.reporting.words.japanese_say import THIRDS, UNITS, amount, counted, portion, say
 
 
 def asked_threshold(threshold: AskedThreshold) -> str:
@@ -49,9 +50,10 @@ def asked_threshold(threshold: AskedThreshold) -> str:
 
 def _threshold(threshold: AskedThreshold) -> str:
     mean, tokens = threshold.baseline_mean, threshold.baseline_tokens
+    each = "（深さの 1/3 ごと）" if threshold.every_depth else ""
     if mean is None or tokens is None:
-        return asked_threshold(threshold)
-    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍"
+        return asked_threshold(threshold) + each
+    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍{each}"
 
 
 def _score(result: ScoreAt, confidence: float) -> str:
@@ -63,7 +65,9 @@ def _score(result: ScoreAt, confidence: float) -> str:
 @say.register
 def _stop(fact: Stop) -> str:
     threshold, confidence = _threshold(fact.threshold), confidence_figure(fact.confidence)
-    if fact.shown_up_to is None:
+    if fact.shown_up_to is None and fact.threshold.relative:
+        shown = f"ベースラインより先に、信頼度 {confidence} でしきい値 {threshold} を満たすと示された長さはない"
+    elif fact.shown_up_to is None:
         shown = f"信頼度 {confidence} でしきい値 {threshold} を満たすと示された長さはない"
     else:
         shown = (
@@ -92,8 +96,10 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Degraded() | Unsettled():
+        case EndOfRange() | NoneScored() | Unsettled():
             return ""
+        case Degraded():
+            return "" if cause.third is None else f"で、深さの{THIRDS[cause.third]} 1/3 がしきい値を下回る"
         case NeitherShown():
             return "で、しきい値を満たすとも下回るとも示されない"
         case MostAsked():
@@ -167,7 +173,19 @@ def _nothing_scored(fact: NothingScored) -> str:
 
 @say.register
 def _baseline_alone(fact: BaselineAlone) -> str:
-    return f"テストした長さは {fact.tokens:,} トークンだけで、比べる相手がない"
+    if fact.n_lengths == 1:
+        return f"テストした長さは {fact.tokens:,} トークンだけで、比べる相手がない"
+    lengths = f"テストした {fact.n_lengths} 種類の長さ（{fact.tokens:,} トークンまで）"
+    return f"{lengths}はすべてベースラインで、比べる相手がない"
+
+
+@say.register
+def _low_baseline(fact: LowBaseline) -> str:
+    return (
+        f"ベースラインのスコアが {fact.tokens:,} トークンで {fact.mean:.2f} しかなく、{fact.least:.2f} を下回る。短い"
+        "プロンプトでもこのタスクがほとんどできないモデルなので、その割合を保っても安全な長さとは言えない。より易しい"
+        "タスクか、より大きなモデルを使うこと"
+    )
 
 
 @say.register
@@ -211,6 +229,12 @@ def _below_everywhere(fact: BelowEverywhere) -> str:
 
 @say.register
 def _below_at_shortest(fact: BelowAtShortest) -> str:
+    if fact.is_only:
+        return (
+            f"最短の {fact.first.tokens:,} トークンでしきい値 {_threshold(fact.threshold)} を下回り（スコアは "
+            f"{_score(fact.first, fact.confidence)}）、探索はそこで終わる。安全と示された長さはない。より短い長さか、"
+            "より易しいタスクで試すこと"
+        )
     after = "それより長いすべての長さで下回るとは示されない"
     if fact.recovered_tokens is not None:
         after = f"{fact.recovered_tokens:,} トークンでは満たすので、最短の長さが最も易しいわけではない"
@@ -235,9 +259,7 @@ def _too_few_for_baseline(fact: TooFewForBaseline) -> str:
 
 @say.register
 def _no_length_in_reach(fact: NoLengthInReach) -> str:
-    tokens = fact.baseline_tokens
-    beyond = "" if tokens is None else f"ベースライン（{tokens:,} トークン）より先の"
-    return f"{beyond}安全な上限を示せない。長さごとの{_cannot_show(fact)}"
+    return f"安全な上限を示せない。長さごとの{_cannot_show(fact)}"
 
 
 @say.register

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
+    AllOverOneText,
     ControlMeans,
     FewSharedTexts,
-    LowBaseline,
     NotMonotone,
     OneText,
     OneTextALength,
@@ -20,13 +21,14 @@ from contextcliff.records.cautions import (
     ServerCountsDiffer,
     SharedDraws,
     SharedTexts,
+    StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
     UnscoredSamples,
     ZeroOrOneScores,
 )
 from contextcliff.reporting.phrases import confidence_figure, span
-from contextcliff.reporting.words.japanese_say import SHARED, at_lengths, portion, say
+from contextcliff.reporting.words.japanese_say import SHARED, THIRDS, at_lengths, portion, say
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
 _USE = {
@@ -40,7 +42,6 @@ _PATTERNS = {
     "primacy": "前にある根拠ほど見つかりやすい",
     "middle_collapse": "両端の根拠のほうが中央より見つかりやすい",
 }
-_THIRDS = {"first": "前", "middle": "中", "last": "後ろ"}
 
 
 @say.register
@@ -103,8 +104,28 @@ def _position_tested(fact: PositionTested) -> str:
 
 
 def _thirds(thirds: Sequence[Third]) -> str:
-    means = (f"{_THIRDS[third.name]} 1/3 で {third.mean:.2f}（n = {third.n_samples}）" for third in thirds)
+    means = (f"{THIRDS[third.name]} 1/3 で {third.mean:.2f}（n = {third.n_samples}）" for third in thirds)
     return f"平均スコアは{'、'.join(means)}"
+
+
+@say.register
+def _thirds_below(fact: ThirdsBelow) -> str:
+    means = "、".join(f"{THIRDS[third.name]} 1/3（{figures_of(third)}）" for third in fact.thirds)
+    return f"{fact.tokens:,} トークンでは、深さの{means}がしきい値を下回る"
+
+
+def figures_of(third: ThirdOfLength) -> str:
+    """`0.40、n = 12`."""
+    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}、n = {third.n_samples}"
+
+
+@say.register
+def _thirds_not_shown(fact: ThirdsNotShown) -> str:
+    samples = f"深さの 1/3 ごとのサンプル {span(*fact.samples, 'd')} 件"
+    short = f"{fact.tokens:,} トークンでは、{samples}では、それぞれがしきい値を満たすと示せない"
+    if not fact.can_ask_on:
+        return short
+    return f"{short}。探索は平均の判定で打ち切る（analysis.every_depth=true なら 1/3 ごとの判定まで続ける）"
 
 
 @say.register
@@ -141,14 +162,6 @@ def _unscored(fact: UnscoredSamples) -> str:
 
 
 @say.register
-def _low_baseline(fact: LowBaseline) -> str:
-    return (
-        f"ベースラインのスコアが {fact.mean:.2f} しかない。短いプロンプトでもこのタスクがほとんどできないモデルなので、"
-        "それに対する相対的な上限はあまり意味を持たない。より易しいタスクか、より大きなモデルを使うこと"
-    )
-
-
-@say.register
 def _not_monotone(fact: NotMonotone) -> str:
     chance = "（サンプルが少ないので偶然かもしれない）" if fact.may_be_chance else ""
     return (
@@ -178,6 +191,19 @@ def _uninformative_cells(fact: UninformativeCells) -> str:
 @say.register
 def _one_text(fact: OneText) -> str:
     return f"すべてのサンプルは一つのテキスト「{fact.document_id}」から切り出した。主張はそのテキストについてのもの"
+
+
+@say.register
+def _all_over_one_text(fact: AllOverOneText) -> str:
+    return f"サンプルは一つのテキスト「{fact.document_id}」のあちこちから始まる。主張はその種の文章についてのもの"
+
+
+@say.register
+def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+    return (
+        "探索は、判定がついた時点で各長さを打ち切る。判定と検定の下限はそれを考慮しているが、区間・半減長・位置の検定は"
+        "考慮していない"
+    )
 
 
 @say.register

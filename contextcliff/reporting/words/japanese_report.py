@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.cells import set_cell_size
 
 from contextcliff.models.model import dollars
+from contextcliff.records.search import Decision
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
+from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
+    AskedAhead,
     ControlPrompts,
     Crossing,
+    EveryDepthInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -23,6 +29,7 @@ from contextcliff.reporting.report_facts import (
     PromptTokens,
     SamplesCompleted,
     SamplesUnscored,
+    SearchInShort,
     StoppedEarly,
     ThresholdName,
     Tokens,
@@ -71,9 +78,10 @@ def _verdict(fact: VerdictName) -> str:
 
 @say.register
 def _threshold(fact: ThresholdName) -> str:
+    each = "（深さの 1/3 ごと）" if fact.cap.every_depth else ""
     if fact.cap.relative_to_baseline:
-        return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}"
-    return f"スコア {fact.cap.threshold:.2f}"
+        return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}{each}"
+    return f"スコア {fact.cap.threshold:.2f}{each}"
 
 
 @say.register
@@ -111,6 +119,28 @@ def _overall(fact: Overall) -> str:
     if fact.mean is None or fact.scored == 0:
         return "採点されたサンプルがない"
     return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
+
+
+_STANDS: Mapping[Decision, str] = {
+    "baseline": "基準",
+    "passed": "合格",
+    "below": "下回る",
+    "unsettled": "未決",
+    "open": "途中",
+}
+
+
+@say.register
+def _search(fact: SearchInShort) -> str:
+    return "、".join(
+        f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
+    )
+
+
+@say.register
+def _every_depth(fact: EveryDepthInShort) -> str:
+    cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
+    return f"{cap}。{say(fact.reason)}"
 
 
 @say.register
@@ -179,6 +209,11 @@ def _completed(fact: SamplesCompleted) -> str:
 @say.register
 def _samples_unscored(fact: SamplesUnscored) -> str:
     return f"{fact.planned:,} 件中 {fact.unscored:,} 件"
+
+
+@say.register
+def _ahead(fact: AskedAhead) -> str:
+    return f"先に送ったサンプル {fact.n:,} 件は不要だった。保存してある"
 
 
 @say.register

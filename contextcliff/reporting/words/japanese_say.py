@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import singledispatch
 
 from contextcliff.records.cap_reason import Part, SampleCount, SharedBy, Unit
@@ -26,6 +27,7 @@ def _no_samples(_: NoSamples) -> str:
 
 
 UNITS: dict[Unit, str] = {"samples": "サンプル", "questions": "質問", "distinct samples": "異なるサンプル"}
+THIRDS: Mapping[str, str] = {"first": "前", "middle": "中", "last": "後ろ"}
 SHARED: dict[SharedBy, str] = {"texts": "テキスト", "contexts": "コンテキスト"}
 
 
@@ -77,6 +79,7 @@ _LABELS = {
     "Beside the cap": "上限のほかに",
     "Half-life": "半減長",
     "Position": "位置",
+    "Every depth": "深さごと",
     "Controls": "対照",
     "Judge": "審査モデル",
     "Score by length": "長さ別のスコア",
@@ -100,6 +103,8 @@ _LABELS = {
     "Wall time": "所要時間",
     "Samples": "サンプル",
     "Unscored": "未採点",
+    "Ahead": "先行",
+    "Search": "探索",
     "Pilot": "予備実行",
     "Failed attempts": "失敗した試行",
     "Notes": "注記",

@@ -62,6 +62,11 @@ class PlantingTask(DesignedLengths):
         return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
 
     @property
+    def begins_anywhere(self) -> bool:
+        """Whether `haystacks=fresh`."""
+        return self.haystacks == "fresh"
+
+    @property
     def texts(self) -> int:
         """A text for each haystack."""
         return 1 if self.haystacks == "fresh" else self.haystacks

@@ -1,0 +1,174 @@
+"""The evidence of a search: e-values at the ends of blocks, for and against each length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.records.report import Report
+from contextcliff.records.search import BlockEvidence, Search, TestedLength
+from contextcliff.reporting.figures.canvas import SMALL, heading
+from contextcliff.reporting.figures.marks import GREY, RED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT = 9.0, 4.2
+_GAP = 0.08
+"""Between the two axes, as a share of the width."""
+_LOWEST, _HIGHEST = 1e-3, 1e5
+"""E-values beyond are drawn at the edge."""
+_MARKS = {"passed": "o", "below": "X", "unsettled": "s", "open": "D"}
+_ENDS = {"passed": "passed", "below": "below", "unsettled": "unsettled", "open": "open"}
+_MOST_NAMED = 12
+"""Lengths in the legend; of more, a colour bar tells which curve is whose."""
+
+
+def search_figure(report: Report, search: Search) -> Figure:
+    """Draw a search that has blocks: left the e-values against "the score is at most the threshold", right against "at
+    least". A curve is a length, from its first block to its last, and its end is marked by the decision."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, _HEIGHT), facecolor="white")
+    FigureCanvasAgg(figure)
+    half = (1.0 - _GAP) / 2.0
+    above = figure.add_axes((0.0, 0.0, half, 1.0))
+    below = figure.add_axes((half + _GAP, 0.0, half, 1.0))
+    tested = sorted((each for each in search.tested if each.blocks), key=lambda each: each.context_tokens)
+    colours = _colours(len(tested))
+    for axes, is_above in ((above, True), (below, False)):
+        for each, colour in zip(tested, colours, strict=True):
+            _curve(axes, each, colour=colour, above=is_above)
+        _axes(axes, longest=max(each.blocks[-1].n for each in tested))
+    _thresholds(above, sorted({each.alpha for each in tested}, reverse=True))
+    below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
+    _line(below, below_at, f"{below_at:.3g}: below", RED)
+    below.tick_params(axis="y", labelleft=False)
+    above.set_ylabel("e-value", fontsize=9)
+    _title(above, "against “at most the threshold”")
+    _title(below, "against “at least the threshold”")
+    heading(
+        above,
+        title=f"Evidence by block: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. A point is a look, at the end of a block",
+        inches=_WIDTH,
+        above=24,
+    )
+    _legend(figure, above, tested, colours)
+    return figure
+
+
+def _colours(count: int) -> list[tuple[float, float, float, float]]:
+    """From dark, the shortest length, to light."""
+    import matplotlib as mpl
+
+    palette = mpl.colormaps["viridis"]
+    return [palette(0.92 * place / max(1, count - 1)) for place in range(count)]
+
+
+def _curve(axes: Axes, tested: TestedLength, *, colour: tuple[float, float, float, float], above: bool) -> None:
+    looks: Sequence[BlockEvidence] = tested.blocks
+    samples = [0, *(look.n for look in looks)]
+    values = [1.0, *(_within(look.e_above if above else look.e_below) for look in looks)]
+    axes.plot(samples, values, "-", color=colour, linewidth=1.4, marker=".", markersize=4, zorder=3)
+    decides = above if tested.decision == "passed" else not above
+    mark = _MARKS.get(tested.decision, "D")
+    axes.plot(
+        samples[-1:],
+        values[-1:],
+        mark,
+        color=colour,
+        markersize=8 if decides or tested.decision in ("unsettled", "open") else 0,
+        markeredgecolor="black",
+        markeredgewidth=0.6,
+        zorder=4,
+        clip_on=False,
+    )
+
+
+def _within(value: float) -> float:
+    return min(_HIGHEST, max(_LOWEST, value))
+
+
+def _axes(axes: Axes, *, longest: int) -> None:
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.set_ylim(_LOWEST / 1.5, _HIGHEST * 1.5)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_xlim(0, longest * 1.04)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    axes.set_xlabel("samples of the length so far", fontsize=9)
+    axes.tick_params(labelsize=SMALL)
+    axes.axhline(1.0, color="0.6", linewidth=0.8)
+    axes.grid(axis="y", color="0.92", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _thresholds(axes: Axes, alphas: Sequence[float]) -> None:
+    """One line for each α of the search: a length passes at 1/α, and after each failure α is halved."""
+    for alpha in alphas:
+        axes.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
+    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
+    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
+    _line(axes, last, f"{text}: passed", GREY)
+
+
+def _line(axes: Axes, value: float, text: str, colour: str) -> None:
+    axes.axhline(value, color=colour, linestyle="--", linewidth=1.0)
+    axes.annotate(
+        text,
+        xy=(1, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=SMALL,
+        color=colour,
+        zorder=5,
+    )
+
+
+def _title(axes: Axes, text: str) -> None:
+    axes.annotate(
+        text,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=9,
+        color="0.2",
+    )
+
+
+def _legend(
+    figure: Figure, axes: Axes, tested: Sequence[TestedLength], colours: Sequence[tuple[float, float, float, float]]
+) -> None:
+    from matplotlib.lines import Line2D
+
+    named = list(zip(tested, colours, strict=True))
+    if len(named) > _MOST_NAMED:
+        # The first and the last say which end of the colours is which.
+        step = -(-len(named) // (_MOST_NAMED - 1))
+        named = [*named[:-1:step], named[-1]]
+    lines = [Line2D([], [], color=colour, label=f"{each.context_tokens:,} tokens") for each, colour in named]
+    ends = [
+        Line2D([], [], color="0.5", linestyle="none", marker=_MARKS[kind], markeredgecolor="black", label=word)
+        for kind, word in _ENDS.items()
+        if any(each.decision == kind for each in tested)
+    ]
+    figure.legend(
+        handles=[*lines, *ends],
+        loc="upper left",
+        bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
+        bbox_transform=axes.transAxes,
+        borderaxespad=0.0,
+        ncols=6,
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=1.8,
+        columnspacing=1.6,
+    )
