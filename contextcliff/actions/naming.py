@@ -86,7 +86,6 @@ def _named(invocation: Invocation, name: str) -> Invocation:
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 _BASELINE = "analysis.baseline_tokens"
 _RELATIVE = "analysis.relative_to_baseline"
-_EVERY_DEPTH = "analysis.every_depth"
 _WRITTEN_BESIDE = "save_contexts"
 """The one key of a task that neither asks nor judges."""
 _DIGEST_SHOWN = 12
@@ -117,8 +116,7 @@ def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
         rule[_RELATIVE] = task.relative_by_default
     if run.facts.drawn is not None:
         rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
-    searched = [] if task.is_searched else [_EVERY_DEPTH]
-    idle = {*searched, *([_BINS, _BINNING] if task.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
+    idle = {*([_BINS, _BINNING] if task.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
     return {key: value for key, value in rule.items() if key not in idle}
 
 

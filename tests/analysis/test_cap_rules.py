@@ -15,7 +15,7 @@ def bins(samples: list[ScoredSample]) -> tuple[Bin, ...]:
 def test_every_rule_has_its_place_in_this_order() -> None:
     for samples in ([], curve({500: (20, 20)})):
         assert list(analysed(samples).caps) == [
-            "walk_up", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency",
+            "walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency",
         ]  # fmt: skip
 
 

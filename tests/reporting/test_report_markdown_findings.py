@@ -17,7 +17,7 @@ from tests.simulated_reports import edited, findings_in
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\ $x$"
-SECTIONS = ["Half-life", "Position", "By facet", "Controls", "Judge"]
+SECTIONS = ["Half-life", "Position", "Every depth", "By facet", "Controls", "Judge"]
 
 
 def section(report: Report, name: str) -> str:
@@ -37,7 +37,7 @@ def test_a_full_report_has_every_section_between_the_scores_and_the_failures(ful
 
 
 def test_a_report_has_only_the_sections_that_it_has_data_for(cliff: Report, nothing_scored: Report) -> None:
-    assert set(headings(cliff)) & set(SECTIONS) == {"Half-life", "Position"}
+    assert set(headings(cliff)) & set(SECTIONS) == {"Half-life", "Position", "Every depth"}
     assert set(headings(edited(nothing_scored, bins=(), cells=()))) & set(SECTIONS) == set()
 
 

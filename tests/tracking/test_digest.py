@@ -9,8 +9,10 @@ from typing import Any
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
+from contextcliff.records.search import Search
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
+from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.writing.made_writing import make_writing
@@ -32,6 +34,7 @@ def whole_report() -> Report:
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
+        search=search_report().analysis.finding(Search),
         task_kind="niah",
         dataset_kind="essays",
         texts="The Tide Clerk",

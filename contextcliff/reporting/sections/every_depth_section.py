@@ -43,7 +43,7 @@ class EveryDepthSection(Section[EveryDepth]):
 
     def full(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
+        if finding is None or not report.analysis.bins:
             return ()
         rows = [(length, third) for length in finding.lengths for third in length.thirds]
         columns = (

@@ -1,0 +1,152 @@
+"""How a search is shown: on the console, in the page, in the file, in a figure and as metrics."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from contextcliff.records.report import Report
+from contextcliff.records.search import Search
+from contextcliff.reporting.console import render_console
+from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.reporting_settings import LanguageName
+from contextcliff.reporting.schema import flatten, unflatten
+from contextcliff.reporting.section_list import sections_of
+from contextcliff.reporting.words.language import LANGUAGES
+from tests.reporting.figure_texts import drawn, overlaps, words
+from tests.reporting.search_reports import search_report
+from tests.simulated_reports import simulated
+
+
+def printed(report: Report, language: LanguageName = "en") -> str:
+    console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
+    render_console(
+        report, console=console, folder=Path("outputs/run"), tracking_command=None, language=LANGUAGES[language]
+    )
+    assert isinstance(console.file, io.StringIO)
+    return " ".join(console.file.getvalue().split())
+
+
+def page_of(report: Report) -> str:
+    return render_markdown(report, figures=())
+
+
+def search_of(report: Report) -> Search:
+    search = report.analysis.finding(Search)
+    assert search is not None
+    return search
+
+
+def test_the_console_has_every_length_in_the_order_of_testing() -> None:
+    report = search_report()
+    text = printed(report)
+    places = [
+        text.index(f"{each.context_tokens:,} {'ok' if each.decision == 'passed' else 'below'} ")
+        for each in search_of(report).tested
+    ]
+    assert places == sorted(places)
+    bins = {each.asked_tokens: each for each in report.analysis.bins}
+    assert f"512 ok {round((bins[512].mean or 0) * bins[512].n_samples)}/{bins[512].n_samples}" in text
+    assert "33 samples were asked ahead and not needed; they are kept" in text
+
+
+def test_the_japanese_console_has_the_same_figures() -> None:
+    english, japanese = printed(search_report()), printed(search_report(), "ja")
+    line = english[english.index("Search:") : english.index("Half-life:")]
+    for figure in re.findall(r"\d+/\d+", line):
+        assert figure in japanese
+    assert "探索:" in japanese
+    assert "先に送ったサンプル 33 件" in japanese
+
+
+def test_the_page_explains_an_e_value_once_and_has_a_row_a_length() -> None:
+    report = search_report()
+    page = page_of(report)
+    assert page.count("An e-value ") == 1
+    table = page[page.index("| order |") :].split("\n\n")[0].splitlines()[2:]
+    assert [int(row.split("|")[2].replace(",", "")) for row in table] == [
+        each.context_tokens for each in search_of(report).tested
+    ]
+    assert page.index("## Score by length") < page.index("## Search") < page.index("## Half-life")
+
+
+def test_intervals_after_stopping_are_marked_in_a_search_and_nowhere_else() -> None:
+    assert "not adjusted for such stopping" in page_of(search_report())
+    assert "not adjusted" not in page_of(simulated())
+
+
+def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> None:
+    report = search_report()
+    flat = json.loads(json.dumps(flatten(report)))
+    tested = flat["search"]["tested"]
+    assert [each["context_tokens"] for each in tested] == [each.context_tokens for each in search_of(report).tested]
+    assert set(tested[0]["blocks"][0]) == {"n", "e_above", "e_below"}
+    assert flat["counts"]["ahead"] == 33
+    again = unflatten(flat)
+    assert search_of(again) == search_of(report)
+    assert again.analysis.caps == report.analysis.caps
+    assert again.counts == report.counts
+    assert flatten(again)["every_depth"] == flat["every_depth"]
+
+
+def test_a_run_without_a_search_has_none() -> None:
+    assert flatten(simulated())["search"] is None
+    assert "## Search" not in page_of(simulated())
+
+
+def test_metrics_tell_how_much_was_asked_and_what_it_showed() -> None:
+    report = search_report()
+    search = search_of(report)
+    points = [point for section in sections_of(report) for point in section.metrics(report)]
+    whole = {point.key: point.value for point in points if point.step == 0}
+    assert whole["search_lengths_tested"] == len(search.tested)
+    assert whole["search_samples"] == whole["planned"] == report.counts.planned
+    assert whole["ahead"] == 33
+    above = {point.step: point.value for point in points if point.key == "search_e_above"}
+    assert above == {each.context_tokens: each.blocks[-1].e_above for each in search.tested}
+
+
+@pytest.mark.parametrize("lengths", [(), (512,), tuple(range(500, 15_500, 500))], ids=["five", "one", "thirty"])
+def test_the_figure_is_legible_with_any_number_of_lengths(lengths: tuple[int, ...]) -> None:
+    figure = drawn(search_report(*lengths, cliff_at=13_000), "search_evidence")
+    assert overlaps(figure) == []
+    assert any(text.startswith("1/α = 40") for text in words(figure))
+    assert "20: below" in words(figure)
+
+
+def test_a_search_that_asked_nothing_beyond_a_baseline_has_no_figure() -> None:
+    report = search_report(512, 1_024, most_asked=1, relative=True)
+    assert report.analysis.safe_cap.tokens is None
+    figures = [figure for section in sections_of(report) for figure in section.figures if figure.has_data(report)]
+    assert "search_evidence" not in [figure.name for figure in figures]
+    assert "| 512 |" in page_of(report)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        {},
+        {"cliff_at": 100},
+        {"most_asked": 4},
+        {"cliff_at": 9_000},
+        {"before": 0.8},
+        {"relative": True},
+        {"most_asked": 1, "relative": True},
+        {"before": 0.1, "relative": True},
+    ],
+    ids=["cliff", "below", "open", "whole range", "unsettled", "share", "share open", "low baseline"],
+)
+def test_no_sentence_of_a_fixed_design_is_said_of_a_search(law: Any) -> None:
+    report = search_report(**law)
+    text = f"{page_of(report)} {printed(report)}"
+    for wrong in ("too few", "a new run with", "exact for 0/1", "at every length tested", "samples were planned"):
+        assert wrong not in text
+    if report.analysis.safe_cap.tokens is None:
+        assert report.analysis.caps["any_depth"] is None
+        assert not report.analysis.safe_cap.censored
