@@ -23,7 +23,7 @@ from contextcliff.analysis.search import (
     perfect_path,
     resolution_between,
 )
-from contextcliff.records.search import SearchPlan, TestedLength
+from contextcliff.records.search_record import SearchPlan, TestedLength
 from contextcliff.statistics.sequential_power import SequentialPower, sequential_power
 from contextcliff.statistics.share_power import share_power
 

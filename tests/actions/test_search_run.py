@@ -14,7 +14,7 @@ from contextcliff.actions.annotate_run import annotate
 from contextcliff.actions.prepare_run import search_rule
 from contextcliff.analysis.search_threshold import searched
 from contextcliff.execution.store import Store
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import ended, once, started
 from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
