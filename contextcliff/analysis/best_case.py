@@ -15,7 +15,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.search import SearchRule, alpha_of, perfect_path
+from contextcliff.analysis.search import SearchRule, alpha_of, perfect_path, third_evidence
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
@@ -188,4 +188,7 @@ def best_case(
 def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
     """Pieces of evidence, in whole blocks, by which a perfect model passes a length; None where no number is enough."""
     fewest = fewest_perfect_share if rule.relative else fewest_perfect
-    return fewest(rule.threshold, alpha=alpha_of(plan, rule), block=plan.block_evidence)
+    parts = (third_evidence(plan) if rule.every_depth else ()) or (plan.block_evidence,)
+    # The smallest part of a block is the last to be shown.
+    needed = fewest(rule.threshold, alpha=alpha_of(plan, rule), block=min(parts))
+    return None if needed is None else needed // min(parts) * plan.block_evidence

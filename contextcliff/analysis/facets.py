@@ -52,13 +52,21 @@ _QUARTERS = 4
 
 
 def facet_rows(
-    groups: Sequence[Group], *, threshold: float, relative: bool, confidence: float, binary: bool
+    groups: Sequence[Group],
+    *,
+    threshold: float,
+    relative: bool,
+    confidence: float,
+    binary: bool,
+    is_searched: bool = False,
 ) -> tuple[FacetRow, ...]:
     """A row for each value of each key that has more than one, keys in alphabetical order.
 
     `mean` and its two-sided interval at `confidence` are those of all scored samples with the value, over all
     lengths; a value without one has no row. `cap_tokens` is tested with the same threshold, relative to
     the shortest length of the same samples where `relative`. `binary` is whether the whole run's scores are 0 or 1.
+
+    A search gives no caps of facets (`is_searched`): it stops by all scores, which a test of a part does not allow for.
     """
     rows: list[FacetRow] = []
     for key, values in _values(groups).items():
@@ -78,7 +86,9 @@ def facet_rows(
                     mean=mean_of(evidence.scores),
                     ci_low=low,
                     ci_high=high,
-                    cap_tokens=fixed_sequence_test(results, facet_threshold, confidence).cap_tokens,
+                    cap_tokens=None
+                    if is_searched
+                    else fixed_sequence_test(results, facet_threshold, confidence).cap_tokens,
                 )
             )
     return tuple(rows)

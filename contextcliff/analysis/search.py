@@ -134,14 +134,19 @@ def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockSc
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
-    thirds = third_sizes(plan.depths) if plan.depths >= len(THIRDS) else ()
-    is_shared = plan.block_evidence < plan.block
     return BlockScores(
         texts=((score,),) * plan.block_evidence,
-        thirds=tuple(
-            ((score,),) * (plan.block_evidence if is_shared else size * plan.block // plan.depths) for size in thirds
-        ),
+        thirds=tuple(((score,),) * size for size in third_evidence(plan)),
     )
+
+
+def third_evidence(plan: SearchPlan) -> tuple[int, ...]:
+    """Pieces of evidence in each third of the depths of a block; empty where there are fewer than three depths."""
+    if plan.depths < len(THIRDS):
+        return ()
+    if plan.block_evidence < plan.block:  # a shared text has samples in every third
+        return (plan.block_evidence,) * len(THIRDS)
+    return tuple(size * plan.block // plan.depths for size in third_sizes(plan.depths))
 
 
 def perfect_path(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from contextcliff.analysis.depth_thirds import CLAIMS
 from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockKey,
@@ -22,6 +23,7 @@ from contextcliff.analysis.search import (
     follow,
     perfect_path,
     resolution_between,
+    third_evidence,
 )
 from contextcliff.records.search_record import SearchPlan, TestedLength
 from contextcliff.statistics.sequential_power import SequentialPower, sequential_power
@@ -117,11 +119,40 @@ def _power(
 ) -> SequentialPower:
     """Of the test of one length, in pieces of evidence; `before` are those that were seen and decided nothing."""
     alpha, below_at = alpha_of(plan, rule, failures=failures), 1.0 / (1.0 - rule.confidence)
-    block, most = plan.block_evidence, plan.block_evidence * plan.most_blocks
-    if rule.relative:
-        return share_power(rate, baseline, share=rule.threshold, alpha=alpha, block=block, most=most, below_at=below_at)
-    return sequential_power(
-        rate, threshold=rule.threshold, alpha=alpha, block=block, most=most, below_at=below_at, before=before
+
+    def of_part(size: int, below_at: float) -> SequentialPower:
+        most, seen = size * plan.most_blocks, tuple(n * size // plan.block_evidence for n in before)
+        if rule.relative:
+            share = rule.threshold
+            return share_power(rate, baseline, share=share, alpha=alpha, block=size, most=most, below_at=below_at)
+        return sequential_power(
+            rate,
+            threshold=rule.threshold,
+            alpha=alpha,
+            block=size,
+            most=most,
+            below_at=below_at,
+            before=(seen[0], seen[1]),
+        )
+
+    sizes = third_evidence(plan) if rule.every_depth else ()
+    if not sizes:
+        return of_part(plan.block_evidence, below_at)
+    return _of_all([(size, of_part(size, CLAIMS * below_at)) for size in sizes], plan.block_evidence)
+
+
+def _of_all(parts: Sequence[tuple[int, SequentialPower]], block: int) -> SequentialPower:
+    """Of thirds that share no sample and each have to clear, with the samples of one third in a block.
+
+    The samples to expect are those of the slowest third by itself: a little fewer than until all are decided.
+    """
+    above = math.prod(power.above for _, power in parts)
+    below = min(1.0 - above, 1.0 - math.prod(1.0 - power.below for _, power in parts))
+    return SequentialPower(
+        above=above,
+        below=below,
+        open=1.0 - above - below,
+        expected_samples=max(power.expected_samples / size for size, power in parts) * block,
     )
 
 

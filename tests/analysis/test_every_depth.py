@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.best_case import fewest_of_search
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.analysis.every_depth import EveryDepth, ThirdsBelow, ThirdsNotShown
+from contextcliff.analysis.search import fewest_blocks
+from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import ConfigError
 from contextcliff.records.analysis import Analysis
@@ -129,6 +132,14 @@ def test_an_unscored_sample_counts_against_its_third() -> None:
 
     analysis = analysed_search(plan, searched(plan, score_at, EVERY), EVERY)
     assert analysis.safe_cap.tokens is None
+
+
+def test_what_a_perfect_model_is_asked_at_every_depth_is_foreseen() -> None:
+    plan, rule = plan_of(500), EVERY.search_rule(relative=False)
+    asked = len(searched(plan, lambda *_: 1.0, EVERY))
+    assert fewest_blocks(plan, rule) * plan.block == fewest_of_search(plan, rule) == asked
+    assert chance_to_pass(plan, rule, 1.0) == pytest.approx(1.0)
+    assert chance_to_pass(plan, rule, 0.95) < chance_to_pass(plan, AnalysisSettings().search_rule(relative=False), 0.95)
 
 
 def test_a_fixed_number_of_samples_refuses_to_ask_on() -> None:

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional, right_of, scored_sample
 from tests.analysis.clustered_samples import having, texts, without_clusters
+from tests.analysis.searched_samples import analysed_search, plan_of, searched
 
 
 def rows(samples: list[ScoredSample], **kwargs: float | bool) -> list[FacetRow]:
@@ -47,6 +49,14 @@ def test_a_relative_threshold_takes_the_baseline_of_the_same_samples() -> None:
     ]
     found = rows(samples, relative=True, threshold=0.7)
     assert [(row.value, row.cap_tokens) for row in found] == [("easy", None), ("hard", 1_000)]
+
+
+def test_a_search_gives_no_caps_of_facets() -> None:
+    plan = plan_of(500)
+    samples = searched(plan, lambda *_: 1.0, AnalysisSettings())
+    made = [*having(samples[::2], hops=1), *having(samples[1::2], hops=2)]
+    assert analysed_search(plan, made).safe_cap.tokens == 500
+    assert [row.cap_tokens for row in finding(analysed_search(plan, made), Facets).facets] == [None, None]
 
 
 def test_a_key_with_one_value_or_none_has_no_row() -> None:

@@ -91,7 +91,7 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             at=ScoreAt(tokens=1000, mean=0.85, ci_low=0.7834, ci_high=0.8989),
             cause=MostAsked(asked=SampleCount(n=154, unit="samples")),
         ),
-        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.85 (95% CI 0.78–0.90), shown neither to clear it nor to be below it by 154 samples, the most that may be asked",
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.85 (95% CI 0.78–0.90), shown neither to clear it nor to be below it by 154 samples, the most that may be asked (task.max_trials)",
     ),
     (
         Stop(

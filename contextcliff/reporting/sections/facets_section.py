@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.facets import FacetRow, Facets, facet_rows
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
+from contextcliff.records.search import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, Text
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _MEANING = (
     "Scores over all lengths. A cap is that of these samples alone: having fewer of them, it is often lower than"
     " the run's for lack of evidence and not of ability."
+)
+_IN_A_SEARCH = (
+    "Scores over all lengths. A search gives no caps of facets: it stops by the scores of all samples, which a test of"
+    " a part of them does not allow for."
 )
 
 
@@ -55,6 +60,7 @@ class FacetsSection(Section[Facets]):
             relative=study.relative,
             confidence=study.confidence,
             binary=study.binary,
+            is_searched=study.search is not None,
         )
         return Facets(facets=rows)
 
@@ -62,7 +68,10 @@ class FacetsSection(Section[Facets]):
         finding = self.of(report)
         if finding is None or not finding.facets:
             return ()
-        blocks: list[Block] = [Text(text=_MEANING), Image(figure="facets")]
+        blocks: list[Block] = [
+            Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
+            Image(figure="facets"),
+        ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             blocks += [Heading(text=facet), _table(tuple(rows))]
         return tuple(blocks)

@@ -97,7 +97,8 @@ def _cause(fact: Stop) -> str:
             return ", shown neither to clear it nor to be below it"
         case MostAsked():
             return (
-                f", shown neither to clear it nor to be below it by {counted(cause.asked)}, the most that may be asked"
+                f", shown neither to clear it nor to be below it by {counted(cause.asked)}, the most that may be asked "
+                "(task.max_trials)"
             )
         case NotDecided():
             return (

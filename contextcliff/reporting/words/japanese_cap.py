@@ -103,7 +103,7 @@ def _cause(fact: Stop) -> str:
         case NeitherShown():
             return "で、しきい値を満たすとも下回るとも示されない"
         case MostAsked():
-            return f"で、上限の{counted(cause.asked)}でも、しきい値を満たすとも下回るとも示されない"
+            return f"で、上限（task.max_trials）の{counted(cause.asked)}でも、しきい値を満たすとも下回るとも示されない"
         case NotDecided():
             return "" if cause.asked is None else f"で、{counted(cause.asked)}の時点で判定前に実行が終わった"
         case Unshowable():
