@@ -18,7 +18,7 @@ from contextcliff.actions.prepare_run import Prepared, planned_samples, search_r
 from contextcliff.analysis.search import SearchRule, fewest_blocks
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from contextcliff.execution.budget import answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.store import PlannedSample
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.sample import Sample
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,11 +53,11 @@ def load_of_blocks(
 
     `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs.
     """
+    import numpy as np
+
     at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
-    # A control can be shorter than the samples that it goes with.
-    goes_with = {control: item.sample for item in built for control in item.sample.controls}
-    for item in built:
-        at_length[goes_with.get(item.sample.sample_id, item.sample).context_tokens].append(item)
+    for item, asked in with_what_they_go(built):
+        at_length[asked.context_tokens].append(item)
     lengths = sorted(at_length)
     loads = [load_of(_by_block(at_length[length]), sampling) for length in lengths]
 
@@ -67,6 +66,12 @@ def load_of_blocks(
         return sum(count * float(np.interp(length, lengths, each)) for length, count in blocks.items())
 
     return Load(**{name: total(name) for name in _FIELDS})
+
+
+def with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
+    """Each with its own sample, and a control with one that it is a control of: it can be shorter than that."""
+    controlled = {control: item.sample for item in planned for control in item.sample.controls}
+    return [(item, controlled.get(item.sample.sample_id, item.sample)) for item in planned]
 
 
 def _by_block(planned: Sequence[PlannedSample]) -> list[PlannedSample]:

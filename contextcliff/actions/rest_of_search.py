@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.load import Load, load_of_blocks
+from contextcliff.actions.load import Load, load_of_blocks, with_what_they_go
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_samples
 from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, follow, perfect_path
-from contextcliff.analysis.search_forecast import expected_blocks, most_blocks
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
@@ -33,12 +33,16 @@ class SearchAhead:
 
     def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
         """Samples at each length, and their load, to expect of a model with these true scores."""
+        from contextcliff.analysis.search_forecast import expected_blocks  # imported late, since it loads numpy
+
         blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
         return {length: count * self.search.plan.block for length, count in blocks.items()}, self._load(blocks)
 
     @property
     def most(self) -> Load:
         """The worst case."""
+        from contextcliff.analysis.search_forecast import most_blocks
+
         return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
 
     def share(self, load: Load) -> float:
@@ -55,9 +59,9 @@ def search_ahead(
     invocation: Invocation, identity: Identity, prepared: Prepared, search: PreparedSearch, store: Store
 ) -> SearchAhead:
     """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
-    built: dict[BlockKey, tuple[PlannedSample, ...]] = {}
+    built: dict[BlockKey, tuple[PlannedSample, ...]] = _blocks_of(prepared.planned)
 
-    def samples_of(keys: Iterable[BlockKey]) -> tuple[PlannedSample, ...]:
+    def samples_of(keys: Sequence[BlockKey]) -> tuple[PlannedSample, ...]:
         for key in keys:
             if key not in built:
                 block = search.blocks.block(key.context_tokens, key.index)
@@ -90,6 +94,15 @@ def search_ahead(
         planned=planned,
         least=tuple(store.missing(planned)),
     )
+
+
+def _blocks_of(planned: Sequence[PlannedSample]) -> dict[BlockKey, tuple[PlannedSample, ...]]:
+    """The blocks that were built already, each in the order of sending."""
+    blocks: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
+    for item, asked in with_what_they_go(planned):
+        if asked.block is not None:
+            blocks[BlockKey(context_tokens=asked.context_tokens, index=asked.block)].append(item)
+    return {key: tuple(items) for key, items in blocks.items()}
 
 
 def refuse_beyond(

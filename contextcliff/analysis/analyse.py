@@ -19,7 +19,7 @@ from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import THIRDS, Search
+from contextcliff.records.search_record import THIRDS, Search
 from contextcliff.statistics.descriptive import mean_of
 
 

@@ -23,7 +23,7 @@ from contextcliff.records.cap_reason import AskedThreshold, SampleCount
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.sequential_power import fewest_perfect, fewest_perfect_share
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contextcliff.records.search import THIRDS
+from contextcliff.records.search_record import THIRDS
 
 CLAIMS = 1 + len(THIRDS)
 """The mean and each third: "one of them is below" errs no more often than stated where each errs a CLAIMS-th of it."""

@@ -19,7 +19,7 @@ from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_thi
 from contextcliff.analysis.study import Study
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import THIRDS, Search, TestedLength, ThirdName
+from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.score_blocks import Block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
+from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
 from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW

@@ -25,7 +25,7 @@ from contextcliff.analysis.search import (
     resolution_between,
     third_evidence,
 )
-from contextcliff.records.search import SearchPlan, TestedLength
+from contextcliff.records.search_record import SearchPlan, TestedLength
 from contextcliff.statistics.sequential_power import SequentialPower, sequential_power
 from contextcliff.statistics.share_power import share_power
 

@@ -12,7 +12,7 @@ from contextcliff.analysis.search import BlockKey, SearchRule, block_scores, blo
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search import Decision, Search, SearchPlan, TestedLength, ThirdName
+from contextcliff.records.search_record import Decision, Search, SearchPlan, TestedLength, ThirdName
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.confidence_sequence import sequential_bounds
 

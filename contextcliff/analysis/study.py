@@ -15,7 +15,7 @@ from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import Search, SearchPlan
+from contextcliff.records.search_record import Search, SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.records.fact import Fact, NoSamples, Said
-from contextcliff.records.search import ThirdName
+from contextcliff.records.search_record import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
 """What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""

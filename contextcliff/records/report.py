@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from contextcliff.records.search import Decision, LengthStanding
+from contextcliff.records.search_record import Decision, LengthStanding
 
 if TYPE_CHECKING:
     from rich.console import Console

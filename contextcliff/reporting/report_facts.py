@@ -10,7 +10,7 @@ from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
-from contextcliff.records.search import LengthStanding
+from contextcliff.records.search_record import LengthStanding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan
 

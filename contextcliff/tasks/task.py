@@ -11,7 +11,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ REPORT_KEYS = {
     *"zones safe_cap caps half_life usage counts".split(),
 }
 CAP_KEYS = "tokens ci_low ci_high censored fraction_of_max rule threshold confidence verdict reason".split()
-RULES = "walk_up blueprint absolute relative half_life writing memory latency".split()
+RULES = "walk_up any_depth blueprint absolute relative half_life writing memory latency".split()
 SAMPLE_KEYS = {
     *"sample_id task context_tokens prompt_tokens depth trial document_id question answers prediction score".split(),
     *"failure finish_reason ttft_ms latency_ms cached_tokens prompt_sha256 seed".split(),

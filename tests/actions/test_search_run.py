@@ -14,7 +14,7 @@ from contextcliff.actions.annotate_run import annotate
 from contextcliff.actions.prepare_run import search_rule
 from contextcliff.analysis.search_threshold import searched
 from contextcliff.execution.store import Store
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import ended, once, started
 from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
@@ -110,7 +110,7 @@ def falling_short(**behaviour: Any) -> FakeServer:
     return FallingShort(models=WINDOW, counts="/tokenize", **behaviour)
 
 
-@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 8])
 def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
     tmp_path: Path, concurrency: int
 ) -> None:
@@ -137,7 +137,9 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
     assert judged(report)["safe_cap"] == judged(whole)["safe_cap"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
+)
 def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     with serving(falling_short(pause_s=0.1)) as server:
         how = asking(server, "engine.concurrency=4")

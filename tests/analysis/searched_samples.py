@@ -13,7 +13,7 @@ from contextcliff.analysis.search import BlockKey, block_scores, complete_blocks
 from contextcliff.analysis.study import Finder, StudyFacts
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import scored_sample
 

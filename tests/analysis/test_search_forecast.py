@@ -25,7 +25,7 @@ from contextcliff.analysis.search import (
     perfect_path,
 )
 from contextcliff.analysis.search_forecast import chance_to_pass, expected_blocks, most_blocks
-from contextcliff.records.search import Search, SearchPlan
+from contextcliff.records.search_record import Search, SearchPlan
 from contextcliff.statistics.sequential_decision import decide
 from contextcliff.statistics.sequential_power import sequential_power
 

@@ -91,7 +91,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
 
 def test_the_prefix_cache_and_the_clock_are_real() -> None:
     async def use(session: LlamaCppSession) -> None:
-        first, *_, last = build(niah(lengths=[320], depths=[1.0], trials=2))
+        first, *_, last = build(niah(lengths=[320], depths=[1.0], trials=2, haystacks=1))
         documents = {TEXT.document_id: TEXT}
         cold = await session.generate(first, render(first.recipe, documents), Sampling(max_tokens=4))
         warm = await session.generate(last, render(last.recipe, documents), Sampling(max_tokens=4))

@@ -13,7 +13,7 @@ from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.records.sample import Sample
 from tests.tasks.needles import build, niah, prompt
 
-SAMPLES = build(niah(lengths=[300, 900], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=3))
+SAMPLES = build(niah(haystacks=1, lengths=[300, 900], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=3))
 
 
 def shared_characters(samples: tuple[Sample, ...] | list[Sample]) -> int:

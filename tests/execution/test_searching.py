@@ -17,7 +17,7 @@ from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search import LengthStanding, SearchPlan
+from contextcliff.records.search_record import LengthStanding, SearchPlan
 from tests.execution.planned_samples import answered, lost, planned
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

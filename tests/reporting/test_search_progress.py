@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from contextcliff.records.search import Decision, LengthStanding
+from contextcliff.records.search_record import Decision, LengthStanding
 from contextcliff.reporting.progress import drawn_search, search_progress, standing_line
 
 TITLE = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from contextcliff.records.report import Report
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName

@@ -9,7 +9,7 @@ from typing import Any
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
 from tests.reporting.search_reports import search_report

@@ -8,7 +8,7 @@ from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import JudgeUsage, Usage
-from contextcliff.records.search import Decision, LengthStanding
+from contextcliff.records.search_record import Decision, LengthStanding
 from contextcliff.reporting.report_facts import (
     AskedAhead,
     ControlPrompts,

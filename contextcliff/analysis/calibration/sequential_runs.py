@@ -18,7 +18,7 @@ from contextcliff.analysis.calibration.laws import Law
 from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.calibration.score_draws import Parts
 from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule
-from contextcliff.records.search import SearchPlan
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.betting import Bets

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.records.report import Report
-from contextcliff.records.search import BlockEvidence, Search, TestedLength
+from contextcliff.records.search_record import BlockEvidence, Search, TestedLength
 from contextcliff.reporting.figures.canvas import SMALL, heading
 from contextcliff.reporting.figures.marks import GREY, RED
 

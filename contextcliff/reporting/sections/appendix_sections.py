@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextcliff.analysis.judged_by import rule_of, worded
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import SCHEMA_VERSION, Report
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Code, Column, Line, Lines, Pairs, Table, Text
 from contextcliff.reporting.report_facts import ThresholdName

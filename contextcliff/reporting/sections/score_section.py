@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.report import Report
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
-from contextcliff.records.search import Decision, LengthStanding, Search, TestedLength
+from contextcliff.records.search_record import Decision, LengthStanding, Search, TestedLength
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Shown, Table, Text
 from contextcliff.reporting.figures.search_figure import search_figure

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.cells import set_cell_size
 
 from contextcliff.models.model import dollars
-from contextcliff.records.search import Decision
+from contextcliff.records.search_record import Decision
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.progress import score_in_all

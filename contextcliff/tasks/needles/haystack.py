@@ -107,13 +107,14 @@ class Haystack:
                 "dataset=synthetic"
             )
         end = max([self.text.end_for(start, budget), *places])
+        counted = None
         if start:
-            end = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
+            end, counted = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
             recipe=Recipe(user=(Words(text=before), *self._with(inserted, start, end), Words(text=after))),
-            built_tokens=frame + added + held,
+            built_tokens=frame + added + held if counted is None else counted - reserved + frame,
             token_places=tuple(token_places),
             off=max(
                 (abs(place / held - fact.depth) for fact, place in zip(facts, token_places, strict=True)), default=0.0
@@ -137,8 +138,8 @@ class Haystack:
         *,
         before: str,
         after: str,
-    ) -> int:
-        """Where the text from `start` on ends by a count of the whole prompt: at `end`, or a little off.
+    ) -> tuple[int, int]:
+        """Where the text from `start` on ends by a count of the whole prompt, and that count.
 
         Offsets are exact at the beginning of a text; of servers that only count tokens they are estimates elsewhere.
         """
@@ -161,7 +162,7 @@ class Haystack:
             budget -= off
             end = max(self.text.end_for(start, budget), last)
             off = beyond(end)
-        return end
+        return end, context_tokens + off
 
     def _place(self, depth: float, start: int, reach: int) -> int:
         """The sentence start nearest to a depth of the text from `start` to `reach`."""
