@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.facets import FacetRow, Facets, facet_rows
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
-from contextcliff.records.search import Search
+from contextcliff.records.search_record import Search
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, Text
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
