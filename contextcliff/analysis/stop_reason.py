@@ -128,6 +128,8 @@ def _cause(sequence: FixedSequenceTest, threshold: Threshold, asked: float, conf
 def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCause:
     """Why a search ended where it did."""
     stop = sequence.stop
+    if stop is not None and not stop.scores:
+        return NoneScored(planned=planned_at(stop), needed=None)
     if sequence.is_open:
         return NotDecided(asked=None if stop is None else planned_at(stop))
     if stop is None:

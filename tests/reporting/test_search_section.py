@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.console import render_console
@@ -18,7 +19,9 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.reporting.section_list import sections_of
+from contextcliff.reporting.words.english import say
 from contextcliff.reporting.words.language import LANGUAGES
+from tests.analysis.searched_samples import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import simulated
@@ -150,3 +153,11 @@ def test_no_sentence_of_a_fixed_design_is_said_of_a_search(law: Any) -> None:
     if report.analysis.safe_cap.tokens is None:
         assert report.analysis.caps["any_depth"] is None
         assert not report.analysis.safe_cap.censored
+
+
+def test_a_length_of_which_nothing_was_scored_is_said_to_be_that() -> None:
+    plan = plan_of(512, 1_024)
+    samples = searched(plan, lambda length, _: 1.0 if length == 512 else None, AnalysisSettings())
+    analysis = analysed_search(plan, samples)
+    assert (analysis.safe_cap.tokens, analysis.safe_cap.verdict) == (512, "insufficient_evidence")
+    assert say(analysis.safe_cap.reason).endswith("; at 1,024 none of 154 samples was scored")
