@@ -26,6 +26,8 @@ from unittest import mock
 QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false", "reporting.figures=false")
 """Nothing is shown, tracked or drawn; a test that looks at one of these turns it on again behind."""
 SIMULATED = ("engine=simulated", *QUIET)
+TEN_DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
+"""The depths of a fixed design whose counts a test knows."""
 DRAWN = ("reporting.figures=true", "reporting.dpi=50")
 _OFTEN_IMPORTED = (
     "hydra.main",

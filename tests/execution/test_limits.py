@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.actions.test_run import kept
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, reports
 
 MIB = 2**20
 PEAK = """
@@ -22,7 +22,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 @pytest.mark.slow
 def test_ten_thousand_samples_of_32k_tokens_need_less_than_a_gibibyte(tmp_path: Path) -> None:
-    overrides = ("dataset=synthetic", "model=qwen", "task.lengths=[32000]", "task.trials=1000")
+    overrides = ("dataset=synthetic", "model=qwen", "task.lengths=[32000]", "task.trials=1000", TEN_DEPTHS)
     # By way of a small process: what a child may be told to have used begins with what its parent uses.
     line = [sys.executable, "-c", PEAK, sys.executable, "-m", "contextcliff", *SIMULATED, *overrides]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -36,7 +36,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
-    line = [sys.executable, "-m", "contextcliff", *SIMULATED, "task.trials=20"]
+    line = [sys.executable, "-m", "contextcliff", *SIMULATED, "task.trials=20", TEN_DEPTHS]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False, preexec_fn=little_room)
     assert done.returncode == 1
     assert done.stderr.startswith("error: outputs/state.db: ")
@@ -44,6 +44,6 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert "disk" in done.stderr
     assert done.stderr.count("\n") == 1
     before = kept(tmp_path / "outputs" / "state.db")
-    assert contextcliff(*SIMULATED, "task.trials=20", cwd=tmp_path).returncode == 0
+    assert contextcliff(*SIMULATED, "task.trials=20", TEN_DEPTHS, cwd=tmp_path).returncode == 0
     (report,) = reports(tmp_path)
     assert (report["counts"]["completed"], report["counts"]["reused"]) == (600, before)

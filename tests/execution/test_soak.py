@@ -17,7 +17,7 @@ import pytest
 
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
 from tests.actions.test_run import kept
-from tests.commands import QUIET, contextcliff_process, reports
+from tests.commands import QUIET, TEN_DEPTHS, contextcliff_process, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Pat
         return kind
 
     # Eleven faults in a row come once in 560,000 requests, so to one run of these in 280; twenty-one never.
-    overrides = ("task.lengths=[200]", "task.trials=200", "engine.concurrency=16", "engine.max_retries=20")
+    overrides = ("task.lengths=[200]", "task.trials=200", TEN_DEPTHS, "engine.concurrency=16", "engine.max_retries=20")
     with serving(FakeServer(models=WINDOW, fault=fault)) as server:
         done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS, timeout_s=900)
         assert (done.returncode, done.stderr) == (0, "")
@@ -72,7 +72,7 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
     tokenizer: str,
 ) -> None:
     rng, concurrency, kills = random.Random(2), 4, 0
-    overrides = ("task.lengths=[200]", "task.trials=30", f"engine.concurrency={concurrency}")
+    overrides = ("task.lengths=[200]", "task.trials=30", TEN_DEPTHS, f"engine.concurrency={concurrency}")
     with serving(FakeServer(models=WINDOW, pause_s=0.1)) as server:
         line = [sys.executable, "-m", "contextcliff", *command(server, tokenizer, *overrides)]
         environment = {**os.environ, **NO_KEYS}
@@ -103,7 +103,7 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
 
 
 def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:
-    overrides = ("task.lengths=[200]", "task.trials=10", "engine.max_retries=8")
+    overrides = ("task.lengths=[200]", "task.trials=10", TEN_DEPTHS, "engine.max_retries=8")
     with serving(FakeServer(models=WINDOW, fault=lambda number: "500" if number > 20 else None)) as server:
         done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
         assert done.returncode == 1

@@ -12,7 +12,7 @@ import pytest
 from contextcliff.errors import RunError
 from contextcliff.execution import database
 from contextcliff.execution.store import Store
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, reports
 from tests.execution.test_store import PLANNED, RUN
 from tests.tasks.needles import said
 
@@ -82,12 +82,12 @@ def test_a_new_database_has_todays_version(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_goes_on_from_the_answers_of_a_database_without_a_version(tmp_path: Path) -> None:
-    assert contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path).returncode == 0
+    assert contextcliff(*SIMULATED, "task.trials=1", TEN_DEPTHS, cwd=tmp_path).returncode == 0
     (before,) = reports(tmp_path)
     file = tmp_path / "outputs" / "state.db"
     put_back_before_versions(file)
     assert version(file) == 0
-    done = contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
+    done = contextcliff(*SIMULATED, "task.trials=1", TEN_DEPTHS, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     (after,) = reports(tmp_path)
     assert (after["counts"]["reused"], after["bins"]) == (30, before["bins"])
