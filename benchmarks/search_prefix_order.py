@@ -42,7 +42,15 @@ async def sent(overrides: tuple[str, ...], folder: Path) -> list[Sample]:
         async with invocation.engine.open(deployment(invocation)) as session:
             prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
             scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
-            running = SearchRun(invocation=invocation, identity=identity, prepared=prepared, store=store, scorer=scorer)
+            assert prepared.search is not None
+            running = SearchRun(
+                invocation=invocation,
+                identity=identity,
+                prepared=prepared,
+                search=prepared.search,
+                store=store,
+                scorer=scorer,
+            )
             runner = Runner(
                 session=session,
                 sampling=invocation.sampling,

@@ -97,7 +97,15 @@ async def search(invocation: Invocation, folder: Path) -> tuple[SearchRun, Prepa
         async with invocation.engine.open(deployment(invocation)) as session:
             prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
             scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
-            running = SearchRun(invocation=invocation, identity=identity, prepared=prepared, store=store, scorer=scorer)
+            assert prepared.search is not None
+            running = SearchRun(
+                invocation=invocation,
+                identity=identity,
+                prepared=prepared,
+                search=prepared.search,
+                store=store,
+                scorer=scorer,
+            )
             await running.send(_runner(invocation, session, prepared, store), _meter(invocation), title="", shown=False)
     return running, prepared
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.analysis.search import SearchRule, fewest_blocks
+from contextcliff.analysis.search import BlockKey, SearchRule, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
@@ -17,7 +17,7 @@ from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.tasks.task import Blocks, Materials, TaskPlan
+from contextcliff.tasks.task import Blocks, Materials, TaskPlan, first_blocks
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
 
@@ -112,7 +112,12 @@ def prepare(
         if plan is None or rule is None
         else fewest_blocks(plan, rule, perfect_score=invocation.task.perfect_score),
     )
-    built = invocation.task.build(materials)
+    search = None
+    if plan is None or rule is None:
+        built = invocation.task.build(materials)
+    else:
+        search = PreparedSearch(plan=plan, rule=rule, blocks=invocation.task.blocks(materials))
+        built = first_blocks(search.blocks, plan.lengths, materials.first_blocks)
     run = StoredRun(
         run_id=identity.run_id,
         fingerprint=identity.fingerprint,
@@ -142,9 +147,7 @@ def prepare(
         audit=built.audit,
         materials=materials,
         served=served.model,
-        search=None
-        if plan is None or rule is None
-        else PreparedSearch(plan=plan, rule=rule, blocks=invocation.task.blocks(materials)),
+        search=search,
     )
 
 
@@ -158,6 +161,14 @@ def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.relative_by_default))
+
+
+def planned_block(
+    prepared: Prepared, search: PreparedSearch, identity: Identity, key: BlockKey
+) -> tuple[PlannedSample, ...]:
+    """One block of a search with its controls, in the order of sending."""
+    block = search.blocks.block(key.context_tokens, key.index)
+    return planned_samples(block, prepared.materials.corpus, identity.respondent, served=prepared.served)
 
 
 def planned_samples(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.load import Load, load_of_blocks, with_what_they_go
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_samples
-from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, follow, perfect_path
+from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
+from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
@@ -64,10 +64,7 @@ def search_ahead(
     def samples_of(keys: Sequence[BlockKey]) -> tuple[PlannedSample, ...]:
         for key in keys:
             if key not in built:
-                block = search.blocks.block(key.context_tokens, key.index)
-                built[key] = planned_samples(
-                    block, prepared.materials.corpus, identity.respondent, served=prepared.served
-                )
+                built[key] = planned_block(prepared, search, identity, key)
         items = {item.sample.sample_id: item for key in keys for item in built[key]}
         return tuple(items.values())
 
@@ -100,8 +97,9 @@ def _blocks_of(planned: Sequence[PlannedSample]) -> dict[BlockKey, tuple[Planned
     """The blocks that were built already, each in the order of sending."""
     blocks: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
     for item, asked in with_what_they_go(planned):
-        if asked.block is not None:
-            blocks[BlockKey(context_tokens=asked.context_tokens, index=asked.block)].append(item)
+        key = block_key(asked)
+        if key is not None:
+            blocks[key].append(item)
     return {key: tuple(items) for key, items in blocks.items()}
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_samples
+from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
 from contextcliff.analysis.search import BlockKey
-from contextcliff.errors import RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Ended, Runner, send_all
 from contextcliff.execution.schedule import in_prefix_order
@@ -26,18 +25,12 @@ class SearchRun:
     invocation: Invocation
     identity: Identity
     prepared: Prepared
+    search: PreparedSearch
     store: Store
     scorer: Scorer
     asked: list[PlannedSample] = field(default_factory=list)
     """Every sample and control, in the order of asking."""
     _controls: set[str] = field(default_factory=set)
-
-    @property
-    def setup(self) -> PreparedSearch:
-        """Raises `RunError` for a run without a search."""
-        if self.prepared.search is None:
-            raise RunError("this run has a fixed number of samples, and no search")
-        return self.prepared.search
 
     async def send(
         self,
@@ -52,8 +45,8 @@ class SearchRun:
         self.store.begin(self.prepared.run, ())
         with search_progress(title, shown=shown) as progress:
             source = SearchSource(
-                plan=self.setup.plan,
-                rule=self.setup.rule,
+                plan=self.search.plan,
+                rule=self.search.rule,
                 build=self._build,
                 recall=self._recall,
                 score=self.scorer.score,
@@ -69,7 +62,7 @@ class SearchRun:
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
         facts = self.prepared.run.facts
-        self.store.record_notes(self.identity.run_id, (*facts.notes, *self.setup.blocks.notes()))
+        self.store.record_notes(self.identity.run_id, (*facts.notes, *self.search.blocks.notes()))
         return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
 
     def _settle(self, source: SearchSource) -> None:
@@ -88,13 +81,7 @@ class SearchRun:
 
     def _build(self, key: BlockKey) -> Sequence[PlannedSample]:
         """The samples of a block, with the controls that no block had before it."""
-        block = self.setup.blocks.block(key.context_tokens, key.index)
-        planned = planned_samples(
-            block,
-            self.prepared.materials.corpus,
-            self.identity.respondent,
-            served=self.prepared.served,
-        )
+        planned = planned_block(self.prepared, self.search, self.identity, key)
         new = [item for item in planned if item.sample.sample_id not in self._controls]
         self._controls |= {item.sample.sample_id for item in new if item.sample.control is not None}
         # There and back again: over one text, a block then begins with the prompt that is most like the last one.

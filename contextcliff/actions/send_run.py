@@ -161,7 +161,12 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         searching, answered_before = None, 0
         if prepared.search is not None:
             searching = SearchRun(
-                invocation=invocation, identity=identity, prepared=prepared, store=store, scorer=scorer
+                invocation=invocation,
+                identity=identity,
+                prepared=prepared,
+                search=prepared.search,
+                store=store,
+                scorer=scorer,
             )
             answered_before = await sender.search(searching)
         elif has_pilot(prepared):

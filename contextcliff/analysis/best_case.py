@@ -15,10 +15,10 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.search import SearchRule, alpha_of, perfect_path, third_evidence
+from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule, alpha_of, perfect_path, third_evidence
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.stop_reason import planned_at
-from contextcliff.analysis.threshold import BASELINE_SAMPLES, RelativeThreshold, Threshold
+from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold, SampleCount
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample

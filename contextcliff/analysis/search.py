@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
 from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
@@ -75,6 +76,11 @@ class Followed:
     wanted: tuple[BlockKey, ...]
 
 
+def block_key(sample: Sample) -> BlockKey | None:
+    """The block that a sample belongs to; None where its length has a fixed number of samples."""
+    return None if sample.block is None else BlockKey(context_tokens=sample.context_tokens, index=sample.block)
+
+
 def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
     """The scores of one complete block, in the order of their coordinates.
 
@@ -98,8 +104,8 @@ def complete_blocks(scored: Iterable[ScoredSample], plan: SearchPlan) -> dict[Bl
     """The scores of every block of which each sample has an outcome, be it a score or a failure to get one."""
     blocks: defaultdict[BlockKey, list[ScoredSample]] = defaultdict(list)
     for item in scored:
-        if item.sample.block is not None and item.failure != NOT_SENT:
-            key = BlockKey(context_tokens=item.sample.context_tokens, index=item.sample.block)
+        key = block_key(item.sample)
+        if key is not None and item.failure != NOT_SENT:
             blocks[key].append(item)
     return {key: block_scores(samples) for key, samples in blocks.items() if len(samples) == plan.block}
 
@@ -241,11 +247,9 @@ class Walker:
             alpha=alpha,
             below_at=1.0 / (1.0 - self.rule.confidence),
         )
-        decision: Decision = (
-            "passed" if decided.kind == "above" else "below" if decided.kind == "below" else "unsettled"
-        )
+        decision = "open" if wanted else _DECISIONS[decided.kind]
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
-        tested = self._tested(length, alpha, "open" if wanted else decision, failures, evidence)
+        tested = self._tested(length, alpha, decision, failures, evidence)
         return replace(tested, third=THIRDS[decided.place - 1] if decided.place else None), wanted
 
     def _baseline(self, length: int, alpha: float) -> tuple[TestedLength, tuple[BlockKey, ...]]:

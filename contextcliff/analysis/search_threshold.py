@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.search import BlockKey, SearchRule, block_scores, blocks_used, complete_blocks, follow
+from contextcliff.analysis.search import SearchRule, block_key, block_scores, blocks_used, complete_blocks, follow
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
@@ -80,14 +80,8 @@ def searched(
     return followed.search, tuple(
         item
         for item in scored
-        if (key := _block(item)) in used or (key in followed.wanted and item.failure != NOT_SENT)
+        if (key := block_key(item.sample)) in used or (key in followed.wanted and item.failure != NOT_SENT)
     )
-
-
-def _block(item: ScoredSample) -> BlockKey | None:
-    if item.sample.block is None:
-        return None
-    return BlockKey(context_tokens=item.sample.context_tokens, index=item.sample.block)
 
 
 def with_sequential_bound(result: LengthResult, threshold: SearchThreshold) -> LengthResult:

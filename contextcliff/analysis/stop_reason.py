@@ -7,7 +7,8 @@ import math
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import BASELINE_SAMPLES, LOW_BASELINE, RelativeThreshold, Threshold
+from contextcliff.analysis.search import BASELINE_SAMPLES
+from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import (
     BaselineAlone,
     BelowAtShortest,

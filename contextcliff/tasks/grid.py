@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import Field
@@ -14,7 +14,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
 
 BATCH = 10
 """Samples of a block where a task has no depths."""
@@ -93,9 +93,16 @@ class GridBlocks:
     places: tuple[float | None, ...]
     trials: int
     """In a block."""
+    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
+    """By length and index: a block is built once, whoever asks for it."""
 
     def block(self, context_tokens: int, index: int) -> TaskPlan:
         """One sample for each place and trial of the block."""
+        if (context_tokens, index) not in self.built:
+            self.built[context_tokens, index] = self._build(context_tokens, index)
+        return self.built[context_tokens, index]
+
+    def _build(self, context_tokens: int, index: int) -> TaskPlan:
         asked = [
             self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
             for trial in range(index * self.trials, (index + 1) * self.trials)
@@ -206,18 +213,11 @@ class DesignedLengths(Task):
 
     def build(self, materials: Materials) -> TaskPlan:
         """One sample for each length, depth and trial, and their controls; of a search the first blocks."""
-        blocks = self.blocks(materials)
-        count = materials.first_blocks if self.trials == "auto" else 1
-        parts = [
-            blocks.block(length, index)
-            for length in self.lengths_in(materials.context_budget)
-            for index in range(count)
-        ]
-        samples = [sample for part in parts for sample in part.samples]
-        controls = {control.sample_id: control for part in parts for control in part.controls}
-        if self.trials != "auto":
-            samples = [replace(sample, block=None) for sample in samples]
-        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()), notes=blocks.notes())
+        blocks, lengths = self.blocks(materials), self.lengths_in(materials.context_budget)
+        if self.trials == "auto":
+            return first_blocks(blocks, lengths, materials.first_blocks)
+        whole = first_blocks(blocks, lengths, 1)
+        return replace(whole, samples=tuple(replace(sample, block=None) for sample in whole.samples))
 
     @property
     def levers(self) -> tuple[Lever, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
 
@@ -65,6 +65,17 @@ class Blocks(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know of how the samples built so far were made."""
         ...
+
+
+def first_blocks(blocks: Blocks, lengths: Iterable[int], count: int) -> TaskPlan:
+    """The first `count` blocks of each length as one plan."""
+    parts = [blocks.block(length, index) for length in lengths for index in range(count)]
+    controls = {control.sample_id: control for part in parts for control in part.controls}
+    return TaskPlan(
+        samples=tuple(sample for part in parts for sample in part.samples),
+        controls=tuple(controls.values()),
+        notes=blocks.notes(),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

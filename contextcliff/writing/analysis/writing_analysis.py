@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from contextcliff.analysis.threshold import BASELINE_SAMPLES
+from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.observed_sample_size import rounds_to_settle
 from contextcliff.writing.analysis.degradation_tests import (
