@@ -145,9 +145,9 @@ def measure(overrides: tuple[str, ...]) -> Measured:
         with Store(folder / "search") as store:
             outcomes = recall(store, prepared.run.run_id, running.asked)
         scored = [running.scorer.score(outcome) for outcome in outcomes]
-        followed = follow(running.setup.plan, running.setup.rule, complete_blocks(scored, running.setup.plan))
+        followed = follow(running.search.plan, running.search.rule, complete_blocks(scored, running.search.plan))
         assert not followed.wanted
-        used = blocks_used(followed.search, relative=running.setup.rule.relative)
+        used = blocks_used(followed.search, relative=running.search.rule.relative)
         own = [item for item in running.asked if _block(item) in used]
         began = time.process_time()
         _, at_once_s = in_jumps(send_at_once(invocation, prepared, own, folder / "at once"))
