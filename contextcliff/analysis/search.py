@@ -8,6 +8,8 @@ The walk goes from the shortest length up and ends at the first that does not pa
 between the last one passed and that one are then bisected. Passing costs nothing. After k − 1 failures a length is
 tested at alpha · 2⁻ᵏ, so that a walk that may be refined runs at alpha / 2 from its start: the first length that is
 truly below the threshold after each failure can pass wrongly with that probability, and these sum to at most alpha.
+A length between two others is given up where the blocks that it may still ask are not expected to pass it: near the
+threshold it would take all of them to show nothing.
 Without refining the walk is a fixed sequence of tests, each at alpha (W. Maurer, L. A. Hothorn and W. Lehmacher 1995).
 """
 
@@ -25,7 +27,7 @@ from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, 
 from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
-from contextcliff.statistics.sequential_decision import Kind, decision_of_all
+from contextcliff.statistics.sequential_decision import GivingUp, Kind, decision_of_all
 
 _DECISIONS: Mapping[Kind, Decision] = {"above": "passed", "below": "below", "open": "unsettled"}
 REFINED_TO = 16
@@ -246,6 +248,7 @@ class Walker:
             below=SHARE_BELOW if self.rule.relative else BELOW,
             alpha=alpha,
             below_at=1.0 / (1.0 - self.rule.confidence),
+            giving_up=GivingUp(rows=self.plan.most_blocks, best_gain=best_gain(self.rule)) if failures else None,
         )
         decision = "open" if wanted else _DECISIONS[decided.kind]
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
@@ -312,6 +315,11 @@ def gains_of(
     if baseline is None:
         return clustered_block(texts, rule.threshold)
     return paired_block(tuple(zip(map(_mean, texts), map(_mean, baseline), strict=True)), rule.threshold)
+
+
+def best_gain(rule: SearchRule) -> float:
+    """What a perfect sample wins, per unit staked, beside a perfect one of the baseline where there is one."""
+    return 1.0 / rule.threshold - 1.0
 
 
 def gains_by_third(own: BlockScores, rule: SearchRule, *, baseline: BlockScores | None) -> tuple[Block, ...]:

@@ -124,7 +124,16 @@ def _power(
         most, seen = size * plan.most_blocks, tuple(n * size // plan.block_evidence for n in before)
         if rule.relative:
             share = rule.threshold
-            return share_power(rate, baseline, share=share, alpha=alpha, block=size, most=most, below_at=below_at)
+            return share_power(
+                rate,
+                baseline,
+                share=share,
+                alpha=alpha,
+                block=size,
+                most=most,
+                below_at=below_at,
+                gives_up=failures > 0,
+            )
         return sequential_power(
             rate,
             threshold=rule.threshold,
@@ -133,6 +142,7 @@ def _power(
             most=most,
             below_at=below_at,
             before=(seen[0], seen[1]),
+            gives_up=failures > 0,
         )
 
     sizes = third_evidence(plan) if rule.every_depth else ()

@@ -49,6 +49,11 @@ class SearchThreshold:
         tested = self.search.of(result.bin.asked_tokens)
         return None if tested is None else tested.third
 
+    def is_given_up(self, result: LengthResult) -> bool:
+        """Whether a length was left unsettled before it had asked all that it may."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return tested is not None and tested.decision == "unsettled" and tested.n_blocks < self.search.plan.most_blocks
+
     def is_shown_above(self, result: LengthResult) -> bool:
         return self.decision(result) in ("passed", "baseline")
 

@@ -16,6 +16,7 @@ from contextcliff.records.cap_reason import (
     CapReason,
     Degraded,
     EndOfRange,
+    GivenUp,
     LowBaseline,
     MostAsked,
     NeitherShown,
@@ -135,11 +136,10 @@ def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCaus
         return NotDecided(asked=None if stop is None else planned_at(stop))
     if stop is None:
         return EndOfRange()
-    return (
-        Degraded(third=threshold.third_below(stop))
-        if threshold.is_shown_below(stop)
-        else MostAsked(asked=planned_at(stop))
-    )
+    if threshold.is_shown_below(stop):
+        return Degraded(third=threshold.third_below(stop))
+    asked = planned_at(stop)
+    return GivenUp(asked=asked) if threshold.is_given_up(stop) else MostAsked(asked=asked)
 
 
 def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:

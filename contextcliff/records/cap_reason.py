@@ -83,6 +83,14 @@ class MostAsked(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GivenUp(Fact):
+    """A search showed neither claim of a length between two others, and gave it up: by its scores so far the samples
+    that it might still ask were not expected to show that it clears."""
+
+    asked: SampleCount
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NotDecided(Fact):
     """A search ended before it had decided the length: the budget ran out, or it was stopped.
 
@@ -164,6 +172,7 @@ StopCause = (
     | Degraded
     | NeitherShown
     | MostAsked
+    | GivenUp
     | NotDecided
     | NoneScored
     | Unshowable

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Decision = Literal["baseline", "passed", "below", "unsettled", "open"]
-"""`baseline`: the length that the others are compared with. `unsettled`: the most samples were asked, and neither claim
-was shown. `open`: the search ended before the length was decided (out of budget, interrupted, or not asked yet)."""
+"""`baseline`: the length that the others are compared with. `unsettled`: neither claim was shown by the most samples,
+or, at a length that refining tests, the rest of them were not expected to show that it passes. `open`: the search ended
+before the length was decided (out of budget, interrupted, or not asked yet)."""
 
 ThirdName = Literal["first", "middle", "last"]
 THIRDS: tuple[ThirdName, ...] = ("first", "middle", "last")
@@ -39,7 +40,7 @@ class BlockEvidence:
     """The evidence about one length at the end of one of its blocks."""
 
     n: int
-    """Pieces of evidence so far: samples, or texts where samples share one."""
+    """Samples so far, those without a score among them."""
     e_above: float
     """E-value against "the mean score is at most the threshold", unscored samples counted as 0."""
     e_below: float

@@ -30,6 +30,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+HOPED = 20
+"""Samples with the best score that an expectation adds to what was seen: a few wrong answers at first say little."""
 _ROUNDING = 1e-9
 _LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -81,6 +83,18 @@ class Wealth:
     @property
     def log_e_value(self) -> float:
         return log_of_mixture(self.bets.weights, self.log_products)
+
+    def log_e_value_expected(self, *, samples: float, more: float, best_gain: float) -> float:
+        """The log e-value to expect after `more` samples beyond the `samples` that this is the wealth of.
+
+        They are taken to gain what those so far and `HOPED` samples of the best possible gain do on average.
+        """
+        best = (math.log1p(stake * best_gain) for stake in self.bets.stakes)
+        logs = [
+            log + more * (log + HOPED * best_log) / (samples + HOPED)
+            for log, best_log in zip(self.log_products, best, strict=True)
+        ]
+        return log_of_mixture(self.bets.weights, logs)
 
 
 def log_of_mixture(weights: Sequence[float], logs: Sequence[float]) -> float:

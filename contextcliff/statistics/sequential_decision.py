@@ -4,6 +4,9 @@ Two e-values (`betting.py`) are looked at where a block ends. That of "above" at
 with a chance of at most α whenever one looks; that of "below" at `below_at` or more decides for below, wrongly with a
 chance of at most 1 / `below_at`. Both can't be above 1 together: one needs an average gain above 0, the other below 0.
 The first decision is the last. While it is open, further blocks may be added at any time, also those of a later run.
+
+A test may also be given up where the blocks that are left are not expected to show "above". Giving up shows nothing: it
+only ever keeps a test from deciding, so no error grows. What it costs is power (`tests/statistics/test_giving_up.py`).
 """
 
 from __future__ import annotations
@@ -39,6 +42,16 @@ class Look:
     @property
     def e_below(self) -> float:
         return e_value_of(self.log_e_below)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivingUp:
+    """When to end a test that is not expected to show its mean above the bar (`Wealth.log_e_value_expected`)."""
+
+    rows: int
+    """Rows of blocks that may be asked in all."""
+    best_gain: float
+    """Of a sample with the best score, per unit staked."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,14 +127,25 @@ def decision_of(
 
 
 def decision_of_all(
-    rows: Iterable[Sequence[Block]], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
+    rows: Iterable[Sequence[Block]],
+    *,
+    above: Bets,
+    below: Bets,
+    alpha: float,
+    below_at: float = BELOW_AT,
+    giving_up: GivingUp | None = None,
 ) -> SequentialDecision:
     """Whether each of several means is shown above its bar, or one of them below it; a row has a block of each.
 
     Above: each has an e-value of 1/`alpha` at some look, wrongly with a chance of at most `alpha`, since a single mean
     that is not above has to err (intersection-union). Below: one of m has an e-value of m · `below_at`, so that
     any errs with a chance of at most 1 / `below_at`. `looks` are those of the first mean, up to the row that decides;
-    rows behind it are not looked at. Raises ValueError for an impossible `alpha` or `below_at`.
+    rows behind it are not looked at.
+
+    `giving_up` ends the test where one of the means is not expected to be shown above; None: it goes on to the last
+    row.
+
+    Raises ValueError for an impossible `alpha` or `below_at`.
     """
     require_alpha(alpha)
     if not below_at > 1.0:
@@ -139,6 +163,8 @@ def decision_of_all(
             kind = "above"
         if kind != "open":
             break
+        if giving_up is not None and any(test.is_given_up(giving_up, passes=-math.log(alpha)) for test in tests):
+            break
     return SequentialDecision(kind=kind, looks=tuple(tests[0].looks) if tests else (), place=place)
 
 
@@ -150,6 +176,8 @@ class _Test:
     below: Wealth
     looks: list[Look] = field(default_factory=list)
     kind: Kind = "open"
+    bets: int = 0
+    """Samples so far, or texts or pairs."""
 
     @classmethod
     def begun(cls, above: Bets, below: Bets) -> _Test:
@@ -158,6 +186,7 @@ class _Test:
     def take(self, block: Block, *, passes: float, fails: float) -> None:
         """Look at one more block; the limits are logs of e-values."""
         self.above, self.below = self.above.after(block.above), self.below.after(block.below)
+        self.bets += len(block.above)
         samples = block.samples + (self.looks[-1].samples if self.looks else 0)
         look = Look(samples=samples, log_e_above=self.above.log_e_value, log_e_below=self.below.log_e_value)
         self.looks.append(look)
@@ -165,6 +194,14 @@ class _Test:
             self.kind = "above"
         elif self.kind == "open" and look.log_e_below >= fails:
             self.kind = "below"
+
+    def is_given_up(self, giving_up: GivingUp, *, passes: float) -> bool:
+        """Whether the rows that are left are not expected to show the mean above."""
+        if self.kind != "open":
+            return False
+        left = self.bets * (giving_up.rows / len(self.looks) - 1.0)
+        expected = self.above.log_e_value_expected(samples=self.bets, more=left, best_gain=giving_up.best_gain)
+        return expected < passes
 
 
 def require_alpha(alpha: float) -> None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.betting import Bets, log_of_mixture
+from contextcliff.statistics.betting import HOPED, Bets, log_of_mixture
 from contextcliff.statistics.score_blocks import require_threshold
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE
 from contextcliff.statistics.sequential_decision import BELOW_AT, require_alpha
@@ -44,12 +44,21 @@ def sequential_power(
     most: int,
     below_at: float = BELOW_AT,
     before: tuple[int, int] = (0, 0),
+    gives_up: bool = False,
 ) -> SequentialPower:
     """For a true score of `rate` at every depth: blocks of `block` samples, at most `most` samples in whole blocks.
 
     Raises ValueError for a `most` under one block and as `profile_power`.
     """
-    return profile_power((rate,) * block, threshold=threshold, alpha=alpha, most=most, below_at=below_at, before=before)
+    return profile_power(
+        (rate,) * block,
+        threshold=threshold,
+        alpha=alpha,
+        most=most,
+        below_at=below_at,
+        before=before,
+        gives_up=gives_up,
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -61,11 +70,12 @@ def profile_power(
     most: int,
     below_at: float = BELOW_AT,
     before: tuple[int, int] = (0, 0),
+    gives_up: bool = False,
 ) -> SequentialPower:
     """The same for a profile: the true score at each place of a block, in any order.
 
     `before`: (samples, right ones) of whole blocks that were seen already and decided nothing. `expected_samples`
-    counts them.
+    counts them. `gives_up`: whether it ends open where `sequential_decision.GivingUp` has it.
 
     Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), a rate is outside [0, 1],
     or more were right before than were seen.
@@ -81,26 +91,34 @@ def profile_power(
     in_a_block = np.ones(1)
     for rate in profile:
         in_a_block = np.convolve(in_a_block, [1.0 - rate, rate])
-    above, below, expected, n = 0.0, 0.0, 0.0, before[0]
+    above, below, given_up, expected, n = 0.0, 0.0, 0.0, 0.0, before[0]
+    in_all = (most - n) // len(profile) * len(profile) + n
     undecided = np.zeros(n + 1)
     undecided[before[1]] = 1.0
+    needed = -math.log(alpha)
     while n + len(profile) <= most:
         # Entry i of `undecided` is the chance that no look has decided and i of n samples are right.
         undecided, n = np.convolve(undecided, in_a_block), n + len(profile)
         right = np.arange(n + 1)
-        passes = log_e_by_count(ABOVE, 1.0 / threshold - 1.0, right, n) >= -math.log(alpha)
+        passes = log_e_by_count(ABOVE, 1.0 / threshold - 1.0, right, n) >= needed
         fails = ~passes & (log_e_by_count(BELOW, 1.0 / (1.0 - threshold) - 1.0, n - right, n) >= math.log(below_at))
         above += float(undecided[passes].sum())
         below += float(undecided[fails].sum())
-        expected += n * float(undecided[passes | fails].sum())
-        undecided = np.where(passes | fails, 0.0, undecided)
+        ends = passes | fails
+        if gives_up:
+            expected_right = right + (in_all - n) * (right + HOPED) / (n + HOPED)
+            hopeless = ~ends & (log_e_by_count(ABOVE, 1.0 / threshold - 1.0, expected_right, in_all) < needed)
+            given_up += float(undecided[hopeless].sum())
+            ends |= hopeless
+        expected += n * float(undecided[ends].sum())
+        undecided = np.where(ends, 0.0, undecided)
     left = float(undecided.sum())
     return SequentialPower(
-        above=min(1.0, above), below=min(1.0, below), open=left, expected_samples=expected + n * left
+        above=min(1.0, above), below=min(1.0, below), open=given_up + left, expected_samples=expected + n * left
     )
 
 
-def log_e_by_count(bets: Bets, win: float, wins: NDArray[np.int64], n: int) -> _Array:
+def log_e_by_count(bets: Bets, win: float, wins: NDArray[np.int64] | _Array, n: int) -> _Array:
     """Log e-value after `wins` of `n` samples gained `win` per unit staked and the others lost their stake.
 
     `wins` and the result have shape (counts,).

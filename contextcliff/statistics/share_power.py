@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.betting import Bets
+from contextcliff.statistics.betting import HOPED, Bets
 from contextcliff.statistics.score_blocks import paired_block
 from contextcliff.statistics.sequential_bets import SHARE_ABOVE, SHARE_BELOW
 from contextcliff.statistics.sequential_decision import BELOW_AT, require_alpha
@@ -29,9 +29,19 @@ _OUTCOMES = ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
 
 @lru_cache(maxsize=1024)
 def share_power(
-    rate: float, baseline: float, *, share: float, alpha: float, block: int, most: int, below_at: float = BELOW_AT
+    rate: float,
+    baseline: float,
+    *,
+    share: float,
+    alpha: float,
+    block: int,
+    most: int,
+    below_at: float = BELOW_AT,
+    gives_up: bool = False,
 ) -> SequentialPower:
     """For true scores of `rate` here and of `baseline` there: blocks of `block` pairs, at most `most` pairs.
+
+    `gives_up`: whether it ends open where `sequential_decision.GivingUp` has it.
 
     Raises ValueError where `most` holds no block, for an `alpha` outside (0, 1), a share outside (0, 1], or a rate
     outside [0, 1].
@@ -48,18 +58,24 @@ def share_power(
     above = _log_e_values(SHARE_ABOVE, gains.above, counts) >= -math.log(alpha)
     below = ~above & (_log_e_values(SHARE_BELOW, gains.below, counts) >= math.log(below_at))
     ends = above | below
-    decided = ends.any(axis=1)
-    last = np.where(decided, ends.argmax(axis=1), most // block - 1)
-    passed = np.take_along_axis(above, last[:, None], axis=1)[:, 0]
+    if gives_up:
+        seen = block * np.arange(1, most // block + 1)[:, None]
+        best = np.array([score == base == 1.0 for score, base in _OUTCOMES])
+        expected = counts + (most // block * block - seen) * (counts + HOPED * best) / (seen + HOPED)
+        ends |= _log_e_values(SHARE_ABOVE, gains.above, expected) < -math.log(alpha)
+    last = np.where(ends.any(axis=1), ends.argmax(axis=1), most // block - 1)
+    at_end = np.arange(RUNS), last
     return SequentialPower(
-        above=float(passed.mean()),
-        below=float((decided & ~passed).mean()),
-        open=float((~decided).mean()),
+        above=float(above[at_end].mean()),
+        below=float(below[at_end].mean()),
+        open=float((~above & ~below)[at_end].mean()),
         expected_samples=block * float((last + 1).mean()),
     )
 
 
-def _log_e_values(bets: Bets, gains: tuple[float, ...], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _log_e_values(
+    bets: Bets, gains: tuple[float, ...], counts: NDArray[np.int64] | NDArray[np.float64]
+) -> NDArray[np.float64]:
     """`counts` of the four outcomes up to each block, of shape (runs, blocks, 4); the result has (runs, blocks)."""
     logs = np.log1p(np.outer(gains, bets.stakes))
     return np.asarray(np.logaddexp.reduce(counts @ logs + np.log(bets.weights), axis=2))

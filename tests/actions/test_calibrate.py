@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contextcliff.analysis.calibration.laws import laws_of
+from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, laws_of
 from tests.commands import DRAWN, QUIET, contextcliff
 from tests.compositions import built
 
@@ -38,6 +39,14 @@ def test_the_shipped_calibration_is_that_of_2000_runs_of_every_law_and_design() 
     action = built("experiment=calibration").action
     assert (action.runs, action.laws) == (2000, ())  # type: ignore[attr-defined]
     assert action.designs == ("walk", "refine", "fixed_40", "fixed_500")  # type: ignore[attr-defined]
+
+
+def test_what_is_calibrated_is_what_the_needle_tasks_ask_by_default() -> None:
+    action: Any = built("experiment=calibration").action
+    niah: Any = built("task=niah").task
+    packed: Any = built("task=niah_multikey").task
+    assert (action.block, action.max_trials) == (niah.block_samples, niah.max_trials)
+    assert (TEXT_SAMPLES, action.max_text_trials) == (packed.block_samples, packed.max_trials)
 
 
 LAWS = ", ".join(law.name for law in laws_of((512, 1024, 2048, 4096), 0.8))

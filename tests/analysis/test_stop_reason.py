@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.records.cap_reason import (
     BaselineAlone,
     BelowAtShortest,
@@ -12,6 +13,7 @@ from contextcliff.records.cap_reason import (
     CapReason,
     Degraded,
     EndOfRange,
+    GivenUp,
     NeitherShown,
     NoBaseline,
     NoneScored,
@@ -30,6 +32,7 @@ from contextcliff.records.cap_reason import (
 from contextcliff.records.fact import NoSamples
 from tests.analysis.analysis_samples import analysed, curve, fractional, right_of
 from tests.analysis.clustered_samples import texts
+from tests.analysis.searched_samples import analysed_search, plan_of, searched
 
 Results = Mapping[int, tuple[int, ...]]
 
@@ -174,3 +177,15 @@ def test_what_is_no_baseline(results: Results, found: CapReason) -> None:
 def test_unscored_samples_of_the_baseline_that_decide_are_counted_there() -> None:
     cause = stop({500: (30, 40, 10), 1_000: (38, 50)}, relative=True).cause
     assert cause == UnscoredDecide(here=None, at_baseline=Part(n=10, total=50))
+
+
+def test_a_length_between_two_others_that_was_given_up_says_so_with_what_it_had_asked() -> None:
+    plan = plan_of(500, 1_000, refine=True)
+
+    def score_at(length: int, depth: float) -> float:  # from 700 on the first seven depths of eleven are right
+        return float(length < 700 or (length < 1_000 and depth <= 0.6))
+
+    cause = analysed_search(plan, searched(plan, score_at, AnalysisSettings())).safe_cap.reason
+    assert isinstance(cause, Stop)
+    assert (cause.shown_up_to, cause.cause) == (687, GivenUp(asked=samples(11)))
+    assert (cause.at and cause.at.tokens, cause.fall and cause.fall.tokens) == (718, 1_000)

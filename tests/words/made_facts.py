@@ -15,6 +15,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    GivenUp,
     LowBaseline,
     MostAsked,
     NeitherShown,
@@ -92,6 +93,17 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             cause=MostAsked(asked=SampleCount(n=154, unit="samples")),
         ),
         "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.85 (95% CI 0.78–0.90), shown neither to clear it nor to be below it by 154 samples, the most that may be asked (task.max_trials)",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=750, mean=0.7576, ci_low=0.5898, ci_high=0.8717),
+            cause=GivenUp(asked=SampleCount(n=33, unit="samples")),
+            fall=ScoreAt(tokens=1000, mean=0.05, ci_low=0.0138, ci_high=0.165),
+        ),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 750 the score is 0.76 (95% CI 0.59–0.87), shown neither to clear it nor to be below it by 33 samples; by these scores more of them, up to task.max_trials, were not expected to clear it; at 1,000 it is below, 0.05 (95% CI 0.01–0.17)",
     ),
     (
         Stop(

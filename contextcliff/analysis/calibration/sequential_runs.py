@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from contextcliff.analysis.calibration.laws import Law
 from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.calibration.score_draws import Parts
-from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule
+from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule, best_gain
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.alpha_spending import refine_alpha
-from contextcliff.statistics.betting import Bets
+from contextcliff.statistics.betting import HOPED, Bets
 from contextcliff.statistics.score_blocks import Block, clustered_block, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
 
@@ -44,6 +44,8 @@ class _Evidence:
 
     above: NDArray[np.float64]
     below: NDArray[np.float64]
+    above_expected: NDArray[np.float64]
+    """That of the last block, as it is expected at the end of each block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +134,8 @@ class SimulatedSearches:
         above = evidence.above >= -math.log(level)
         below = ~above & (evidence.below >= -math.log(alpha))
         ends = above | below
+        if failures:
+            ends |= evidence.above_expected < -math.log(level)
         last = np.where(ends.any(axis=1), ends.argmax(axis=1), self.plan.most_blocks - 1)
         at_end = np.arange(self.runs), last
         return TestOfLength(passed=above[at_end], below=below[at_end], blocks=last + 1)
@@ -152,27 +156,35 @@ class SimulatedSearches:
             outcomes = scores.astype(np.intp) * (parts + 1) + self.scores(self.plan.lengths[0])
             values = [score / parts for score in range(parts + 1)]
             gains = paired_block(tuple(itertools.product(values, values)), self.rule.threshold)
-            return _evidence_of(outcomes, gains, above=SHARE_ABOVE, below=SHARE_BELOW)
+            return _evidence_of(outcomes, gains, above=SHARE_ABOVE, below=SHARE_BELOW, best_gain=best_gain(self.rule))
         if self.plan.block_evidence < self.plan.block:
             outcomes = scores.sum(axis=2, keepdims=True, dtype=np.intp)
             parts *= self.plan.block
         else:
             outcomes = scores.astype(np.intp)
         gains = clustered_block([(score / parts,) for score in range(parts + 1)], self.rule.threshold)
-        return _evidence_of(outcomes, gains, above=ABOVE, below=BELOW)
+        return _evidence_of(outcomes, gains, above=ABOVE, below=BELOW, best_gain=best_gain(self.rule))
 
 
-def _evidence_of(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets) -> _Evidence:
+def _evidence_of(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets, best_gain: float) -> _Evidence:
+    """`outcomes` are positions in the gains, of shape (runs, blocks, bets of a block)."""
+    products = _log_products(above, np.asarray(gains.above), outcomes)
+    blocks, bets = outcomes.shape[1:]
+    seen = bets * np.arange(1, blocks + 1)
+    best = np.log1p(np.asarray(above.stakes) * best_gain)[:, None, None]
+    expected = products + (bets * blocks - seen) * (products + HOPED * best) / (seen + HOPED)
     return _Evidence(
-        above=_log_e_values(above, np.asarray(gains.above), outcomes),
-        below=_log_e_values(below, np.asarray(gains.below), outcomes),
+        above=_log_e_values(above, products),
+        below=_log_e_values(below, _log_products(below, np.asarray(gains.below), outcomes)),
+        above_expected=_log_e_values(above, expected),
     )
 
 
-def _log_e_values(bets: Bets, gains: NDArray[np.float64], outcomes: NDArray[np.intp]) -> NDArray[np.float64]:
-    """`outcomes` are positions in `gains`, of shape (runs, blocks, pieces of evidence)."""
-    logs = [
-        np.log1p(stake * gains)[outcomes].sum(axis=2).cumsum(axis=1) + math.log(weight)
-        for stake, weight in zip(bets.stakes, bets.weights, strict=True)
-    ]
-    return np.asarray(np.logaddexp.reduce(np.stack(logs), axis=0))
+def _log_products(bets: Bets, gains: NDArray[np.float64], outcomes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Of each bet, of shape (bets, runs, blocks)."""
+    return np.stack([np.log1p(stake * gains)[outcomes].sum(axis=2).cumsum(axis=1) for stake in bets.stakes])
+
+
+def _log_e_values(bets: Bets, log_products: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.log(bets.weights)[:, None, None]
+    return np.asarray(np.logaddexp.reduce(log_products + weights, axis=0))

@@ -23,7 +23,7 @@ _DECISIONS: Mapping[Decision, str] = {
     "baseline": "the baseline",
     "passed": "passed",
     "below": "below",
-    "unsettled": "unsettled: the most samples were asked",
+    "unsettled": "unsettled: neither is shown",
     "open": "open: the search ended before",
 }
 

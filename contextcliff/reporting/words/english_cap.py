@@ -17,6 +17,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    GivenUp,
     LowBaseline,
     MostAsked,
     NeitherShown,
@@ -99,6 +100,11 @@ def _cause(fact: Stop) -> str:
             return (
                 f", shown neither to clear it nor to be below it by {counted(cause.asked)}, the most that may be asked "
                 "(task.max_trials)"
+            )
+        case GivenUp():
+            return (
+                f", shown neither to clear it nor to be below it by {counted(cause.asked)}; by these scores more of "
+                "them, up to task.max_trials, were not expected to clear it"
             )
         case NotDecided():
             return (

@@ -17,6 +17,7 @@ from contextcliff.records.cap_reason import (
     BelowEverywhere,
     Degraded,
     EndOfRange,
+    GivenUp,
     LowBaseline,
     MostAsked,
     NeitherShown,
@@ -104,6 +105,11 @@ def _cause(fact: Stop) -> str:
             return "で、しきい値を満たすとも下回るとも示されない"
         case MostAsked():
             return f"で、上限（task.max_trials）の{counted(cause.asked)}でも、しきい値を満たすとも下回るとも示されない"
+        case GivenUp():
+            return (
+                f"で、{counted(cause.asked)}では、しきい値を満たすとも下回るとも示されない。"
+                "ここまでのスコアからは、上限（task.max_trials）まで増やしても満たすと示される見込みがない"
+            )
         case NotDecided():
             return "" if cause.asked is None else f"で、{counted(cause.asked)}の時点で判定前に実行が終わった"
         case Unshowable():
