@@ -163,7 +163,7 @@ def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tm
     usage = whole["usage"]
     folder = tmp_path / "limited"
     folder.mkdir()
-    limited = (*how, f"budget.tokens={(usage['prompt_tokens'] + usage['completion_tokens']) * 2 // 3}")
+    limited = (*how, f"budget.tokens={(usage['prompt_tokens'] + usage['completion_tokens']) * 9 // 10}")
     assert contextcliff(*limited, cwd=folder).returncode == 5
     assert reports(folder)[0]["partial"] is True
     report = run(folder, *limited)
