@@ -61,8 +61,8 @@ class SearchRun:
 
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
-        facts = self.prepared.run.facts
-        self.store.record_notes(self.identity.run_id, (*facts.notes, *self.search.blocks.notes()))
+        made = self.search.blocks.notes({item.sample.sample_id for item in self.asked})
+        self.store.record_notes(self.identity.run_id, (*self.prepared.run.facts.notes, *made))
         return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
 
     def _settle(self, source: SearchSource) -> None:

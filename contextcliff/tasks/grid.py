@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Protocol, Self
 
@@ -80,8 +80,8 @@ class Maker(Protocol):
         """The sample of one length, depth and trial, and its controls."""
         ...
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader has to know of how the samples made so far were made."""
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        """What a reader has to know of how these of the samples made so far were made."""
         ...
 
 
@@ -113,8 +113,8 @@ class GridBlocks:
             samples=tuple(replace(item.sample, block=index) for item in asked), controls=tuple(controls.values())
         )
 
-    def notes(self) -> tuple[str, ...]:
-        return self.maker.notes()
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        return self.maker.notes(sample_ids)
 
 
 @settings

@@ -8,6 +8,7 @@ Scored by the share of lines that are copied, and 0 where the odd line is not na
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -147,7 +148,7 @@ class ListMaker:
         """The list of one length, depth and trial, and its controls."""
         return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
         """Nothing has to be known."""
         return ()
 

@@ -62,8 +62,8 @@ class Blocks(Protocol):
         """The samples of the `index`-th block of a length, and their controls."""
         ...
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader has to know of how the samples built so far were made."""
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        """What a reader has to know of how these of the samples built so far were made."""
         ...
 
 
@@ -71,10 +71,11 @@ def first_blocks(blocks: Blocks, lengths: Iterable[int], count: int) -> TaskPlan
     """The first `count` blocks of each length as one plan."""
     parts = [blocks.block(length, index) for length in lengths for index in range(count)]
     controls = {control.sample_id: control for part in parts for control in part.controls}
+    samples = tuple(sample for part in parts for sample in part.samples)
     return TaskPlan(
-        samples=tuple(sample for part in parts for sample in part.samples),
+        samples=samples,
         controls=tuple(controls.values()),
-        notes=blocks.notes(),
+        notes=blocks.notes({sample.sample_id for sample in samples}),
     )
 
 

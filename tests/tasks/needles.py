@@ -62,6 +62,21 @@ def passages(sample: Sample) -> tuple[Passage, Passage]:
     return before, after
 
 
+def materials(
+    *documents: Document,
+    seed: int = 0,
+    context_budget: ContextBudget = ROOM,
+    tokenizer: Tokenizer | None = None,
+) -> Materials:
+    return Materials(
+        corpus=Corpus(documents=documents or TEXTS),
+        tokenizer=tokenizer or WordTokenizer(),
+        context_budget=context_budget,
+        seed=seed,
+        text_identity="text",
+    )
+
+
 def built(
     task: Task,
     *documents: Document,
@@ -69,14 +84,7 @@ def built(
     context_budget: ContextBudget = ROOM,
     tokenizer: Tokenizer | None = None,
 ) -> TaskPlan:
-    materials = Materials(
-        corpus=Corpus(documents=documents or TEXTS),
-        tokenizer=tokenizer or WordTokenizer(),
-        context_budget=context_budget,
-        seed=seed,
-        text_identity="text",
-    )
-    return task.build(materials)
+    return task.build(materials(*documents, seed=seed, context_budget=context_budget, tokenizer=tokenizer))
 
 
 def build(task: Task, *, document: Document = TEXT, seed: int = 0) -> tuple[Sample, ...]:

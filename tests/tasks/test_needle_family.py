@@ -12,7 +12,7 @@ from contextcliff.records.sample import Passage, Words
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, prompt, said, shipped
+from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, materials, prompt, said, shipped
 
 LENGTHS = (400, 777, 1_500)
 HIDING = [option for option in FAMILY if option != "repeat"]
@@ -86,10 +86,20 @@ def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
     assert not [note for note in built(shipped(option)).notes if "from its depth" in note]
 
 
+STRETCH = "tide ledger harbour lamp over the wall and on " * 600
+SPARSE = replace(TEXT, text=f"{TEXT.text[:1_500].rsplit('. ', 1)[0]}. {STRETCH}. {TEXT.text}")
+
+
+def test_notes_count_the_samples_that_they_are_asked_about_and_not_those_that_were_built() -> None:
+    depths = {"depths": (0.0, 0.25, 0.5, 0.75, 1.0)}
+    blocks = small("niah", lengths=(4_000,), trials="auto", haystacks=1, **depths).blocks(materials(SPARSE))
+    first, _ = blocks.block(4_000, 0), blocks.block(4_000, 1)
+    notes = blocks.notes({sample.sample_id for sample in first.samples})
+    assert notes[-1].startswith("3 of 5 samples have a needle more than 0.25")
+
+
 def test_needles_that_few_sentences_keep_from_their_depth_are_told() -> None:
-    stretch = "tide ledger harbour lamp over the wall and on " * 600
-    sparse = replace(TEXT, text=f"{TEXT.text[:1_500].rsplit('. ', 1)[0]}. {stretch}. {TEXT.text}")
-    found = built(small("niah", lengths=(4_000,), depths=(0.0, 0.25, 0.5, 0.75, 1.0), trials=1, haystacks=1), sparse)
+    found = built(small("niah", lengths=(4_000,), depths=(0.0, 0.25, 0.5, 0.75, 1.0), trials=1, haystacks=1), SPARSE)
     assert found.notes[-1] == (
         "3 of 5 samples have a needle more than 0.25 of the text from its depth (the farthest 0.93), since needles go "
         "in where a sentence begins and few begin there; take another text, or longer contexts"

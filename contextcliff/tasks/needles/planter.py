@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -91,11 +91,12 @@ class Planter:
         self.made.append(made)
         return Asked(sample=made.sample, controls=made.controls)
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader has to know of the samples that were made."""
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        """What a reader has to know of how these of the samples made so far were made."""
+        made = [item for item in self.made if item.sample.sample_id in sample_ids]
         return (
             *unused_notes(self.materials.corpus, count=len(self.haystacks)),
-            *planting_notes(self.made, misplaced=self.task.misplaced()),
+            *planting_notes(made, misplaced=self.task.misplaced()),
         )
 
     def _make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
