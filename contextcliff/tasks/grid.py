@@ -1,120 +1,24 @@
-"""Lengths and depths of a task: as lists, as grids, or as shares of the window."""
+"""Tasks that build their prompts to measure: lengths and depths as lists, as grids, or as shares of the window."""
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Protocol, Self
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.grid_blocks import GridBlocks, Maker
+from contextcliff.tasks.spacing import DepthGrid, LengthGrid
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
 
 BATCH = 10
 """Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
 """Keys that change no sample: what is kept of a run, and what is checked of a needle."""
-
-
-@settings
-class LengthGrid:
-    """`count` lengths in tokens from `min` to `max`; `log` spaces them by equal ratios. All null: not used."""
-
-    min: PositiveInt | None = None
-    max: PositiveInt | None = None
-    count: PositiveInt | None = None
-    spacing: Literal["linear", "log"] = "linear"
-
-    def __post_init__(self) -> None:
-        _require_whole("task.length_grid", self.min, self.max, self.count)
-
-    def values(self) -> tuple[int, ...] | None:
-        """The lengths, ascending; None where the grid is not used."""
-        if self.min is None or self.max is None or self.count is None:
-            return None
-        low, high, at = self.min, self.max, _LENGTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(at(low, high, share)) for share in _shares(self.count)))
-
-
-@settings
-class DepthGrid:
-    """`count` depths from `min` to `max`; `sigmoid` sets them closer at both ends. All null: not used.
-
-    The sigmoid is that of LLMTest_NeedleInAHaystack: 1 / (1 + e^(−10·(x − 0.5))), with 0 and 1 kept.
-    """
-
-    min: Fraction | None = None
-    max: Fraction | None = None
-    count: PositiveInt | None = None
-    spacing: Literal["linear", "sigmoid"] = "linear"
-
-    def __post_init__(self) -> None:
-        _require_whole("task.depth_grid", self.min, self.max, self.count)
-
-    def values(self) -> tuple[float, ...] | None:
-        """The depths, ascending; None where the grid is not used."""
-        if self.min is None or self.max is None or self.count is None:
-            return None
-        low, high, bend = self.min, self.max, _DEPTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(bend(low + (high - low) * share), 4) for share in _shares(self.count)))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """A sample with its controls."""
-
-    sample: Sample
-    controls: tuple[Sample, ...] = ()
-
-
-class Maker(Protocol):
-    """Makes the samples of a task, each from its coordinates alone."""
-
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The sample of one length, depth and trial, and its controls."""
-        ...
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """What a reader has to know of how these of the samples made so far were made."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GridBlocks:
-    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
-
-    maker: Maker
-    places: tuple[float | None, ...]
-    trials: int
-    """In a block."""
-    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
-    """By length and index: a block is built once, whoever asks for it."""
-
-    def block(self, context_tokens: int, index: int) -> TaskPlan:
-        """One sample for each place and trial of the block."""
-        if (context_tokens, index) not in self.built:
-            self.built[context_tokens, index] = self._build(context_tokens, index)
-        return self.built[context_tokens, index]
-
-    def _build(self, context_tokens: int, index: int) -> TaskPlan:
-        asked = [
-            self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
-            for trial in range(index * self.trials, (index + 1) * self.trials)
-            for depth in self.places
-        ]
-        controls = {control.sample_id: control for item in asked for control in item.controls}
-        return TaskPlan(
-            samples=tuple(replace(item.sample, block=index) for item in asked), controls=tuple(controls.values())
-        )
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        return self.maker.notes(sample_ids)
 
 
 @settings
@@ -320,27 +224,3 @@ def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trial
     twice = next((value for value in values if values.count(value) > 1), None)
     if twice is not None:
         raise ValueError(f"{key}: {twice} stands twice; use {more} for more samples")
-
-
-def _require_whole(key: str, low: float | None, high: float | None, count: int | None) -> None:
-    given = {"min": low, "max": high, "count": count}
-    missing = [f"{key}.{name}" for name, value in given.items() if value is None]
-    if 0 < len(missing) < len(given):
-        raise ValueError(f"{' and '.join(missing)}: missing; a grid needs min, max and count")
-    if low is not None and high is not None and low > high:
-        raise ValueError(f"{key}.min={low}: is above {key}.max={high}; exchange them")
-
-
-def _shares(count: int) -> tuple[float, ...]:
-    return (0.0,) if count == 1 else tuple(i / (count - 1) for i in range(count))
-
-
-def _sigmoid(depth: float) -> float:
-    return depth if depth in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (depth - 0.5)))
-
-
-_LENGTH_SPACINGS: Mapping[str, Callable[[float, float, float], float]] = {
-    "linear": lambda low, high, share: low + (high - low) * share,
-    "log": lambda low, high, share: low * (high / low) ** share,
-}
-_DEPTH_SPACINGS: Mapping[str, Callable[[float], float]] = {"linear": lambda depth: depth, "sigmoid": _sigmoid}

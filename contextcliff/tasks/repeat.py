@@ -19,7 +19,8 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Asked, Depths
+from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid_blocks import Asked
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import Tokenizer, tokenise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.grid import Asked
+from contextcliff.tasks.grid_blocks import Asked
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
