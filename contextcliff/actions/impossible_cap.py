@@ -57,6 +57,7 @@ def _best_case(invocation: Invocation, task: Task, materials: Materials, samples
         designed_lengths=task.designed_lengths,
         relative_by_default=task.relative_by_default,
         perfect_score=task.perfect_score,
+        quantity=task.cap_quantity,
         search=None if plan is None else SearchToJudge(plan=plan, rule=search_rule(invocation)),
     )
 

@@ -186,8 +186,8 @@ def _writing_of(scored: Sequence[ScoredSample]) -> Writing:
         document_id=DOCUMENT.document_id,
         continuation_point=POINT,
         author={measure.name: [drawn.gauss(0, 1) for _ in range(30)] for measure in MEASURES},
-        share=0.7,
-        cleared=False,
+        health=None,
+        settling_rounds=None,
         embeddings="all-MiniLM-L6-v2" if any("adjacent_coherence" in item.details for item in scored) else None,
     )
 
