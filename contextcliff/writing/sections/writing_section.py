@@ -58,8 +58,8 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
     trends = writing_text.trend_lines(writing)
     return (
         *_health(writing),
-        Pairs(rows=writing_text.summary(writing)),
         Table(columns=tuple(writing_text.tier_columns(writing))),
+        Pairs(rows=writing_text.summary(writing)),
         *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
         *_lists(writing, in_short=True),
     )
