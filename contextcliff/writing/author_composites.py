@@ -18,8 +18,9 @@ from contextcliff.writing.passage import composed, parts_of
 
 PERCENTILE = 0.99
 """Share of the author's own passages that are within the limit."""
-_ENOUGH = 99
-"""With fewer windows the largest composite is not yet the 99th percentile: windows of other lengths are added."""
+_ENOUGH = 200
+"""Windows from which on no further length is added: by so many the share of new passages within their 99th percentile
+is 99% give or take one percent."""
 
 Parts = tuple[float, ...]
 """The part of each family of measures in one window's composite, 0-1."""
@@ -29,14 +30,14 @@ Parts = tuple[float, ...]
 def author_parts(text: str, language: str, word_list: WordList, characters: int) -> tuple[Parts, ...]:
     """The parts of the composites of the author's windows of about `characters` characters.
 
-    Windows of the two lengths next to it, at which norms are measured; where they are fewer than 99, of shorter ones
-    too. Empty where the text has too few windows of any length.
+    Windows of the two lengths next to it, at which norms are measured, and of shorter ones, a factor of √2 apart, until
+    they are 200. Empty where the text has too few windows of any length.
     """
     longest = math.floor(step_of(characters)) + 1
     shortest = math.floor(step_of(SHORTEST))
     parts: list[Parts] = []
     for step in range(longest, shortest - 1, -1):
-        if step < longest - 1 and len(parts) >= _ENOUGH:
+        if len(parts) >= _ENOUGH:
             break
         parts += _parts_at(text, language, word_list, step)
     return tuple(parts)

@@ -171,7 +171,7 @@ def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_
         "9 samples a length are needed"
     )
     assert said.settling_rounds == 9
-    assert "about 9 rounds a length would" in say(said.verdict)
+    assert "about 9 rounds a length are likely to" in say(said.verdict)
 
 
 def test_a_cap_that_reaches_the_longest_length_is_said_with_the_share_that_is_shown() -> None:

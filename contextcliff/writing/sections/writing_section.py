@@ -45,6 +45,7 @@ _HEALTH = (
     " unscored rounds as not healthy."
 )
 _SCALES = {"z": "at equal length", "raw": "as it is"}
+_MEASURES = "Measures, means of all rounds"
 _TRENDS = "From the shortest to the longest"
 _TREND_TEST = (
     "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
@@ -58,6 +59,7 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
     trends = writing_text.trend_lines(writing)
     return (
         *_health(writing),
+        Heading(text=_MEASURES),
         Table(columns=tuple(writing_text.tier_columns(writing))),
         Pairs(rows=writing_text.summary(writing)),
         *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),

@@ -106,9 +106,11 @@ def health_columns(writing: Writing) -> list[Column]:
         _column("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
         *(
             _column(
-                _FAULTS[fault].replace(" ", "\n", 1), [phrases.whole(level.faults.get(fault, 0)) for level in levels]
+                _FAULTS[fault].replace(" ", "\n", 1),
+                [phrases.whole(level.faults.get(fault, 0)) for level in levels],
+                spare=3 + place,
             )
-            for fault in faults
+            for place, fault in enumerate(faults)
         ),
     ]
 

@@ -94,7 +94,7 @@ def _health(verdict: HealthVerdict | None) -> str:
     if health.outcome == "below":
         return f"{rounds}, and there and beyond less than {share} is shown; "
     settled = (
-        "" if verdict.settling_rounds is None else f", and about {verdict.settling_rounds:,} rounds a length would"
+        "" if verdict.settling_rounds is None else f" (about {verdict.settling_rounds:,} rounds a length are likely to)"
     )
     return f"{rounds}, which does not settle whether the length clears {share}{settled}; "
 
