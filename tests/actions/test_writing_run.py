@@ -117,7 +117,7 @@ def test_a_model_that_keeps_writing_well_is_capped_at_its_longest_context(finish
     assert report["safe_cap"]["quantity"] == "healthy"
     assert report["safe_cap"]["relative_to_baseline"] is False
     assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
-    assert report["writing"]["verdict"].startswith("every length is shown to clear 50% of the rounds healthy; ")
+    assert report["writing"]["verdict"].startswith("every length is shown to have at least 50% of the rounds healthy; ")
 
 
 def test_the_health_of_the_report_is_that_of_its_rounds(finished: Path) -> None:

@@ -156,7 +156,7 @@ def sentences(found: Writing) -> list[str]:
 def test_three_rounds_that_all_collapsed_are_said_to_be_below_and_nothing_says_that_no_number_would_tell() -> None:
     found = judged([*rounds(1_024, 9), *rounds(2_048, 3, loops=3)])
     assert say(found.verdict).startswith(
-        "0 of 3 rounds are healthy at 2,048 tokens, and there and beyond less than 70% of the rounds healthy is shown; "
+        "from 2,048 tokens on the lengths are shown to have less than 70% of the rounds healthy (0 of 3 rounds there); "
     )
     assert found.settling_rounds is None
     assert not any("no number" in sentence for sentence in sentences(found))
@@ -177,8 +177,8 @@ def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_
 def test_a_cap_that_reaches_the_longest_length_is_said_with_the_share_that_is_shown() -> None:
     found = judged([each for length in LENGTHS for each in rounds(length, 14)])
     assert say(found.verdict) == (
-        "every length is shown to clear 70% of the rounds healthy; by rank tests no measure is shown to be worse than "
-        "at the shortest length"
+        "every length is shown to have at least 70% of the rounds healthy; by rank tests no measure is shown to be "
+        "worse than at the shortest length"
     )
     assert found.settling_rounds is None
 

@@ -208,5 +208,6 @@ def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
     if "word_count" in details:
         figures.append(f"{details['word_count']:,.0f} words")
     if COMPOSITE in details:
-        figures.append(f"composite {details[COMPOSITE]:.1f}")
+        limit = f" of at most {details[AUTHOR_LIMIT]:.1f}" if AUTHOR_LIMIT in details else ""
+        figures.append(f"composite {details[COMPOSITE]:.1f}{limit}")
     return tuple(figures)

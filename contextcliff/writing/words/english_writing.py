@@ -87,16 +87,15 @@ def _health(verdict: HealthVerdict | None) -> str:
         return ""
     health, at = verdict.health, verdict.health.at
     share = percent(health.threshold)
-    share = f"{share} of the shortest length's healthy share" if health.relative else f"{share} of the rounds healthy"
+    share += " of the shortest length's healthy share" if health.relative else " of the rounds healthy"
     if at is None:
-        return f"every length is shown to clear {share}; "
-    rounds = f"{at.healthy:,} of {amount(at.n, 'rounds')} {are(at.healthy)} healthy at {at.context_tokens:,} tokens"
+        return f"every length is shown to have at least {share}; "
+    tokens, rounds = f"{at.context_tokens:,} tokens", f"{at.healthy:,} of {amount(at.n, 'rounds')}"
     if health.outcome == "below":
-        return f"{rounds}, and there and beyond less than {share} is shown; "
-    settled = (
-        "" if verdict.settling_rounds is None else f" (about {verdict.settling_rounds:,} rounds a length are likely to)"
-    )
-    return f"{rounds}, which does not settle whether the length clears {share}{settled}; "
+        return f"from {tokens} on the lengths are shown to have less than {share} ({rounds} there); "
+    needed = verdict.settling_rounds
+    likely = "" if needed is None else f" (about {needed:,} rounds a length are likely to)"
+    return f"at {tokens} {rounds} {are(at.healthy)} healthy, which does not settle whether it has {share}{likely}; "
 
 
 def _without_text(length: WithoutText) -> str:
@@ -141,7 +140,7 @@ def _rounds_without_text(fact: RoundsWithoutText) -> str:
 @say.register
 def _nothing_in_reach(fact: NothingInReach) -> str:
     windows = " of the author's windows" if fact.against == "author" else ""
-    then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on it can"
+    then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on one can"
     return (
         f"{_at(fact.lengths)}{amount(fact.rounds, 'rounds')} against {fact.baseline:,}{windows} can reach "
         f"p = {fact.p:.2g} at best, and {fact.p_holm:.2g} after Holm over {amount(fact.tests, 'tests')}: no "
