@@ -214,6 +214,7 @@ def _caps(study: Study) -> dict[str, int | None]:
     if study.sequence is not None:
         caps["walk_up"] = study.sequence.cap_tokens
         caps["blueprint"] = rules.blueprint(study.bins)
-        caps["absolute"] = rules.absolute(study.bins, study.settings.threshold)
+        tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
+        caps["absolute"] = rules.absolute(tested, study.settings.threshold)
         caps["relative"] = rules.relative(study.bins)
     return caps

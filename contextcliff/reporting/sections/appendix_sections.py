@@ -97,7 +97,7 @@ def _intervals(report: Report) -> str:
             " mean, and count against whatever is to be shown."
         )
     use = (
-        "The cap is tested on the share of healthy rounds, by the exact binomial test, and not by this bound"
+        "The cap is tested on the share of healthy rounds, and not by this bound"
         if cap.quantity != "score"
         else "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
         if cap.relative_to_baseline

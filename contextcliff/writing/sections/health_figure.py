@@ -28,6 +28,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     tokens = [level.context_tokens for level in levels]
     axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH)
     scores_on_y(axes)
+    axes.set_xlabel("context length in tokens, as asked")
     axes.set_ylabel("share of healthy rounds")
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
     confidence = phrases.percent(writing.confidence)
