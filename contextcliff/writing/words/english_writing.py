@@ -140,11 +140,12 @@ def _rounds_without_text(fact: RoundsWithoutText) -> str:
 @say.register
 def _nothing_in_reach(fact: NothingInReach) -> str:
     windows = " of the author's windows" if fact.against == "author" else ""
+    than = "the author's elsewhere" if fact.against == "author" else "at the shortest length"
     then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on one can"
     return (
         f"{_at(fact.lengths)}{amount(fact.rounds, 'rounds')} against {fact.baseline:,}{windows} can reach "
         f"p = {fact.p:.2g} at best, and {fact.p_holm:.2g} after Holm over {amount(fact.tests, 'tests')}: no "
-        f"measure can be shown to be worse{then}"
+        f"measure can be shown to be worse than {than}{then}"
     )
 
 
