@@ -41,6 +41,16 @@ def impossible_cap(invocation: Invocation, identity: Identity, prepared: Prepare
     return f"{say(best.shortfall())}; {_way_out(best, larger)}"
 
 
+def tested_quantity(task: Task) -> str | None:
+    """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
+    if task.cap_quantity == "score":
+        return None
+    from contextcliff.reporting.report_facts import HealthyRound
+    from contextcliff.reporting.words.english import say
+
+    return f"the cap is tested on {say(HealthyRound())}"
+
+
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     """What a perfect model would show with the samples that are planned."""
     return _best_case(invocation, invocation.task, prepared.materials, [item.sample for item in prepared.planned])
@@ -57,6 +67,7 @@ def _best_case(invocation: Invocation, task: Task, materials: Materials, samples
         designed_lengths=task.designed_lengths,
         relative_by_default=task.relative_by_default,
         perfect_score=task.perfect_score,
+        quantity=task.cap_quantity,
         search=None if plan is None else SearchToJudge(plan=plan, rule=search_rule(invocation)),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.impossible_cap import impossible_cap
+from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
 from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
@@ -43,7 +43,8 @@ class MakePlan:
             def figures(invocation: Invocation, prepared: Prepared, remarks: tuple[str, ...]) -> _Planned:
                 planner = self._planner(invocation, prepared, store, download)
                 impossible = impossible_cap(invocation, invocation.identify(), prepared)
-                plan = planner.plan(first_notes=(*(() if impossible is None else (impossible,)), *remarks))
+                said = (tested_quantity(invocation.task), impossible, *remarks)
+                plan = planner.plan(first_notes=tuple(note for note in said if note is not None))
                 return _Planned(invocation=invocation, prepared=prepared, plan=plan)
 
             planned = _while_prepared(invocation, store, download, figures)

@@ -24,7 +24,7 @@ _ENDS_THERE = "; what is decided when the budget is used up is the answer"
 
 def notes_of(invocation: Invocation, rates: Rates | None, download: Download | None) -> tuple[str, ...]:
     notes = []
-    if invocation.task.graded:
+    if invocation.task.graded and invocation.task.cap_quantity == "score":
         notes.append(
             "the fall that is detected is one of right-or-wrong scores; those of prose are fractions and spread less: "
             "a run says how many rounds would settle it"

@@ -130,8 +130,9 @@ class Planner:
                 _named({rate: chance_to_clear(each, best.threshold, rate) for rate in SCORES})
                 for each in best.sequence.results
             ]
-            graded = self.invocation.task.graded
-            return {} if graded else dict(zip(sorted(set(self._binned.values())), chances, strict=True))
+            task = self.invocation.task
+            fractions = task.graded and task.cap_quantity == "score"
+            return {} if fractions else dict(zip(sorted(set(self._binned.values())), chances, strict=True))
         plan, rule = self.ahead.search.plan, self.ahead.search.rule
         tested = plan.lengths[1:] if rule.relative else plan.lengths
         clears = _named({rate: chance_to_pass(plan, rule, rate) for rate in SCORES})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.impossible_cap import impossible_cap
+from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
@@ -131,7 +131,9 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         judging = _worst_of_judge(invocation, prepared.planned if ahead is None else ahead.planned, prepared, store)
         refuse_beyond(meter, missing, ahead, beside=judging)
         if missing and invocation.reporting.progress:
-            _warn(impossible_cap(invocation, identity, prepared))
+            impossible = impossible_cap(invocation, identity, prepared)
+            tested = tested_quantity(invocation.task)
+            _warn(impossible if impossible is None or tested is None else f"{impossible} ({tested})")
         if not _agreed(invocation, _worst(meter, missing, ahead, judging)):
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -17,6 +18,7 @@ from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import THIRDS, Search
@@ -73,7 +75,11 @@ def study_of(
     else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
-    sequence, threshold = sequence_of(groups, settings, relative=relative, search=search) if groups else (None, None)
+    sequence, threshold = (
+        sequence_of(groups, settings, relative=relative, search=search, quantity=facts.quantity)
+        if groups
+        else (None, None)
+    )
     return Study(
         scored=tuple(scored),
         search=search,
@@ -90,14 +96,28 @@ def study_of(
             threshold=None if threshold is None else threshold.score,
             confidence=settings.confidence,
         ),
-        safe_cap=_safe_cap(sequence, threshold, settings, relative=relative, window=facts.max_context_tokens),
+        safe_cap=_safe_cap(
+            sequence,
+            threshold,
+            settings,
+            relative=relative,
+            window=facts.max_context_tokens,
+            quantity=facts.quantity,
+        ),
+        by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )
 
 
 def sequence_of(
-    groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool, search: Search | None = None
+    groups: Sequence[Group],
+    settings: AnalysisSettings,
+    *,
+    relative: bool,
+    search: Search | None = None,
+    quantity: Quantity = "score",
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear."""
+    """The walk over at least one length, and what each had to clear. `quantity` is what is tested."""
+    groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence)
     threshold: Threshold = make_threshold(
         results,
@@ -106,6 +126,7 @@ def sequence_of(
         confidence=settings.confidence,
         # A search compares with the shortest length alone.
         baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
+        quantity=quantity,
     )
     if search is not None:
         threshold = by_search = SearchThreshold(
@@ -118,6 +139,21 @@ def sequence_of(
         results, threshold, settings.confidence, is_open=search is not None and search.is_open
     )
     return sequence, threshold
+
+
+def _tested_on(groups: Sequence[Group], quantity: Quantity) -> Sequence[Group]:
+    """The samples with this detail of their score in its place; a sample without a score stays without one."""
+    if quantity == "score":
+        return groups
+    return [
+        Group(
+            asked_tokens=each.asked_tokens,
+            samples=tuple(
+                item if item.score is None else replace(item, score=item.details[quantity]) for item in each.samples
+            ),
+        )
+        for each in groups
+    ]
 
 
 def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> LengthResult | None:
@@ -148,6 +184,7 @@ def _safe_cap(
     *,
     relative: bool,
     window: int,
+    quantity: Quantity,
 ) -> SafeCap:
     """The answer; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
@@ -162,6 +199,7 @@ def _safe_cap(
         threshold_score=None if threshold is None else threshold.score,
         relative_to_baseline=relative,
         every_depth=threshold is not None and threshold.described.every_depth,
+        quantity=quantity,
         confidence=settings.confidence,
         verdict="insufficient_evidence" if sequence is None else sequence.verdict,
         reason=NoSamples()
@@ -176,6 +214,7 @@ def _caps(study: Study) -> dict[str, int | None]:
     if study.sequence is not None:
         caps["walk_up"] = study.sequence.cap_tokens
         caps["blueprint"] = rules.blueprint(study.bins)
-        caps["absolute"] = rules.absolute(study.bins, study.settings.threshold)
+        tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
+        caps["absolute"] = rules.absolute(tested, study.settings.threshold)
         caps["relative"] = rules.relative(study.bins)
     return caps

@@ -16,7 +16,8 @@ class AnalysisSettings:
     """How scored samples become a safe cap."""
 
     threshold: Fraction = 0.8
-    """Score that a length has to clear; with `relative_to_baseline`, the share of the baseline's score."""
+    """Score that a length has to clear, of a continuation run the share of healthy rounds; with `relative_to_baseline`,
+    the part of the baseline's."""
     relative_to_baseline: bool | None = None
     """Threshold relative to the shortest length's score. None: what the task is made for."""
     confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = 0.95

@@ -19,7 +19,7 @@ from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule, alpha_of,
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
-from contextcliff.records.cap_reason import AskedThreshold, SampleCount
+from contextcliff.records.cap_reason import AskedThreshold, Quantity, SampleCount
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
@@ -158,13 +158,22 @@ def best_case(
     relative_by_default: bool,
     perfect_score: float,
     search: SearchToJudge | None = None,
+    quantity: Quantity = "score",
 ) -> BestCase:
-    """Test at least one planned sample, every one of them at `perfect_score`.
+    """Test at least one planned sample, every one of them at `perfect_score`, or 1 in another `quantity`.
 
     Of a search, `planned` are the blocks that a perfect model is asked.
     """
     scored = [
-        ScoredSample(sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None)
+        ScoredSample(
+            sample=sample,
+            prompt_sha256="",
+            score=perfect_score,
+            failure=None,
+            prediction="",
+            generation=None,
+            details={quantity: 1.0},
+        )
         for sample in planned
     ]
     groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
@@ -172,7 +181,7 @@ def best_case(
     decided = None
     if search is not None:
         decided, _ = perfect_path(search.plan, search.rule, {}, perfect_score=perfect_score)
-    sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided)
+    sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided, quantity=quantity)
     return BestCase(
         sequence=sequence,
         threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,

@@ -65,7 +65,7 @@ def notes_of(
         *_repeats(scored),
         *_server_counts(scored),
         *((StoppedWhenDecided(),) if threshold.is_sequential else ()),
-        *_zero_or_one(sequence.results),
+        *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
     )
 
 
@@ -92,6 +92,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             higher_tokens=higher.bin.median_tokens,
             higher_mean=higher.bin.mean,
             may_be_chance=not is_degraded(stop, threshold),
+            quantity=threshold.described.quantity,
         )
 
 

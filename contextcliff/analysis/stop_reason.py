@@ -72,7 +72,12 @@ def _without_comparison(sequence: FixedSequenceTest, baseline: RelativeThreshold
         return _no_baseline(baseline, sequence.stop)
     if baseline.is_low and baseline.baseline.bin.mean is not None:
         shortest = baseline.baseline.bin
-        return LowBaseline(mean=baseline.baseline.bin.mean, tokens=shortest.median_tokens, least=LOW_BASELINE)
+        return LowBaseline(
+            mean=baseline.baseline.bin.mean,
+            tokens=shortest.median_tokens,
+            least=LOW_BASELINE,
+            quantity=baseline.quantity,
+        )
     if sequence.stop is None and sequence.is_withheld and not sequence.is_open:
         return BaselineAlone(tokens=sequence.results[-1].bin.max_tokens, n_lengths=len(sequence.results))
     return None
@@ -98,7 +103,7 @@ def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> CapReason:
         )
     if not stop.scores:
         return ShortestUnscored(tokens=stop.bin.median_tokens, planned=stop.planned, unit=stop.noun)
-    return ZeroBaseline(tokens=stop.bin.median_tokens)
+    return ZeroBaseline(tokens=stop.bin.median_tokens, quantity=threshold.quantity)
 
 
 def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, confidence: float) -> CapReason:

@@ -13,6 +13,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import Search, SearchPlan
@@ -42,6 +43,8 @@ class StudyFacts:
     """Whether samples begin at sentences all over their texts."""
     search: SearchPlan | None = None
     """What the search of the cap could ask; None where the number of samples was fixed."""
+    quantity: Quantity = "score"
+    """What the lengths are tested on: the score, or a detail of it that is 0 or 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,9 +68,14 @@ class Study:
     control_levels: tuple[ControlLevel, ...]
     """The controls of every length; empty where the run has none."""
     safe_cap: SafeCap
+    by_score: tuple[LengthResult, ...] | None = None
+    """The lengths by their scores, where `sequence` tests another quantity; None: it tests the scores."""
 
     @property
     def results(self) -> tuple[LengthResult, ...]:
+        """The lengths by their scores."""
+        if self.by_score is not None:
+            return self.by_score
         return () if self.sequence is None else self.sequence.results
 
     @property

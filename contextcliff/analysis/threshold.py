@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
-from contextcliff.records.cap_reason import AskedThreshold
+from contextcliff.records.cap_reason import AskedThreshold, Quantity
 from contextcliff.records.search_record import ThirdName
 from contextcliff.statistics import observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
@@ -86,6 +86,7 @@ class AbsoluteThreshold:
 
     threshold: float
     confidence: float
+    quantity: Quantity = "score"
     is_sequential: ClassVar[bool] = False
 
     @property
@@ -94,7 +95,7 @@ class AbsoluteThreshold:
 
     @property
     def described(self) -> AskedThreshold:
-        return AskedThreshold(value=self.threshold, relative=False)
+        return AskedThreshold(value=self.threshold, relative=False, quantity=self.quantity)
 
     @property
     def relative(self) -> RelativeThreshold | None:
@@ -140,6 +141,7 @@ class RelativeThreshold:
     confidence: float
     baseline: LengthResult
     members: tuple[LengthResult, ...]
+    quantity: Quantity = "score"
     is_sequential: ClassVar[bool] = False
 
     @property
@@ -150,7 +152,11 @@ class RelativeThreshold:
     def described(self) -> AskedThreshold:
         shortest = self.baseline.bin
         return AskedThreshold(
-            value=self.share, relative=True, baseline_mean=shortest.mean, baseline_tokens=shortest.median_tokens
+            value=self.share,
+            relative=True,
+            baseline_mean=shortest.mean,
+            baseline_tokens=shortest.median_tokens,
+            quantity=self.quantity,
         )
 
     @property
@@ -229,6 +235,7 @@ def make_threshold(
     relative: bool,
     confidence: float,
     baseline: LengthResult | None = None,
+    quantity: Quantity = "score",
 ) -> Threshold:
     """The threshold of an analysis with at least one length.
 
@@ -238,5 +245,7 @@ def make_threshold(
     if relative:
         whole = results[0] if baseline is None else baseline
         members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
-        return RelativeThreshold(share=threshold, confidence=confidence, baseline=whole, members=members or (whole,))
-    return AbsoluteThreshold(threshold=threshold, confidence=confidence)
+        return RelativeThreshold(
+            share=threshold, confidence=confidence, baseline=whole, members=members or (whole,), quantity=quantity
+        )
+    return AbsoluteThreshold(threshold=threshold, confidence=confidence, quantity=quantity)

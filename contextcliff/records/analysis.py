@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from contextcliff.records.cap_reason import CapReason
+from contextcliff.records.cap_reason import CapReason, Quantity
 from contextcliff.records.fact import Fact
 
 T = TypeVar("T")
@@ -104,6 +104,9 @@ class SafeCap:
     """The threshold as a score; None where it is relative to a baseline without one."""
     every_depth: bool = False
     """Whether each third of the depths had to clear it by itself."""
+    quantity: Quantity = "score"
+    """What was tested: the `score` of each sample, or whether each round of writing is `healthy`. Of the latter are
+    threshold, crossing, verdict and reason; the bins' means are scores all the same."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

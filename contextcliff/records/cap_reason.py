@@ -16,6 +16,9 @@ Unit = Literal["samples", "questions", "distinct samples"]
 SharedBy = Literal["texts", "contexts"]
 """What samples have in common where they share something: whole texts, or contexts cut from one text."""
 
+Quantity = Literal["score", "healthy"]
+"""What the lengths are tested on: the score of each sample, or whether each round of writing is healthy."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedThreshold:
@@ -28,11 +31,16 @@ class AskedThreshold:
     baseline_tokens: int | None = None
     every_depth: bool = False
     """Whether each third of the depths has to clear it by itself."""
+    quantity: Quantity = "score"
+    """Of what it is a threshold; `healthy`: of the share of healthy rounds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreAt:
-    """The mean score of one length with the interval that is shown; None where nothing was scored."""
+    """The mean score of one length with the interval that is shown; None where nothing was scored.
+
+    Of what the threshold is a threshold: where it is one of healthy rounds, their share.
+    """
 
     tokens: int
     mean: float | None
@@ -222,6 +230,7 @@ class LowBaseline(Fact):
     mean: float
     tokens: int
     least: float
+    quantity: Quantity = "score"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -250,6 +259,7 @@ class ZeroBaseline(Fact):
     """The score at the shortest length is 0."""
 
     tokens: int
+    quantity: Quantity = "score"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextcliff.records.cap_reason import SharedBy
+from contextcliff.records.cap_reason import Quantity, SharedBy
 from contextcliff.records.fact import Fact
 
 
@@ -33,6 +33,7 @@ class NotMonotone(Fact):
     higher_tokens: int
     higher_mean: float
     may_be_chance: bool
+    quantity: Quantity = "score"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,7 +20,7 @@ class PlanBin:
     """For a true score (`0.98`), the chance that the length is shown above the threshold.
 
     None for the baseline of a search, and where no exact chance is known: for a fixed number of samples that share
-    texts, that are compared with a baseline, or whose scores are graded.
+    texts, that are compared with a baseline, or whose scores are fractions.
     """
 
 

@@ -90,8 +90,10 @@ def all_failures(report: Report) -> dict[str, int]:
 
 
 def threshold_score(report: Report) -> float | None:
-    """The threshold as a score, 0-1; None where it is relative to a baseline that has no score."""
+    """The threshold as a score, 0-1; None where it is relative to a baseline that has no score, or not of scores."""
     cap = report.analysis.safe_cap
+    if cap.quantity != "score":
+        return None
     if not cap.relative_to_baseline:
         return cap.threshold
     if cap.threshold_score is not None:
@@ -101,8 +103,9 @@ def threshold_score(report: Report) -> float | None:
 
 
 def bound_name(cap: SafeCap) -> str:
-    """Name of a length's one-sided lower bound: under a relative threshold the cap isn't tested by it."""
-    return "lower bound" if cap.relative_to_baseline else "tested bound"
+    """Name of a score's one-sided lower bound: under a relative threshold, or one of another quantity than the score,
+    the cap isn't tested by it."""
+    return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
 
 
 def disagreement(judgement: Judgement) -> str:

@@ -8,6 +8,7 @@ from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
 from contextcliff.records.search_record import LengthStanding
@@ -56,11 +57,17 @@ class NoCliffInRange(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HealthyRound(Fact):
+    """What a healthy round of writing is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Crossing(Fact):
     """Where the score falls through the threshold: at or above `low` tokens, below `high`. One of them may be None."""
 
     low: int | None
     high: int | None
+    quantity: Quantity = "score"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -25,36 +24,11 @@ from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.sample_size import MOST, POWER, cautious_rate, to_show_above, to_show_above_share
 
-MOST_ROUNDS = 200
-"""Rounds a length above which no advice is given."""
-
 _FEWEST = 2
 _PARTS = 12
 """Most different scores that a sample is planned with: each takes time in the distribution of a weighted mean."""
 
 _Array = NDArray[np.float64]
-
-
-def rounds_to_settle(
-    longer: Sequence[Sequence[float]],
-    baseline_scores: Sequence[float],
-    share: float,
-    confidence: float,
-    *,
-    least: int = _FEWEST,
-) -> int | None:
-    """Fewest rounds a length, `least` to 200, that show every length above `share` of the baseline.
-
-    With 80% power each. `longer` has the scores of each of these lengths. None where 200 rounds are too few, where some
-    observed mean is not above `share` × the baseline's, or where a sample has fewer than two scores and so no spread.
-    """
-    needed: int | None = least
-    baseline = tuple(sorted(baseline_scores))
-    for scores in longer:
-        if needed is None:
-            return None
-        needed = scores_to_settle(tuple(sorted(scores)), baseline, share, confidence, most=MOST_ROUNDS, least=needed)
-    return needed
 
 
 @lru_cache(maxsize=1024)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
 
 from contextcliff.errors import ConfigError
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
@@ -122,6 +123,8 @@ class Task(ABC):
     """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
     reads_documents: ClassVar[bool] = False
     """Whether scoring reads the documents, which are then kept with the run."""
+    cap_quantity: ClassVar[Quantity] = "score"
+    """What the cap is tested on; other than the score: a detail of it that is 0 or 1, of the same name."""
     perfect_score: ClassVar[float] = 1.0
     """What the best possible answers score on average."""
     graded: ClassVar[bool] = False

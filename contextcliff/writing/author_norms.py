@@ -85,12 +85,17 @@ def norms_for(text: str, language: str, word_list: WordList, characters: int) ->
     They are measured at lengths a factor of √2 apart and interpolated linearly in the logarithm of the length, so that
     samples of many lengths take few passes over the text.
     """
-    step = 2.0 * math.log2(max(characters, SHORTEST))
+    step = step_of(characters)
     low = math.floor(step)
     shorter, longer = _norms_at(text, language, word_list, low), _norms_at(text, language, word_list, low + 1)
     if not longer.of:
         return shorter
     return _between(shorter, longer, share=step - low)
+
+
+def step_of(characters: int) -> float:
+    """The place of a length (at least 200 characters) among those at which windows are measured: 2 log2 of it."""
+    return 2.0 * math.log2(max(characters, SHORTEST))
 
 
 def norms_of(windows_measures: Sequence[Mapping[str, float]]) -> Norms:
@@ -145,8 +150,14 @@ def _starts(text: str, language: str) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms:
+    return norms_of(measures_at(text, language, word_list, step))
+
+
+@lru_cache(maxsize=64)
+def measures_at(text: str, language: str, word_list: WordList, step: int) -> tuple[Mapping[str, float], ...]:
+    """The measures of each of the author's windows of 2^(`step` / 2) characters."""
     chosen = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
-    return norms_of(_measured_windows(text, language, word_list, chosen))
+    return tuple(_measured_windows(text, language, word_list, chosen))
 
 
 def _measured_windows(text: str, language: str, word_list: WordList, chosen: Windows) -> list[Mapping[str, float]]:

@@ -136,9 +136,17 @@ def calibrated(z: Mapping[str, float]) -> float | None:
     Windows of *Little Women* of 900 to 9,000 characters average 2 and reach 15. One of its paragraphs in a loop gets
     43, one sentence in a loop 76, a page that stands in the prompt 41.
     """
-    parts = [part for family in get_args(Family) if (part := _part(family, z)) is not None]
-    if not parts:
-        return None
+    parts = parts_of(z)
+    return composed(list(parts.values())) if parts else None
+
+
+def parts_of(z: Mapping[str, float]) -> dict[Family, float]:
+    """Each family's part of the composite, 0-1, of the families that are measured."""
+    return {family: part for family in get_args(Family) if (part := _part(family, z)) is not None}
+
+
+def composed(parts: Sequence[float]) -> float:
+    """The composite of at least one family's part."""
     return 100.0 * math.sqrt(sum(part**2 for part in parts) / len(parts))
 
 

@@ -142,6 +142,41 @@ class NeighbourStep:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HealthLevel:
+    """The rounds of one context length, each healthy or not; rounds that are one draw count as one.
+
+    `share` is that of healthy rounds among the scored, `ci_low`/`ci_high` its interval (Wilson's), `tested_low` the
+    exact one-sided bound that the cap is tested with, unscored rounds counted as not healthy in it. `faults` says why
+    rounds were not healthy, each counted once: `too_short`, `loop`, `beyond_author`, `unmeasured`.
+    """
+
+    context_tokens: int
+    n: int
+    n_unscored: int
+    healthy: int
+    share: float | None
+    ci_low: float | None
+    ci_high: float | None
+    tested_low: float | None
+    faults: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Health:
+    """The healthy rounds of a run by length, and how the walk over them ended.
+
+    `threshold` is the share of healthy rounds that a length has to be shown to exceed; with `relative` it is a part of
+    the shortest length's share. `outcome`: `cleared` at every length, `below` from the length `at` on, or `open` there.
+    """
+
+    threshold: float
+    relative: bool
+    outcome: Literal["cleared", "below", "open"]
+    at: HealthLevel | None = None
+    levels: tuple[HealthLevel, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Writing:
     """Everything about the prose of a continuation run."""
 
@@ -153,15 +188,17 @@ class Writing:
     trends: tuple[WritingTrend, ...]
     steps: tuple[NeighbourStep, ...]
     verdict: Fact
-    """Where the prose degrades; or that no degradation was detected, and how many rounds would settle it."""
+    """How the walk over healthy rounds ended, and which measures are worse than at the shortest length."""
     settling_rounds: int | None
-    """Rounds a length with which such rounds would show that the longest length is no worse; None: these rounds already
-    show it, or no number of rounds in reach would."""
+    """Rounds a length that would settle whether enough of them are healthy; None: it is settled, or no practical number
+    would settle it."""
     warnings: tuple[Fact, ...]
     """What these rounds are too few, or too alike, to show."""
     embeddings: str | None
     """Name of the model that embedded the sentences; None: none were embedded."""
     unmeasured: tuple[str, ...]
     """Measures that no round has, by name."""
+    health: Health | None = None
+    """The healthy rounds by length; None where nobody judged them (another tool's run, or an earlier version's)."""
     confidence: float = 0.95
     """Confidence of the intervals; a corrected p-value of at most 1 − confidence is significant."""

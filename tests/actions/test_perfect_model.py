@@ -62,7 +62,10 @@ async def searched(
 
 
 def right(sample: Sample, score: float) -> ScoredSample:
-    return ScoredSample(sample=sample, prompt_sha256="", score=score, failure=None, prediction="", generation=None)
+    return ScoredSample(
+        sample=sample, prompt_sha256="", score=score, failure=None, prediction="", generation=None,
+        details={"healthy": 1.0},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("overrides", ASKED, ids=" ".join)
@@ -90,6 +93,7 @@ def gets_its_whole_range(*overrides: str) -> None:
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
         search=prepared.run.facts.search,
+        quantity=invocation.task.cap_quantity,
     )
     analysed = analyse(study_of(scored, invocation.analysis, facts), ())
     assert analysed.safe_cap.censored, analysed.safe_cap.reason

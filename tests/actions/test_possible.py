@@ -109,6 +109,7 @@ async def _analysed(invocation: Invocation) -> Analysis:
         designed_lengths=invocation.task.designed_lengths,
         relative_by_default=invocation.task.relative_by_default,
         search=prepared.run.facts.search,
+        quantity=invocation.task.cap_quantity,
     )
     return analyse(study_of(scored, invocation.analysis, facts), ())
 
@@ -167,14 +168,14 @@ def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
 
 def test_rounds_that_are_one_draw_need_another_sampling_and_not_more_rounds() -> None:
     assert warned("task=continuation", "sampling=greedy") == (
-        "no safe cap is possible: 1 distinct sample at the shortest length is no baseline, which takes at least 5; "
-        "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no more; "
-        "with a temperature above 0 and no sampling.seed each is a draw of its own"
+        "no safe cap is possible: 1 distinct sample a length cannot show a healthy share of 0.70 at 95% confidence "
+        "even if it is healthy; samples that are one draw (temperature 0, or sampling.seed is set) count once, and "
+        "more of them show no more; with a temperature above 0 and no sampling.seed each is a draw of its own"
     )
 
 
 def test_a_single_length_has_nothing_to_be_a_share_of() -> None:
-    assert warned("task=continuation", "task.lengths=[4096]") == (
+    assert warned("task=continuation", "task.lengths=[4096]", "analysis.relative_to_baseline=true") == (
         "no safe cap can be tested: there is no length beyond the baseline to compare with it; ask for more lengths, "
         "or take analysis.relative_to_baseline=false"
     )

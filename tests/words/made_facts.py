@@ -61,6 +61,46 @@ _MIDDLE = ThirdOfLength(name="middle", low=0.4, high=0.6, n_samples=12, mean=0.4
 SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         Stop(
+            threshold=AskedThreshold(value=0.7, relative=False, quantity="healthy"),
+            confidence=0.95,
+            shown_up_to=1743,
+            at=ScoreAt(tokens=3801, mean=0.4, ci_low=0.1682, ci_high=0.6873),
+            cause=TooFewToReject(
+                scored=10, unit="samples", is_at_threshold=False, needed=SampleCount(n=19, unit="samples"), most=20_000
+            ),
+            fall=ScoreAt(tokens=7875, mean=0.0, ci_low=0.0, ci_high=0.2775),
+        ),
+        "every tested length up to 1,743 tokens clears a healthy share of 0.70 at 95% confidence; at 3,801 the healthy share is 0.40 (95% CI 0.17–0.69), below the threshold, but 10 samples do not show that it is degraded; a new run with about 19 scored samples at that length is likely to settle it; at 7,875 it is below, 0.00 (95% CI 0.00–0.28)",
+    ),
+    (
+        NoLengthInReach(
+            threshold=AskedThreshold(value=0.7, relative=False, quantity="healthy"),
+            confidence=0.95,
+            planned=SampleCount(n=3, unit="samples"),
+            binary=True,
+        ),
+        "no safe cap is possible: 3 samples a length cannot show a healthy share of 0.70 at 95% confidence even if all are healthy",
+    ),
+    (
+        BelowEverywhere(
+            threshold=AskedThreshold(
+                value=0.7, relative=True, baseline_mean=0.9, baseline_tokens=1743, quantity="healthy"
+            ),
+            confidence=0.95,
+            first=ScoreAt(tokens=1743, mean=0.0, ci_low=0.0, ci_high=0.2153),
+        ),
+        "below a healthy share of 0.70 of the baseline (0.90 at 1,743 tokens) at every length tested (0.00 (95% CI 0.00–0.22) at the shortest, 1,743 tokens): no length is safe here; test shorter lengths or an easier task",
+    ),
+    (
+        LowBaseline(mean=0.1, tokens=1743, least=0.2, quantity="healthy"),
+        "the baseline is a healthy share of 0.10 at 1,743 tokens, under 0.20: this model hardly does the task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a larger model",
+    ),
+    (
+        ZeroBaseline(tokens=1743, quantity="healthy"),
+        "the healthy share at the shortest length, 1,743 tokens, is 0.00: there is no baseline to compare with; test shorter lengths or an easier task",
+    ),
+    (
+        Stop(
             threshold=_SCORE,
             confidence=0.95,
             shown_up_to=1024,

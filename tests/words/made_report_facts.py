@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
@@ -17,6 +19,7 @@ from contextcliff.reporting.report_facts import (
     GuideRange,
     HalfLifeInShort,
     Headline,
+    HealthyRound,
     JudgeInShort,
     JudgeTook,
     NoCliffCanShow,
@@ -98,6 +101,17 @@ def _standing(tokens: int, decision: Decision, score_sum: float, answered: int) 
 
 
 REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
+    (
+        HealthyRound(),
+        "the healthy share, that is the share of healthy rounds; a round is healthy if its text is long enough, is not "
+        "in a loop, and is no further from the author (composite of its measures, 0-100) than 99% of the author's own "
+        "passages",
+    ),
+    (
+        Crossing(low=2048, high=4096, quantity="healthy"),
+        "the healthy share crosses the threshold between 2,048 and 4,096 tokens",
+    ),
+    (ThresholdName(cap=replace(_cap(4_096), threshold=0.7, quantity="healthy")), "70% of the rounds healthy"),
     (StoppedEarly(lengths_missing=True), "the run stopped before its end; lengths may be missing"),
     (StoppedEarly(lengths_missing=False), "the run stopped before its end; ratings or measures may be missing"),
     (Tokens(n=8_192), "8,192 tokens"),

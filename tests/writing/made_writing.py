@@ -5,24 +5,29 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.writing.analysis.health_levels import health_of
 from contextcliff.writing.analysis.writing_analysis import writing_of
+from contextcliff.writing.health import is_healthy
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
+    AUTHOR_LIMIT,
     AUTHOR_MEAN,
     AUTHOR_STD,
     CLASSIC_COMPOSITE,
     COMPOSITE,
+    HEALTHY,
     MEASURES,
     ORIGINAL,
     Z,
 )
-from contextcliff.writing.prose_findings import (
-    Writing,
-)
+from contextcliff.writing.prose_findings import Health, Writing
 from tests.simulated_reports import edited
 
 TIERS = (2048, 4096, 8192, 16_384)
@@ -115,7 +120,8 @@ def make_round(
         ttft_ms=310.0,
         latency_ms=9000.0,
     )
-    found = dict(details or {})
+    found = {AUTHOR_LIMIT: 30.0, **(details or {})}
+    found[HEALTHY] = float(is_healthy(found, failure))
     return ScoredSample(
         sample=sample,
         prompt_sha256="cd" * 32,
@@ -186,10 +192,20 @@ def _writing_of(scored: Sequence[ScoredSample]) -> Writing:
         document_id=DOCUMENT.document_id,
         continuation_point=POINT,
         author={measure.name: [drawn.gauss(0, 1) for _ in range(30)] for measure in MEASURES},
-        share=0.7,
-        cleared=False,
+        health=_health(scored),
+        settling_rounds=None,
         embeddings="all-MiniLM-L6-v2" if any("adjacent_coherence" in item.details for item in scored) else None,
     )
+
+
+def _health(scored: Sequence[ScoredSample]) -> Health | None:
+    """The walk over these rounds, by the task's own threshold; None where no round was measured."""
+    found = study_of(
+        scored,
+        AnalysisSettings(threshold=0.7),
+        StudyFacts(max_context_tokens=32_768, designed_lengths=True, relative_by_default=False, quantity=HEALTHY),
+    )
+    return None if found.sequence is None else health_of(found.sequence.results, found.safe_cap)
 
 
 def with_writing(report: Report, scored: Sequence[ScoredSample] | None = None) -> Report:

@@ -195,7 +195,13 @@ def test_every_figure_is_a_file_and_a_run_without_writing_has_none(cliff: Report
     scored = make_rounds()
     draw_figures(with_writing(cliff, scored), scored=scored, folder=tmp_path, dpi=30)
     drawn = {path.name: path for path in tmp_path.iterdir()}
-    of_writing = {"core_metrics.png", "writing_rounds.png", "writing_dashboard.png", "convergence.png"}
+    of_writing = {
+        "healthy_rounds.png",
+        "core_metrics.png",
+        "writing_rounds.png",
+        "writing_dashboard.png",
+        "convergence.png",
+    }
     assert of_writing <= set(drawn)
     assert all(drawn[name].read_bytes().startswith(b"\x89PNG") for name in of_writing)
     assert {f"{figure.name}.png" for figure in WritingSection.figures} == of_writing

@@ -40,6 +40,11 @@ def section(text: str) -> str:
     return text[text.index("WRITING BY LENGTH") : text.index("WHAT IT TOOK")]
 
 
+def measures(text: str) -> str:
+    """The same from the table of measures on: the healthy rounds stand before it."""
+    return section(text)[section(text).index("cloze") :]
+
+
 def test_a_run_that_writes_nothing_has_no_word_of_writing(cliff: Report) -> None:
     assert "WRITING" not in printed(cliff)
     assert "## Writing" not in render_markdown(cliff, figures=[])
@@ -49,7 +54,7 @@ def test_a_row_of_the_table_holds_every_figure_of_its_length(cliff: Report) -> N
     report = with_writing(cliff, make_rounds(rounds=4))
     tier = writing_in(report).tiers[1]
     level = {found.name: found for found in tier.measures}
-    row = next(line for line in section(printed(report)).splitlines() if line.split()[:1] == ["4,096"])
+    row = next(line for line in measures(printed(report)).splitlines() if line.split()[:1] == ["4,096"])
     cloze, diversity = level["cloze_score"], level["vocabulary_diversity"]
     assert row.split() == [
         "4,096",
@@ -74,6 +79,7 @@ def test_columns_drop_out_whole_where_space_is_short(cliff: Report, width: int, 
     shown = section(printed(report, width=width))
     assert max(map(len, shown.splitlines())) <= width
     assert "…" not in shown
+    shown = measures(printed(report, width=width))
     for tier in writing_in(report).tiers:
         row = next(line for line in shown.splitlines() if line.split()[:1] == [f"{tier.context_tokens:,}"])
         # Length, cloze score and composite are what stays to the last.
@@ -186,7 +192,7 @@ def test_the_page_has_every_measure_beside_the_original_and_the_author(cliff: Re
 def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(cliff: Report) -> None:
     scored = [*make_rounds(measured=False), make_round(tokens=2048, trial=5, answered=False)]
     report = with_writing(edited(cliff, bins=(), cells=()), scored)
-    shown = section(printed(report))
+    shown = measures(printed(report))
     assert "nan" not in shown
     assert "None" not in shown
     assert "0.00" not in shown
@@ -210,3 +216,15 @@ def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: 
 )
 def test_a_figure_has_about_three_digits(number: float | None, shown: str) -> None:
     assert value(number) == shown
+
+
+def test_the_healthy_rounds_stand_first_with_why_the_others_are_not(cliff: Report) -> None:
+    scored = [
+        *make_rounds(rounds=9),
+        make_round(tokens=2048, trial=9, failure="repetition", details={"composite": 70.0}),
+    ]
+    shown = section(printed(with_writing(cliff, scored)))
+    row = next(line for line in shown.splitlines() if line.split()[:1] == ["2,048"])
+    assert row.split()[:4] == ["2,048", "10", "9", "90.0%"]
+    assert row.split()[-3:] == ["0", "1", "0"]
+    assert shown.index("healthy") < shown.index("cloze")

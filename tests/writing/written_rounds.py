@@ -88,8 +88,8 @@ def writing(scored: Sequence[ScoredSample], **kwargs: Any) -> Writing:
         "document_id": "moby-dick",
         "continuation_point": 1_000,
         "author": {},
-        "share": 0.8,
-        "cleared": False,
+        "health": None,
+        "settling_rounds": None,
         "embeddings": None,
     }
     return writing_of(scored, **{**usual, **kwargs})

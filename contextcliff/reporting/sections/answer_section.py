@@ -11,6 +11,7 @@ from contextcliff.reporting.blocks import Block, Column, Line, Lines, Pairs, Sho
 from contextcliff.reporting.report_facts import (
     Crossing,
     Headline,
+    HealthyRound,
     NoCliffInRange,
     StoppedEarly,
     ThresholdName,
@@ -80,12 +81,14 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     """What stands under the headline."""
     cap = report.analysis.safe_cap
     yield "Verdict", VerdictName(verdict=cap.verdict)
+    if cap.quantity == "healthy":
+        yield "Tested", HealthyRound()
     yield "Reason", cap.reason
     yield "Threshold", ThresholdName(cap=cap)
     if cap.censored:
         yield "Range", NoCliffInRange(longest=max((b.asked_tokens for b in report.analysis.bins), default=None))
     if cap.ci_low is not None or cap.ci_high is not None:
-        yield "Crossing", Crossing(low=cap.ci_low, high=cap.ci_high)
+        yield "Crossing", Crossing(low=cap.ci_low, high=cap.ci_high, quantity=cap.quantity)
 
 
 _MARKS = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}

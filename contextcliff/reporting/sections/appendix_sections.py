@@ -97,7 +97,9 @@ def _intervals(report: Report) -> str:
             " mean, and count against whatever is to be shown."
         )
     use = (
-        "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
+        "The cap is tested on the share of healthy rounds, and not by this bound"
+        if cap.quantity != "score"
+        else "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
         if cap.relative_to_baseline
         else "This bound is what the cap is tested with"
     )
@@ -122,7 +124,8 @@ _RULES = {
     "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
     "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
     ' "effective length" of other benchmarks; no test',
-    "writing": "where the text that the model itself writes degrades",
+    "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"
+    " continuation run",
     "memory": "what the KV cache leaves room for",
     "latency": "what a limit on latency admits",
 }

@@ -32,7 +32,7 @@ class GuideSection(Section[Guide]):
 
     def compute(self, study: Study) -> Guide | None:
         # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
-        if study.facts.relative_by_default or not study.facts.designed_lengths:
+        if study.facts.quantity != "score" or study.facts.relative_by_default or not study.facts.designed_lengths:
             return Guide(rows=(), advice=())
         return operating_guide(study.results, half_life_of(study))
 

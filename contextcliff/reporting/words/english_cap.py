@@ -26,6 +26,7 @@ from contextcliff.records.cap_reason import (
     NotDecided,
     NothingScored,
     Part,
+    Quantity,
     SampleCount,
     ScoreAt,
     ShortestUnscored,
@@ -39,12 +40,13 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
-from contextcliff.reporting.words.english_say import amount, are, counted, portion, say
+from contextcliff.reporting.words.english_say import QUANTITIES, amount, are, counted, portion, say
 
 
 def asked_threshold(threshold: AskedThreshold) -> str:
     """The threshold before anything is known of a baseline."""
-    return threshold_figure(threshold.value) + (" of the baseline" if threshold.relative else "")
+    of = "" if threshold.quantity == "score" else f"a {QUANTITIES[threshold.quantity]} of "
+    return of + threshold_figure(threshold.value) + (" of the baseline" if threshold.relative else "")
 
 
 def _threshold(threshold: AskedThreshold) -> str:
@@ -83,7 +85,8 @@ def _stopped_by(fact: Stop) -> str:
     if isinstance(cause, NoneScored):
         needs = "" if cause.needed is None else f"; at least {counted(cause.needed, scored=True)} are needed there"
         return f"at {at.tokens:,} {_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
-    return f"at {at.tokens:,} the score is {_score(at, fact.confidence)}{_cause(fact)}"
+    what = QUANTITIES[fact.threshold.quantity]
+    return f"at {at.tokens:,} the {what} is {_score(at, fact.confidence)}{_cause(fact)}"
 
 
 def _cause(fact: Stop) -> str:
@@ -111,9 +114,12 @@ def _cause(fact: Stop) -> str:
                 "" if cause.asked is None else f", and the run ended with {counted(cause.asked)} before it was decided"
             )
         case Unshowable():
-            return f", and no number of samples can show a score of {threshold_figure(cause.score)}"
+            what = QUANTITIES[fact.threshold.quantity]
+            return f", and no number of samples can show a {what} of {threshold_figure(cause.score)}"
         case TooFewPlanned():
-            short = cannot_show(cause.planned, _threshold(fact.threshold), binary=cause.binary)
+            short = cannot_show(
+                cause.planned, _threshold(fact.threshold), binary=cause.binary, quantity=fact.threshold.quantity
+            )
             return f", but {short}; {_needed(cause)}"
         case UnscoredDecide():
             return f", but {_unscored(cause)} {_threshold(fact.threshold)}"
@@ -129,9 +135,11 @@ def _cause(fact: Stop) -> str:
             assert_never(cause)
 
 
-def cannot_show(planned: SampleCount, threshold: str, *, binary: bool, each: str = "") -> str:
+def cannot_show(
+    planned: SampleCount, threshold: str, *, binary: bool, each: str = "", quantity: Quantity = "score"
+) -> str:
     """That even a perfect model would not clear the threshold with so many samples."""
-    perfect = "right" if binary else "as good as can be"
+    perfect = "healthy" if quantity == "healthy" else "right" if binary else "as good as can be"
     even_if = f"it is {perfect}" if planned.n == 1 else f"all are {perfect}"
     return f"{counted(planned, each=each)} cannot show {threshold} even if {even_if}"
 
@@ -191,8 +199,9 @@ def _baseline_alone(fact: BaselineAlone) -> str:
 
 @say.register
 def _low_baseline(fact: LowBaseline) -> str:
+    what = QUANTITIES[fact.quantity]
     return (
-        f"the baseline is a score of {fact.mean:.2f} at {fact.tokens:,} tokens, under {fact.least:.2f}: this model "
+        f"the baseline is a {what} of {fact.mean:.2f} at {fact.tokens:,} tokens, under {fact.least:.2f}: this model "
         "hardly does the task even with short prompts, and keeping a share of that makes no length safe; take an "
         "easier task or a larger model"
     )
@@ -221,8 +230,9 @@ def _shortest_unscored(fact: ShortestUnscored) -> str:
 
 @say.register
 def _zero_baseline(fact: ZeroBaseline) -> str:
+    what = QUANTITIES[fact.quantity]
     return (
-        f"the score at the shortest length, {fact.tokens:,} tokens, is 0.00: there is no baseline to compare with; "
+        f"the {what} at the shortest length, {fact.tokens:,} tokens, is 0.00: there is no baseline to compare with; "
         "test shorter lengths or an easier task"
     )
 
@@ -270,7 +280,7 @@ def _too_few_for_baseline(fact: TooFewForBaseline) -> str:
 
 @say.register
 def _no_length_in_reach(fact: NoLengthInReach) -> str:
-    short = cannot_show(fact.planned, _asked(fact), binary=fact.binary, each=_EACH)
+    short = cannot_show(fact.planned, _asked(fact), binary=fact.binary, each=_EACH, quantity=fact.threshold.quantity)
     return f"no safe cap is possible: {short}"
 
 
@@ -278,7 +288,7 @@ def _no_length_in_reach(fact: NoLengthInReach) -> str:
 def _lengths_out_of_reach(fact: LengthsOutOfReach) -> str:
     beyond = "" if fact.cap_tokens is None else f" beyond {fact.cap_tokens:,} tokens"
     others = f", nor those at {amount(fact.others, 'longer lengths')}" if fact.others else ""
-    short = cannot_show(fact.planned, _asked(fact), binary=fact.binary)
+    short = cannot_show(fact.planned, _asked(fact), binary=fact.binary, quantity=fact.threshold.quantity)
     return f"no safe cap{beyond} is possible: at {fact.at_tokens:,} tokens {short}{others}"
 
 

@@ -27,7 +27,7 @@ from contextcliff.records.cautions import (
     ZeroOrOneScores,
 )
 from contextcliff.reporting.phrases import confidence_figure, span
-from contextcliff.reporting.words.english_say import are, listed, portion, say
+from contextcliff.reporting.words.english_say import QUANTITIES, are, listed, portion, say
 
 _USE = {
     "safe": "use the text as it is",
@@ -166,8 +166,9 @@ def _unscored(fact: UnscoredSamples) -> str:
 @say.register
 def _not_monotone(fact: NotMonotone) -> str:
     chance = ", which with so few samples can be chance" if fact.may_be_chance else ""
+    what = QUANTITIES[fact.quantity]
     return (
-        f"the observed curve is not monotone: at {fact.higher_tokens:,} tokens the score ({fact.higher_mean:.2f}) "
+        f"the observed curve is not monotone: at {fact.higher_tokens:,} tokens the {what} ({fact.higher_mean:.2f}) "
         f"clears the threshold, though at {fact.stop_tokens:,} ({fact.stop_mean:.2f}) it does not{chance}; the cap "
         "stays below the first length that does not"
     )

@@ -14,6 +14,7 @@ from contextcliff.reporting.report_facts import (
     GuideRange,
     HalfLifeInShort,
     Headline,
+    HealthyRound,
     JudgeInShort,
     JudgeTook,
     NoCliffCanShow,
@@ -31,7 +32,7 @@ from contextcliff.reporting.report_facts import (
     VerdictName,
     ZoneRange,
 )
-from contextcliff.reporting.words.english_say import say
+from contextcliff.reporting.words.english_say import QUANTITIES, say
 
 
 @say.register
@@ -62,9 +63,21 @@ def _verdict(fact: VerdictName) -> str:
 @say.register
 def _threshold(fact: ThresholdName) -> str:
     each = " in each third of the depths" if fact.cap.every_depth else ""
+    if fact.cap.quantity == "healthy":
+        of = "the shortest length's healthy share" if fact.cap.relative_to_baseline else "the rounds healthy"
+        return f"{phrases.percent(fact.cap.threshold)} of {of}"
     if fact.cap.relative_to_baseline:
         return f"{phrases.percent(fact.cap.threshold)} of the shortest length's score{each}"
     return f"a score of {fact.cap.threshold:.2f}{each}"
+
+
+@say.register
+def _healthy_round(_: HealthyRound) -> str:
+    return (
+        "the healthy share, that is the share of healthy rounds; a round is healthy if its text is long enough, is not "
+        "in a loop, and is no further from the author (composite of its measures, 0-100) than 99% of the author's own "
+        "passages"
+    )
 
 
 @say.register
@@ -75,11 +88,12 @@ def _no_cliff_in_range(fact: NoCliffInRange) -> str:
 
 @say.register
 def _crossing(fact: Crossing) -> str:
+    what = QUANTITIES[fact.quantity]
     if fact.high is None:
-        return f"the score crosses the threshold at or above {phrases.whole(fact.low)} tokens"
+        return f"the {what} crosses the threshold at or above {phrases.whole(fact.low)} tokens"
     if fact.low is None:
-        return f"the score is below the threshold by {fact.high:,} tokens at the latest"
-    return f"the score crosses the threshold between {fact.low:,} and {fact.high:,} tokens"
+        return f"the {what} is below the threshold by {fact.high:,} tokens at the latest"
+    return f"the {what} crosses the threshold between {fact.low:,} and {fact.high:,} tokens"
 
 
 @say.register

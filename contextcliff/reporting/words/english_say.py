@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import SampleCount
+from contextcliff.records.cap_reason import Quantity, SampleCount
 from contextcliff.records.fact import Fact, NoSamples, Said
 
 
@@ -23,6 +23,10 @@ def _said(fact: Said) -> str:
 @say.register
 def _no_samples(_: NoSamples) -> str:
     return "there are no samples to analyse"
+
+
+QUANTITIES: Mapping[Quantity, str] = {"score": "score", "healthy": "healthy share"}
+"""What the lengths are tested on."""
 
 
 def amount(n: int, noun: str) -> str:

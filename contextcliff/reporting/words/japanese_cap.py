@@ -26,6 +26,7 @@ from contextcliff.records.cap_reason import (
     NotDecided,
     NothingScored,
     Part,
+    Quantity,
     SampleCount,
     ScoreAt,
     ShortestUnscored,
@@ -40,13 +41,14 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
-from contextcliff.reporting.words.japanese_say import THIRDS, UNITS, amount, counted, portion, say
+from contextcliff.reporting.words.japanese_say import QUANTITIES, THIRDS, UNITS, amount, counted, portion, say
 
 
 def asked_threshold(threshold: AskedThreshold) -> str:
     """The threshold before anything is known of a baseline."""
     value = threshold_figure(threshold.value)
-    return f"ベースラインの {value} 倍" if threshold.relative else value
+    of = "" if threshold.quantity == "score" else f"{QUANTITIES[threshold.quantity]} "
+    return f"{of}ベースラインの {value} 倍" if threshold.relative else f"{of}{value}"
 
 
 def _threshold(threshold: AskedThreshold) -> str:
@@ -54,7 +56,8 @@ def _threshold(threshold: AskedThreshold) -> str:
     each = "（深さの 1/3 ごと）" if threshold.every_depth else ""
     if mean is None or tokens is None:
         return asked_threshold(threshold) + each
-    return f"ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍{each}"
+    of = "" if threshold.quantity == "score" else f"{QUANTITIES[threshold.quantity]} "
+    return f"{of}ベースライン（{tokens:,} トークンで {mean:.2f}）の {threshold_figure(threshold.value)} 倍{each}"
 
 
 def _score(result: ScoreAt, confidence: float) -> str:
@@ -77,7 +80,8 @@ def _stop(fact: Stop) -> str:
         )
     if fact.fall is None:
         return f"{shown}。{_stopped_by(fact)}"
-    fall = f"{fact.fall.tokens:,} トークンではしきい値を下回り、スコアは {_score(fact.fall, fact.confidence)}"
+    what = QUANTITIES[fact.threshold.quantity]
+    fall = f"{fact.fall.tokens:,} トークンではしきい値を下回り、{what}は {_score(fact.fall, fact.confidence)}"
     return f"{shown}。{_stopped_by(fact)}。{fall}"
 
 
@@ -90,7 +94,8 @@ def _stopped_by(fact: Stop) -> str:
     if isinstance(cause, NoneScored):
         needs = "" if cause.needed is None else f"。この長さに少なくとも{counted(cause.needed, scored=True)}が必要"
         return f"{at.tokens:,} トークンでは{_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
-    return f"{at.tokens:,} トークンでのスコアは {_score(at, fact.confidence)}{_cause(fact)}"
+    what = QUANTITIES[fact.threshold.quantity]
+    return f"{at.tokens:,} トークンでの{what}は {_score(at, fact.confidence)}{_cause(fact)}"
 
 
 def _cause(fact: Stop) -> str:
@@ -113,9 +118,12 @@ def _cause(fact: Stop) -> str:
         case NotDecided():
             return "" if cause.asked is None else f"で、{counted(cause.asked)}の時点で判定前に実行が終わった"
         case Unshowable():
-            return f"。スコア {threshold_figure(cause.score)} は、サンプルをいくら増やしても示せない"
+            what = QUANTITIES[fact.threshold.quantity]
+            return f"。{what} {threshold_figure(cause.score)} は、サンプルをいくら増やしても示せない"
         case TooFewPlanned():
-            short = cannot_show(cause.planned, _threshold(fact.threshold), binary=cause.binary)
+            short = cannot_show(
+                cause.planned, _threshold(fact.threshold), binary=cause.binary, quantity=fact.threshold.quantity
+            )
             return f"だが、{short}。{_needed(cause)}"
         case UnscoredDecide():
             return f"だが、{_unscored(cause)}しきい値 {_threshold(fact.threshold)} を満たさない"
@@ -131,9 +139,9 @@ def _cause(fact: Stop) -> str:
             assert_never(cause)
 
 
-def cannot_show(planned: SampleCount, threshold: str, *, binary: bool) -> str:
+def cannot_show(planned: SampleCount, threshold: str, *, binary: bool, quantity: Quantity = "score") -> str:
     """That even a perfect model would not clear the threshold with so many samples."""
-    perfect = "正解" if binary else "満点"
+    perfect = "健全" if quantity == "healthy" else "正解" if binary else "満点"
     even_if = f"{perfect}でも" if planned.n == 1 else f"すべて{perfect}でも"
     return f"{counted(planned)}では、{even_if}しきい値 {threshold} を満たすと示せない"
 
@@ -187,8 +195,9 @@ def _baseline_alone(fact: BaselineAlone) -> str:
 
 @say.register
 def _low_baseline(fact: LowBaseline) -> str:
+    what = QUANTITIES[fact.quantity]
     return (
-        f"ベースラインのスコアが {fact.tokens:,} トークンで {fact.mean:.2f} しかなく、{fact.least:.2f} を下回る。短い"
+        f"ベースラインの{what}が {fact.tokens:,} トークンで {fact.mean:.2f} しかなく、{fact.least:.2f} を下回る。短い"
         "プロンプトでもこのタスクがほとんどできないモデルなので、その割合を保っても安全な長さとは言えない。より易しい"
         "タスクか、より大きなモデルを使うこと"
     )
@@ -218,8 +227,9 @@ def _shortest_unscored(fact: ShortestUnscored) -> str:
 
 @say.register
 def _zero_baseline(fact: ZeroBaseline) -> str:
+    what = QUANTITIES[fact.quantity]
     return (
-        f"最短の長さ（{fact.tokens:,} トークン）でのスコアが 0.00 で、比べるベースラインがない。より短い長さか、"
+        f"最短の長さ（{fact.tokens:,} トークン）での{what}が 0.00 で、比べるベースラインがない。より短い長さか、"
         "より易しいタスクで試すこと"
     )
 
@@ -235,9 +245,10 @@ def _below_everywhere(fact: BelowEverywhere) -> str:
 
 @say.register
 def _below_at_shortest(fact: BelowAtShortest) -> str:
+    what = QUANTITIES[fact.threshold.quantity]
     if fact.is_only:
         return (
-            f"最短の {fact.first.tokens:,} トークンでしきい値 {_threshold(fact.threshold)} を下回り（スコアは "
+            f"最短の {fact.first.tokens:,} トークンでしきい値 {_threshold(fact.threshold)} を下回り（{what}は "
             f"{_score(fact.first, fact.confidence)}）、探索はそこで終わる。安全と示された長さはない。より短い長さか、"
             "より易しいタスクで試すこと"
         )
@@ -245,7 +256,7 @@ def _below_at_shortest(fact: BelowAtShortest) -> str:
     if fact.recovered_tokens is not None:
         after = f"{fact.recovered_tokens:,} トークンでは満たすので、最短の長さが最も易しいわけではない"
     return (
-        f"最短の {fact.first.tokens:,} トークンですでにしきい値 {_threshold(fact.threshold)} を下回る（スコアは "
+        f"最短の {fact.first.tokens:,} トークンですでにしきい値 {_threshold(fact.threshold)} を下回る（{what}は "
         f"{_score(fact.first, fact.confidence)}）。ただし{after}。安全と示された長さは最初からない"
     )
 
@@ -276,5 +287,7 @@ def _lengths_out_of_reach(fact: LengthsOutOfReach) -> str:
 
 
 def _cannot_show(fact: NoLengthInReach | LengthsOutOfReach) -> str:
-    short = cannot_show(fact.planned, asked_threshold(fact.threshold), binary=fact.binary)
+    short = cannot_show(
+        fact.planned, asked_threshold(fact.threshold), binary=fact.binary, quantity=fact.threshold.quantity
+    )
     return f"{short}（信頼度 {confidence_figure(fact.confidence)}）"

@@ -28,7 +28,7 @@ from contextcliff.records.cautions import (
     ZeroOrOneScores,
 )
 from contextcliff.reporting.phrases import confidence_figure, span
-from contextcliff.reporting.words.japanese_say import SHARED, THIRDS, at_lengths, portion, say
+from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, THIRDS, at_lengths, portion, say
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
 _USE = {
@@ -163,9 +163,10 @@ def _unscored(fact: UnscoredSamples) -> str:
 
 @say.register
 def _not_monotone(fact: NotMonotone) -> str:
+    what = QUANTITIES[fact.quantity]
     chance = "（サンプルが少ないので偶然かもしれない）" if fact.may_be_chance else ""
     return (
-        f"観測された曲線は単調ではない。{fact.higher_tokens:,} トークンでのスコア（{fact.higher_mean:.2f}）はしきい値を"
+        f"観測された曲線は単調ではない。{fact.higher_tokens:,} トークンでの{what}（{fact.higher_mean:.2f}）はしきい値を"
         f"満たすが、{fact.stop_tokens:,} トークン（{fact.stop_mean:.2f}）では満たさない{chance}。上限は、満たさない"
         "最初の長さより下にとどまる"
     )

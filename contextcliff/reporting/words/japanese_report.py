@@ -19,6 +19,7 @@ from contextcliff.reporting.report_facts import (
     GuideRange,
     HalfLifeInShort,
     Headline,
+    HealthyRound,
     JudgeInShort,
     JudgeTook,
     NoCliffCanShow,
@@ -37,7 +38,7 @@ from contextcliff.reporting.report_facts import (
     ZoneRange,
 )
 from contextcliff.reporting.words.japanese_findings import LEVELS
-from contextcliff.reporting.words.japanese_say import say
+from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
 _VERDICTS = {"cliff": "崖", "slope": "なだらかな低下", "flat": "平坦", "insufficient_evidence": "証拠不足"}
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
@@ -79,9 +80,20 @@ def _verdict(fact: VerdictName) -> str:
 @say.register
 def _threshold(fact: ThresholdName) -> str:
     each = "（深さの 1/3 ごと）" if fact.cap.every_depth else ""
+    if fact.cap.quantity == "healthy":
+        of = "最短の長さの健全率" if fact.cap.relative_to_baseline else "健全率"
+        return f"{of} {phrases.percent(fact.cap.threshold)}"
     if fact.cap.relative_to_baseline:
         return f"最短の長さのスコアの {phrases.percent(fact.cap.threshold)}{each}"
     return f"スコア {fact.cap.threshold:.2f}{each}"
+
+
+@say.register
+def _healthy_round(_: HealthyRound) -> str:
+    return (
+        "健全率、つまり健全なラウンドの割合。健全なラウンドとは、文章が十分に長く、同じ文の繰り返しに陥らず、著者からの隔たり"
+        "（各指標を合わせた値、0～100）が著者自身の文章の 99% の範囲に収まるもの"
+    )
 
 
 @say.register
@@ -92,11 +104,12 @@ def _no_cliff_in_range(fact: NoCliffInRange) -> str:
 
 @say.register
 def _crossing(fact: Crossing) -> str:
+    what = QUANTITIES[fact.quantity]
     if fact.high is None:
-        return f"スコアがしきい値を割るのは {phrases.whole(fact.low)} トークン以上"
+        return f"{what}がしきい値を割るのは {phrases.whole(fact.low)} トークン以上"
     if fact.low is None:
-        return f"遅くとも {fact.high:,} トークンでスコアはしきい値を下回る"
-    return f"スコアは {fact.low:,}～{fact.high:,} トークンの間でしきい値を割る"
+        return f"遅くとも {fact.high:,} トークンで{what}はしきい値を下回る"
+    return f"{what}は {fact.low:,}～{fact.high:,} トークンの間でしきい値を割る"
 
 
 @say.register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import Part, SampleCount, SharedBy, Unit
+from contextcliff.records.cap_reason import Part, Quantity, SampleCount, SharedBy, Unit
 from contextcliff.records.fact import Fact, NoSamples, Said
 from contextcliff.reporting.words import english_say
 
@@ -28,6 +28,7 @@ def _no_samples(_: NoSamples) -> str:
 
 UNITS: dict[Unit, str] = {"samples": "サンプル", "questions": "質問", "distinct samples": "異なるサンプル"}
 THIRDS: Mapping[str, str] = {"first": "前", "middle": "中", "last": "後ろ"}
+QUANTITIES: Mapping[Quantity, str] = {"score": "スコア", "healthy": "健全率"}
 SHARED: dict[SharedBy, str] = {"texts": "テキスト", "contexts": "コンテキスト"}
 
 
@@ -71,6 +72,7 @@ _LABELS = {
     "Verdict": "判定",
     "Reason": "理由",
     "Threshold": "しきい値",
+    "Tested": "検証の対象",
     "Range": "範囲",
     "Crossing": "交差",
     "Zones": "区分",

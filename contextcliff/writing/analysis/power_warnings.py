@@ -101,6 +101,12 @@ def _without_text(tiers: Sequence[DrawnTier]) -> Iterator[RoundsWithoutText]:
             )
 
 
+def some_in_reach(tests: Sequence[WritingTest], *, confidence: float) -> bool:
+    """Whether some of the tests of one family could be significant after Holm's correction, whatever was measured."""
+    least = holm([least_p(test.n, test.n_baseline) for test in tests])
+    return any(is_significant(p_holm, confidence) for p_holm in least)
+
+
 def _out_of_reach(tests: Sequence[WritingTest], against: Against, confidence: float) -> Iterator[NothingInReach]:
     """The corrected least p-values are the best that Holm's correction can give to each test."""
     family = [test for test in tests if test.against == against]

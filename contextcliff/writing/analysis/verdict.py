@@ -1,4 +1,4 @@
-"""Where the prose of a continuation run degrades, or what would settle whether it does."""
+"""Whether the rounds of a continuation run are healthy, and which measures of the prose get worse."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.records.fact import Fact
-from contextcliff.statistics.observed_sample_size import MOST_ROUNDS
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.power_warnings import rounds_without_measures
-from contextcliff.writing.prose_findings import WritingTest
+from contextcliff.writing.prose_findings import Health, WritingTest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,25 +43,31 @@ class WorseThanAuthor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class HealthVerdict:
+    """How the walk over healthy rounds ended, and the rounds a length that would settle it (None: none would, or it is
+    settled)."""
+
+    health: Health
+    settling_rounds: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OneWritingLength(Fact):
     """Only one length was tested: nothing to compare with but the author's text."""
 
+    health: HealthVerdict | None
     author: WorseThanAuthor | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingDegraded(Fact):
-    """Some measure is worse than at the shortest length.
+    """Some measure is worse than at the shortest length: `measures` are those of the shortest such length, the clearest
+    first."""
 
-    `measures` are those of the shortest such length, the clearest first. `cleared`: the safe cap reaches the longest
-    length all the same, within the margin `share` (None: by a fixed score).
-    """
-
+    health: HealthVerdict | None
     lengths: tuple[int, ...]
     measures: tuple[MeasureWorse, ...]
     without_text: WithoutText | None
-    cleared: bool
-    share: float | None
     author: WorseThanAuthor | None
 
 
@@ -70,17 +75,13 @@ class WritingDegraded(Fact):
 class NoDegradation(Fact):
     """No measure is shown to be worse than at the shortest length, and what that is worth.
 
-    `compared`: some measure could be tested. `settling_rounds` a length would show that the longest is no worse (None:
-    it is shown, or no number up to `most_rounds` would do); `fewest_rounds` is what the thinnest length has.
+    `compared`: some measure could be tested; `in_reach`: so many rounds could show it to be worse.
     """
 
+    health: HealthVerdict | None
     compared: bool
+    in_reach: bool
     without_text: WithoutText | None
-    cleared: bool
-    share: float | None
-    settling_rounds: int | None
-    fewest_rounds: int
-    most_rounds: int
     author: WorseThanAuthor | None
 
 
@@ -89,40 +90,37 @@ def verdict_of(
     tests: Sequence[WritingTest],
     by_author: Sequence[WritingTest] = (),
     *,
-    share: float | None,
-    cleared: bool,
+    health: Health | None,
     settling_rounds: int | None,
+    in_reach: bool,
 ) -> Fact:
     """`tests` are those against the shortest length, `by_author` those against the author.
 
-    `cleared` is whether the safe cap reaches the longest length; `share` None: not by a margin.
+    `in_reach`: some test against the shortest length could be significant with so many rounds.
     """
     if not any(tier.draws for tier in tiers):
         return NoRoundAnswered()
     # A model that loops at every length is as bad at the longest as at the shortest.
     author = _worse_than_author([test for test in by_author if test.degraded])
+    walked = None if health is None else HealthVerdict(health=health, settling_rounds=settling_rounds)
     if len(tiers) == 1:
-        return OneWritingLength(author=author)
+        return OneWritingLength(health=walked, author=author)
     degraded = [test for test in tests if test.degraded]
     if not degraded:
         return NoDegradation(
+            health=walked,
             compared=bool(tests),
+            in_reach=in_reach,
             without_text=_without_text(tiers),
-            cleared=cleared,
-            share=share,
-            settling_rounds=settling_rounds,
-            fewest_rounds=min(len(tier.draws) for tier in tiers),
-            most_rounds=MOST_ROUNDS,
             author=author,
         )
     lengths = sorted({test.context_tokens for test in degraded})
     first = sorted((test for test in degraded if test.context_tokens == lengths[0]), key=_clearest)
     return WritingDegraded(
+        health=walked,
         lengths=tuple(lengths),
         measures=tuple(MeasureWorse(measure=test.measure, p_holm=test.p_holm, effect=test.effect) for test in first),
         without_text=_without_text(tiers),
-        cleared=cleared,
-        share=share,
         author=author,
     )
 

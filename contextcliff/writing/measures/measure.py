@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "coherence"]
 """The families of measures that the calibrated composite is made of."""
@@ -244,5 +244,9 @@ COMPOSITE = "composite"
 """The calibrated composite, 0-100, up is worse."""
 CLASSIC_COMPOSITE = "composite_classic"
 """Context-Tester's composite, 0-100, up is worse."""
+AUTHOR_LIMIT = "author_limit"
+"""The 99th percentile of the composite over the author's own passages: a text beyond it is not like them."""
+HEALTHY: Final = "healthy"
+"""1 for a text that is long enough, in no loop, and within that limit; else 0."""
 AUTHOR_DISTANCE = "author_distance"
 """Root mean square of all z-scores, each at most 10: the distance from the author in any direction."""

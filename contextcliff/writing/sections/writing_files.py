@@ -12,10 +12,12 @@ from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.outside_text import tame
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
+    AUTHOR_LIMIT,
     AUTHOR_MEAN,
     AUTHOR_STD,
     CLASSIC_COMPOSITE,
     COMPOSITE,
+    HEALTHY,
     MEASURES,
     ORIGINAL,
     Z,
@@ -70,7 +72,7 @@ def _round(item: ScoredSample) -> dict[str, object]:
         "outcome": outcome(item),
         "finish_reason": generation.finish_reason if generation else None,
         "score": item.score,
-        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE)},
+        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)},
         "prompt_tokens": generation.prompt_tokens if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,
         "measures": {
@@ -95,6 +97,7 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
         "continuation_point": writing.continuation_point,
         "verdict": say(writing.verdict),
         "settling_rounds": writing.settling_rounds,
+        "health": None if writing.health is None else asdict(writing.health),
         "warnings": [say(warning) for warning in writing.warnings],
         "embeddings": writing.embeddings,
         "unmeasured": list(writing.unmeasured),

@@ -10,15 +10,24 @@ from contextcliff.reporting.data_files import Cell, Row
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
+    AUTHOR_LIMIT,
     AUTHOR_MEAN,
     AUTHOR_STD,
     CLASSIC_COMPOSITE,
     COMPOSITE,
+    HEALTHY,
     MEASURES,
     ORIGINAL,
     Z,
 )
-from contextcliff.writing.prose_findings import COMPLETE, CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.prose_findings import (
+    COMPLETE,
+    CompositeLevel,
+    HealthLevel,
+    MeasureLevel,
+    Writing,
+    WritingTier,
+)
 
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
@@ -31,8 +40,9 @@ def tier_rows(
     `scored` are all rounds, for what they were allowed to write; `parameters` is the flattened configuration.
     """
     run = _run(report, writing, parameters=parameters)
+    health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
     allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
-    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier)} for tier in writing.tiers]
+    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier, health)} for tier in writing.tiers]
 
 
 def round_rows(
@@ -88,12 +98,14 @@ def _number(text: str | None) -> Cell:
     return text
 
 
-def _tier(tier: WritingTier) -> Row:
+def _tier(tier: WritingTier, health: Mapping[int, HealthLevel]) -> Row:
+    level = health.get(tier.context_tokens)
     row: Row = {
         "context_length": tier.context_tokens,
         "num_rounds": tier.n_rounds,
         "num_unscored": tier.n_unscored,
         "num_distinct": tier.n_distinct,
+        "num_healthy": None if level is None else level.healthy,
         "reading_level": tier.reading_level,
         **_composite(COMPOSITE, tier.composite),
         **_composite(CLASSIC_COMPOSITE, tier.composite_classic),
@@ -141,7 +153,7 @@ def _round(item: ScoredSample) -> Row:
         "prompt_tokens": generation.prompt_tokens if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,
         "score": item.score,
-        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE)},
+        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)},
     }
     for measure in MEASURES:
         row[measure.name] = details.get(measure.name)

@@ -12,11 +12,13 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Image, Line, Lines, Pairs, Table, Text
 from contextcliff.reporting.section import FigureOf, FinishedRun, Measurement, Section, from_finding
+from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
 from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.sections import writing_text
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.health_figure import health_figure
 from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
 from contextcliff.writing.sections.writing_files import writing_files
 from contextcliff.writing.sections.writing_page import page_of
@@ -35,7 +37,15 @@ _METHOD = (
     " one is Context-Tester's. An interval is a bootstrap over the rounds. What could not be measured is a dash and"
     " counts in nothing."
 )
+_HEALTH = (
+    "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
+    " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
+    " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
+    " within the limit are 99% of them. The interval is Wilson's; the tested bound is exact and one-sided, and counts"
+    " unscored rounds as not healthy."
+)
 _SCALES = {"z": "at equal length", "raw": "as it is"}
+_MEASURES = "Measures, means of all rounds"
 _TRENDS = "From the shortest to the longest"
 _TREND_TEST = (
     "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
@@ -48,6 +58,8 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
     """The table of lengths at the console's width, the verdict, trends, and what was shown to be worse."""
     trends = writing_text.trend_lines(writing)
     return (
+        *_health(writing),
+        Heading(text=_MEASURES),
         Table(columns=tuple(writing_text.tier_columns(writing))),
         Pairs(rows=writing_text.summary(writing)),
         *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
@@ -59,6 +71,8 @@ def page_blocks(writing: Writing) -> tuple[Block, ...]:
     """Every table whole, and the figures."""
     head, rows = writing_text.tier_table(writing)
     return (
+        *_health(writing),
+        *((Text(text=_HEALTH), Image(figure="healthy_rounds")) if writing.health is not None else ()),
         Pairs(rows=writing_text.summary(writing)),
         _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
         Image(figure="core_metrics"),
@@ -70,6 +84,11 @@ def page_blocks(writing: Writing) -> tuple[Block, ...]:
         Image(figure="writing_rounds"),
         Text(text=_METHOD),
     )
+
+
+def _health(writing: Writing) -> tuple[Block, ...]:
+    columns = writing_text.health_columns(writing)
+    return (Table(columns=tuple(columns)),) if columns else ()
 
 
 def _lists(writing: Writing, *, in_short: bool) -> tuple[Block, ...]:
@@ -124,6 +143,11 @@ def _has_tiers(report: Report) -> bool:
     return writing is not None and bool(writing.tiers)
 
 
+def _has_health(report: Report) -> bool:
+    writing = report.analysis.finding(Writing)
+    return writing is not None and writing.health is not None
+
+
 def _figure(name: str, caption: str, draw: Callable[[Report, Writing], Figure]) -> FigureOf:
     return FigureOf(name=name, caption=caption, has_data=_has_tiers, draw=from_finding(Writing, draw))
 
@@ -140,6 +164,12 @@ class WritingSection(Section[Writing]):
     title_note = "tokens"
     record = Writing
     figures = (
+        FigureOf(
+            name="healthy_rounds",
+            caption="Share of healthy rounds by length",
+            has_data=_has_health,
+            draw=from_finding(Writing, health_figure),
+        ),
         _figure("core_metrics", "Core measures of the writing by length", core_figure),
         FigureOf(
             name="writing_rounds",
@@ -154,7 +184,7 @@ class WritingSection(Section[Writing]):
     def compute(self, study: Study) -> Writing | None:
         """Levels, tests and trends of every measure; None for another task, or where nothing was asked."""
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
-        if not isinstance(task, Continuation) or not study.bins:
+        if not isinstance(task, Continuation) or study.sequence is None:
             return None
         texts = [item.generation.text for item in scored if item.generation is not None and item.details]
         document = scored[0].document
@@ -165,17 +195,14 @@ class WritingSection(Section[Writing]):
             document_id=scored[0].sample.document_id,
             continuation_point=scored[0].sample.reference.evidence[0].start,
             author=task.author(texts, document) if texts and document is not None else {},
-            share=cap.threshold if cap.relative_to_baseline else None,
-            cleared=cap.tokens is not None and cap.tokens >= study.bins[-1].max_tokens,
+            health=health_of(study.sequence.results, cap),
+            settling_rounds=settling_rounds(cap.reason),
             embeddings=study.facts.embedder if embeds else None,
         )
 
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
-        """Rule `writing`: the safe cap, where the threshold is a share of the shortest length's score.
-
-        A length is then tested jointly with the shortest one: no worse than it within a margin.
-        """
-        return {"writing": study.safe_cap.tokens} if study.safe_cap.relative_to_baseline else {}
+        """Rule `writing`: the safe cap itself, which is tested on the healthy rounds."""
+        return {"writing": study.safe_cap.tokens}
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """The verdict with its figures at the console's width."""
@@ -190,6 +217,8 @@ class WritingSection(Section[Writing]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         """`writing.MEASURE` and what stands beside it, by length."""
         writing = self.of(report)
+        for level in writing.health.levels if writing is not None and writing.health is not None else ():
+            yield Measurement(key="writing.healthy_share", value=level.share, step=level.context_tokens)
         for tier in writing.tiers if writing is not None else ():
             for key, figure in _figures(tier):
                 yield Measurement(key=f"writing.{key}", value=figure, step=tier.context_tokens)

@@ -2,7 +2,8 @@
 
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
 goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
-measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The method is that of Context-Tester.
+measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The cap is tested on the share of rounds
+that are healthy (`writing/health.py`): a mean hides collapse. The measures are those of Context-Tester.
 """
 
 from __future__ import annotations
@@ -37,8 +38,6 @@ from contextcliff.writing.task.continuation_scoring import (
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
-_AUTHORS_SCORE = 0.98
-"""Windows of an author's own text average a composite of 1.6 of 100."""
 _WINDOW_SHARE = 4
 """An answer takes a quarter of the window at most."""
 
@@ -48,9 +47,8 @@ class Continuation(Task):
     """`rounds` continuations at every context length from `start_context` to `max_context`."""
 
     name = "continuation"
-    relative_by_default = True  # how well a model writes is the model's; length shows against its shortest context
     reads_documents = True  # prose is measured against the author's own
-    perfect_score = _AUTHORS_SCORE
+    cap_quantity = "healthy"  # a mean hides collapse: a round is fine, or it is not
     graded = True
     has_references = False
     embeds_texts = True

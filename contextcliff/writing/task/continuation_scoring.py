@@ -13,9 +13,11 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Sample
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
+from contextcliff.writing.author_composites import Parts, author_limit, author_parts, limit_with_coherence
 from contextcliff.writing.author_norms import author_windows, author_z
-from contextcliff.writing.measures.coherence import Vectors
-from contextcliff.writing.measures.measure import COMPOSITE
+from contextcliff.writing.health import LOOP, is_healthy
+from contextcliff.writing.measures.coherence import Vectors, coherence
+from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.measures.prose_words import prose_of
 from contextcliff.writing.measures.readability import WordList, reading_level
 from contextcliff.writing.passage import judge_prose, with_coherence
@@ -52,21 +54,28 @@ def sentences_of(written: str, *, original: str, windows: Sequence[str], languag
 
 
 def with_sentence_vectors(
-    details: Mapping[str, float], sentences: Sentences, vectors: Mapping[str, Sequence[float]]
+    details: Mapping[str, float],
+    sentences: Sentences,
+    vectors: Mapping[str, Sequence[float]],
+    *,
+    author: Sequence[Parts] = (),
 ) -> Mapping[str, float]:
-    """The details with their coherence, and composites that have it; as they are where a sentence has no vector."""
+    """The details with their coherence, and composites that have it; as they are where a sentence has no vector.
+
+    `author` are the parts of the author's composites without coherence; the limit is computed again with it.
+    """
     if not sentences.written or any(sentence not in vectors for sentence in sentences.all()):
         return details
 
     def rows(texts: Sequence[str]) -> Vectors:
         return np.array([vectors[text] for text in texts], dtype=float)
 
-    return with_coherence(
-        details,
-        vectors=rows(sentences.written),
-        reference_vectors=rows(sentences.original),
-        window_vectors=[rows(window) for window in sentences.windows],
+    windows = [rows(window) for window in sentences.windows]
+    composed = with_coherence(
+        details, vectors=rows(sentences.written), reference_vectors=rows(sentences.original), window_vectors=windows
     )
+    limit = limit_with_coherence(author, [coherence(window) for window in windows])
+    return composed if limit is None else {**composed, AUTHOR_LIMIT: limit}
 
 
 _REPEATED = 0.5
@@ -82,6 +91,7 @@ def score_continuation(
 ) -> Score:
     """1 − composite / 100, every measure in the details; with coherence where all sentences have vectors.
 
+    The details also say whether the text is healthy, and the author's limit that its composite is held against.
     `least_tokens` is what a continuation must not fall short of.
     """
     document, text = _document(sample, context), generation.text.strip()
@@ -96,8 +106,13 @@ def score_continuation(
         shortfall=max(0.0, 1.0 - written / least_tokens) if least_tokens else 0.0,
     )
     failure = _failure(text, details) if COMPOSITE in details else "unmeasured"
+    known = (document.text, document.language, word_list, len(text))
+    limit = author_limit(*known)
+    details = details if limit is None else {**details, AUTHOR_LIMIT: limit}
     if context.vectors is not None and COMPOSITE in details:
-        details = with_sentence_vectors(details, compared_sentences(sample, generation, context), context.vectors)
+        sentences = compared_sentences(sample, generation, context)
+        details = with_sentence_vectors(details, sentences, context.vectors, author=author_parts(*known))
+    details = {**details, HEALTHY: float(is_healthy(details, failure))}
     composite = details.get(COMPOSITE)
     return Score(
         value=0.0 if composite is None else 1.0 - composite / 100.0,
@@ -143,7 +158,7 @@ def _failure(text: str, details: Mapping[str, float]) -> str | None:
     if details.get("language_drift", 0.0) > _DRIFTED:
         return "language_drift"
     if details.get("trigram_repetition_rate", 0.0) > _REPEATED:
-        return "repetition"
+        return LOOP
     return "copied" if details.get("copied_share", 0.0) > _COPIED else None
 
 
@@ -193,5 +208,6 @@ def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
     if "word_count" in details:
         figures.append(f"{details['word_count']:,.0f} words")
     if COMPOSITE in details:
-        figures.append(f"composite {details[COMPOSITE]:.1f}")
+        limit = f" of at most {details[AUTHOR_LIMIT]:.1f}" if AUTHOR_LIMIT in details else ""
+        figures.append(f"composite {details[COMPOSITE]:.1f}{limit}")
     return tuple(figures)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.reporting.phrases import threshold_figure
-from contextcliff.reporting.words.english_say import amount, listed, say
+from contextcliff.reporting.phrases import percent
+from contextcliff.reporting.words.english_say import amount, are, listed, say
 from contextcliff.writing.analysis.contest import NoWinner, WritingContest, WritingRange
 from contextcliff.writing.analysis.measuring_rules import DifferentRules, Rule, UnequalLengths
 from contextcliff.writing.analysis.power_warnings import NothingInReach, RoundsWithoutText, SameDraws
 from contextcliff.writing.analysis.verdict import (
+    HealthVerdict,
     NoDegradation,
     NoRoundAnswered,
     OneWritingLength,
@@ -43,7 +44,8 @@ def _no_round(_: NoRoundAnswered) -> str:
 
 @say.register
 def _one_length(fact: OneWritingLength) -> str:
-    return "only one length was tested: there is nothing to compare its writing with" + _author(fact.author)
+    only = "only one length was tested: there is nothing to compare its writing with"
+    return _health(fact.health) + only + _author(fact.author)
 
 
 @say.register
@@ -54,44 +56,46 @@ def _degraded(fact: WritingDegraded) -> str:
         for worse in fact.measures[:_SHOWN]
     )
     more = len(fact.measures) - _SHOWN
-    text = f"degraded at {fact.lengths[0]:,} tokens: {named}" + (f" and {more} more" if more > 0 else "")
+    text = f"by rank tests the writing is worse at {fact.lengths[0]:,} tokens than at the shortest length: {named}"
+    text += f" and {more} more" if more > 0 else ""
     if len(fact.lengths) > 1:
         text += f"; also at {', '.join(f'{tokens:,}' for tokens in fact.lengths[1:])} tokens"
     if fact.without_text is not None:
         text += f"; {_without_text(fact.without_text)}"
-    if fact.cleared:
-        text += f"; {_within(fact.share)} all the same"
-    return text + _author(fact.author)
+    return _health(fact.health) + text + _author(fact.author)
 
 
 @say.register
 def _no_degradation(fact: NoDegradation) -> str:
-    return f"no degradation detected{_worth(fact)}{_author(fact.author)}"
+    return f"{_health(fact.health)}{_no_worse(fact)}{_author(fact.author)}"
 
 
-def _worth(fact: NoDegradation) -> str:
-    if fact.without_text is not None:
-        return f" in what can be measured, but {_without_text(fact.without_text)}"
+def _no_worse(fact: NoDegradation) -> str:
+    """What the rank tests show; nothing is said to be fine where they could show nothing."""
     if not fact.compared:
-        return ", since no measure could be compared with the shortest length"
-    if fact.cleared:
-        return f"; {_within(fact.share)}"
-    if fact.settling_rounds is not None:
-        return f"; {fact.settling_rounds:,} rounds a length would settle it"
-    if fact.fewest_rounds < 2:
-        return "; it takes more than one round a length to tell"
-    if fact.share is None:
+        text = "no measure could be compared with the shortest length"
+    elif not fact.in_reach:
+        text = "the rounds are too few for a rank test to show any measure to be worse than at the shortest length"
+    else:
+        text = "by rank tests no measure is shown to be worse than at the shortest length"
+    return text if fact.without_text is None else f"{text}; {_without_text(fact.without_text)}"
+
+
+def _health(verdict: HealthVerdict | None) -> str:
+    """How the walk over healthy rounds ended, in front of what else is said."""
+    if verdict is None:
         return ""
-    return f", and no number of rounds up to {fact.most_rounds} is likely to settle it"
-
-
-def _within(share: float | None) -> str:
-    if share is None:
-        return "the safe cap reaches the longest length"
-    return (
-        "the longest length is shown to be no worse than the shortest within the margin "
-        f"({threshold_figure(share)} of its score)"
-    )
+    health, at = verdict.health, verdict.health.at
+    share = percent(health.threshold)
+    share += " of the shortest length's healthy share" if health.relative else " of the rounds healthy"
+    if at is None:
+        return f"every length is shown to have at least {share}; "
+    tokens, rounds = f"{at.context_tokens:,} tokens", f"{at.healthy:,} of {amount(at.n, 'rounds')}"
+    if health.outcome == "below":
+        return f"from {tokens} on the lengths are shown to have less than {share} ({rounds} there); "
+    needed = verdict.settling_rounds
+    likely = "" if needed is None else f" (about {needed:,} rounds a length are likely to)"
+    return f"at {tokens} {rounds} {are(at.healthy)} healthy, which does not settle whether it has {share}{likely}; "
 
 
 def _without_text(length: WithoutText) -> str:
@@ -136,11 +140,12 @@ def _rounds_without_text(fact: RoundsWithoutText) -> str:
 @say.register
 def _nothing_in_reach(fact: NothingInReach) -> str:
     windows = " of the author's windows" if fact.against == "author" else ""
-    then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on it can"
+    than = "the author's elsewhere" if fact.against == "author" else "at the shortest length"
+    then = "" if fact.enough is None else f"; from {fact.enough:,} rounds on one can"
     return (
         f"{_at(fact.lengths)}{amount(fact.rounds, 'rounds')} against {fact.baseline:,}{windows} can reach "
         f"p = {fact.p:.2g} at best, and {fact.p_holm:.2g} after Holm over {amount(fact.tests, 'tests')}: no "
-        f"degradation can be shown{then}"
+        f"measure can be shown to be worse than {than}{then}"
     )
 
 

@@ -1,0 +1,231 @@
+"""Healthy rounds: what makes a round one, how many a length has, and the safe cap that rests on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.study import Study, StudyFacts
+from contextcliff.records.generation import ScoredSample
+from contextcliff.reporting.words import english, japanese
+from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
+from contextcliff.writing.health import fault_of, is_healthy
+from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
+from contextcliff.writing.prose_findings import Health, Writing
+from contextcliff.writing.words.english_writing import say
+from tests.writing.written_rounds import writing, written
+
+LENGTHS = (1_024, 2_048, 4_096)
+FINE, LOOP = 3.0, 50.0
+"""Composites of an author's passage and of a paragraph or two in a loop."""
+LIMIT = 15.0
+
+
+def one(length: int, trial: int, *, composite: float = FINE, failure: str | None = None) -> ScoredSample:
+    """A round as the task scores it."""
+    details = {COMPOSITE: composite, AUTHOR_LIMIT: LIMIT, "mtld": 70.0 + trial - composite}
+    return written(
+        length,
+        {**details, HEALTHY: float(is_healthy(details, failure))},
+        trial=trial,
+        score=1.0 - composite / 100.0,
+        failure=failure,
+    )
+
+
+def rounds(length: int, n: int, *, loops: int = 0) -> list[ScoredSample]:
+    """`n` rounds, `loops` of them in a loop."""
+    return [
+        one(length, trial, composite=LOOP, failure="repetition") if trial < loops else one(length, trial)
+        for trial in range(n)
+    ]
+
+
+def study(scored: Sequence[ScoredSample], *, threshold: float = 0.7, relative: bool = False) -> Study:
+    """The analysis of a continuation run."""
+    return study_of(
+        scored,
+        AnalysisSettings(threshold=threshold, relative_to_baseline=relative),
+        StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, quantity="healthy"),
+    )
+
+
+def health(found: Study) -> Health:
+    assert found.sequence is not None
+    judged = health_of(found.sequence.results, found.safe_cap)
+    assert judged is not None
+    return judged
+
+
+def judged(scored: Sequence[ScoredSample], *, threshold: float = 0.7) -> Writing:
+    """What is said of the writing beside this cap."""
+    found = study(scored, threshold=threshold)
+    return writing(scored, health=health(found), settling_rounds=settling_rounds(found.safe_cap.reason))
+
+
+@pytest.mark.parametrize(
+    ("composite", "failure", "fault"),
+    [
+        (LIMIT, None, None),
+        (LIMIT + 0.1, None, "beyond_author"),
+        (LIMIT + 0.1, "copied", "beyond_author"),
+        (FINE, "repetition", "loop"),
+        (LOOP, "repetition", "loop"),
+        (FINE, "too_short", "too_short"),
+        (100.0, "empty", "too_short"),
+    ],
+)
+def test_a_round_is_healthy_within_the_authors_limit_long_enough_and_in_no_loop(
+    composite: float, failure: str | None, fault: str | None
+) -> None:
+    assert fault_of({COMPOSITE: composite, AUTHOR_LIMIT: LIMIT}, failure) == fault
+
+
+def test_a_round_whose_author_is_not_known_is_not_healthy() -> None:
+    assert fault_of({COMPOSITE: FINE}, None) == "unmeasured"
+    assert fault_of({}, "unmeasured") == "unmeasured"
+
+
+@given(st.floats(0, 100), st.floats(0, 50), st.sampled_from([None, "empty", "too_short", "repetition", "copied"]))
+def test_a_worse_composite_never_makes_a_round_healthy(composite: float, step: float, failure: str | None) -> None:
+    before, after = ({COMPOSITE: value, AUTHOR_LIMIT: LIMIT} for value in (composite, composite + step))
+    assert is_healthy(before, failure) or not is_healthy(after, failure)
+
+
+def test_the_cap_rests_on_the_share_of_healthy_rounds_and_the_bins_stay_scores() -> None:
+    found = study([each for length in LENGTHS for each in rounds(length, 14, loops=(length == 4_096 and 8) or 0)])
+    assert found.safe_cap.tokens == 2_048
+    assert found.safe_cap.quantity == "healthy"
+    assert found.safe_cap.relative_to_baseline is False
+    assert [level.mean for level in found.bins][:2] == [pytest.approx(1.0 - FINE / 100)] * 2
+    assert [level.share for level in health(found).levels] == [1.0, 1.0, pytest.approx(6 / 14)]
+
+
+def test_a_mean_that_clears_hides_no_collapse() -> None:
+    """Eight rounds of twenty in a loop: the mean keeps 70% of the shortest length's, and there is no cap beyond it."""
+    scored = [*rounds(1_024, 20), *rounds(2_048, 20, loops=8)]
+    means = [float(np.mean([each.score or 0.0 for each in scored if each.sample.context_tokens == length]))
+             for length in (1_024, 2_048)]  # fmt: skip
+    assert means[1] > 0.7 * means[0]
+    assert study(scored).safe_cap.tokens == 1_024
+
+
+def test_a_model_in_a_loop_at_every_length_gets_no_cap() -> None:
+    found = study([each for length in LENGTHS for each in rounds(length, 20, loops=8)])
+    assert found.safe_cap.tokens is None
+
+
+def test_the_levels_say_why_rounds_are_not_healthy_and_count_each_once() -> None:
+    scored = [
+        *rounds(1_024, 10, loops=2),
+        one(1_024, 10, composite=20.0),
+        one(1_024, 11, composite=60.0, failure="too_short"),
+        written(1_024, {}, trial=12, score=None),
+    ]
+    (level,) = health(study(scored)).levels
+    assert (level.n, level.n_unscored, level.healthy) == (12, 1, 8)
+    assert level.faults == {"loop": 2, "beyond_author": 1, "too_short": 1}
+    assert level.tested_low == pytest.approx(stats.beta.ppf(0.05, 8, 6))  # 8 of 13: the unscored one counts against
+
+
+def test_equal_draws_are_one_round() -> None:
+    scored = [
+        written(1_024, {COMPOSITE: FINE, AUTHOR_LIMIT: LIMIT, HEALTHY: 1.0}, trial=trial, item="greedy")
+        for trial in range(20)
+    ]
+    found = study(scored)
+    assert health(found).levels[0].n == 1
+    assert found.safe_cap.tokens is None
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def sentences(found: Writing) -> list[str]:
+    return [say(found.verdict), *map(say, found.warnings)]
+
+
+def test_three_rounds_that_all_collapsed_are_said_to_be_below_and_nothing_says_that_no_number_would_tell() -> None:
+    found = judged([*rounds(1_024, 9), *rounds(2_048, 3, loops=3)])
+    assert say(found.verdict).startswith(
+        "from 2,048 tokens on the lengths are shown to have less than 70% of the rounds healthy (0 of 3 rounds there); "
+    )
+    assert found.settling_rounds is None
+    assert not any("no number" in sentence for sentence in sentences(found))
+
+
+def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_the_same() -> None:
+    found = study([each for length in LENGTHS for each in rounds(length, 3)])
+    said = judged([each for length in LENGTHS for each in rounds(length, 3)])
+    assert english.say(found.safe_cap.reason) == (
+        "no tested length is shown to clear a healthy share of 0.70 at 95% confidence; at 1,024 the healthy share is "
+        "1.00 (95% CI 0.44–1.00), but 3 samples cannot show a healthy share of 0.70 even if all are healthy; at least "
+        "9 samples a length are needed"
+    )
+    assert said.settling_rounds == 9
+    assert "about 9 rounds a length are likely to" in say(said.verdict)
+
+
+def test_a_cap_that_reaches_the_longest_length_is_said_with_the_share_that_is_shown() -> None:
+    found = judged([each for length in LENGTHS for each in rounds(length, 14)])
+    assert say(found.verdict) == (
+        "every length is shown to have at least 70% of the rounds healthy; by rank tests no measure is shown to be "
+        "worse than at the shortest length"
+    )
+    assert found.settling_rounds is None
+
+
+def test_both_languages_say_what_is_tested() -> None:
+    reason = study([*rounds(1_024, 14), *rounds(2_048, 14, loops=12)]).safe_cap.reason
+    assert "healthy share" in english.say(reason)
+    assert "健全率" in japanese.say(reason)
+    assert "スコア" not in japanese.say(reason)
+
+
+# ---------------------------------------------------------------- simulations
+
+RUNS = 2_000
+TIERS = 3
+
+
+def caps(share_of_loops: float, n: int, *, unusual: float = 0.01, runs: int = RUNS) -> tuple[float, float]:
+    """The share of simulated runs with a cap beyond the shortest of three lengths, and at the longest.
+
+    The shortest length is fine but for the `unusual` share of rounds beyond the author's limit; at the others
+    `share_of_loops` are in a loop besides. By the walk's own test, from the counts: see the test below.
+    """
+    rng = np.random.default_rng(int(1_000 * share_of_loops) + n)
+    healthy = [(1.0 - unusual) * (1.0 - loops) for loops in (0.0, *[share_of_loops] * (TIERS - 1))]
+    fewest = next((k for k in range(n + 1) if stats.binom.sf(k - 1, n, 0.7) <= 0.05), n + 1)
+    cleared = np.cumprod(rng.binomial(n, healthy, size=(runs, TIERS)) >= fewest, axis=1)
+    return float(cleared[:, 1].mean()), float(cleared[:, -1].mean())
+
+
+@pytest.mark.parametrize("n", [9, 10, 14, 20])
+def test_the_walk_clears_a_length_from_the_count_on_that_the_exact_test_takes(n: int) -> None:
+    fewest = next(k for k in range(n + 1) if stats.binom.sf(k - 1, n, 0.7) <= 0.05)
+    for bad in range(n - fewest, min(n, n - fewest + 2) + 1):
+        cap = study([*rounds(1_024, n, loops=bad)]).safe_cap.tokens
+        assert (cap is not None) is (n - bad >= fewest)
+
+
+@pytest.mark.parametrize("n", [10, 14, 20, 40])
+def test_rounds_in_a_loop_in_more_than_the_threshold_admits_give_a_false_cap_in_at_most_one_run_of_twenty(
+    n: int,
+) -> None:
+    allowed = stats.binom.ppf(0.999, RUNS, 0.05) / RUNS
+    assert caps(0.4, n)[0] <= allowed
+    assert caps(0.3, n, unusual=0.0)[0] <= allowed
+
+
+def test_the_default_rounds_give_a_writer_like_the_author_the_whole_range() -> None:
+    assert caps(0.0, 14)[1] > 0.95
+    assert math.isclose(caps(0.0, 10)[1], 0.99**30, abs_tol=0.03)
