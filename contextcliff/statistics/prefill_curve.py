@@ -1,0 +1,132 @@
+"""Whether the time to the first token follows a prefill curve, and by how much it leaves it.
+
+A prompt of n tokens of which the cache saved c takes a + b·(n − c) + d·(n² − c²) / 2 to read: a fixed part, a part for
+each token that is computed, and attention, which looks back from each of them at all tokens before; no part is
+negative. Per computed token that is a / (n − c) + b + d·(n + c) / 2, a rate that is linear in the three.
+
+The typical rate of a length is the Hodges-Lehmann estimate of the logarithms, the median of all their pairwise means,
+with the interval of Wilcoxon's signed-rank test (M. Hollander, D. A. Wolfe and E. Chicken, "Nonparametric Statistical
+Methods", 3rd ed. 2014, sections 3.2 and 3.3): a few requests that take ten times as long hardly move it. If the
+intervals hold together and no curve goes through all of them, the times follow no prefill curve. That is a linear
+program. The curve that is drawn is the least-squares one (relative errors, no negative part). Own code: scipy has the
+test, and neither its estimate nor its interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+_SLACK = 1e-6
+"""Of the mean rate: a curve that misses an interval by less goes through it, but for rounding."""
+_COUNTED_UP_TO = 60
+"""Values up to which the chances of the signed-rank test are counted; beyond, the normal approximation."""
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Typical:
+    """A typical value of positive ones, with its two-sided interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefillRate:
+    """Time per computed token at one length, in any unit: a typical one with its interval."""
+
+    inverse: float
+    """Of the tokens that are computed, 1 / (n − c)."""
+    back: float
+    """Tokens before a computed one on average, (n + c) / 2."""
+    typical: Typical
+
+
+def typical(values: Sequence[float], confidence: float) -> Typical:
+    """The Hodges-Lehmann estimate of at least one positive value, on the scale of logarithms.
+
+    The interval is (0, ∞) where there are too few values for that confidence, as with 5 at 95%.
+    """
+    logs, n = np.log(np.asarray(values)), len(values)
+    first, second = np.triu_indices(n)
+    means = np.sort(0.5 * (logs[first] + logs[second]))
+    centre = math.exp(float(np.median(means)))
+    # So many of the sums at either end are left out as the signed-rank sum is that small, with half of the error.
+    dropped = _rank_sum_below(n, 0.5 * (1.0 - confidence))
+    if not dropped:
+        return Typical(value=centre, low=0.0, high=math.inf)
+    return Typical(
+        value=centre, low=math.exp(float(means[dropped - 1])), high=math.exp(float(means[len(means) - dropped]))
+    )
+
+
+@lru_cache(maxsize=512)
+def _rank_sum_below(n: int, tail: float) -> int:
+    """The number of the smallest sums of the signed-rank test of `n` values whose chance is at most `tail` together."""
+    if n > _COUNTED_UP_TO:
+        mean, deviation = n * (n + 1) / 4.0, math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
+        return max(0, math.floor(mean + deviation * float(stats.norm.ppf(tail)) - 0.5))
+    ways = np.ones(1)
+    for rank in range(1, n + 1):
+        more = np.zeros(len(ways) + rank)
+        more[: len(ways)] += ways
+        more[rank:] += ways
+        ways = more
+    return int(np.searchsorted(np.cumsum(ways) * 0.5**n, tail * (1.0 + _SLACK), side="right"))
+
+
+def follows_a_curve(rates: Sequence[PrefillRate]) -> bool:
+    """Whether some prefill curve goes through the intervals of all lengths; at least one length."""
+    scale = float(np.mean([rate.typical.value for rate in rates]))
+    design = _design(rates)
+    finite = np.asarray([math.isfinite(rate.typical.high) for rate in rates])
+    low = np.asarray([rate.typical.low for rate in rates]) / scale
+    high = np.asarray([rate.typical.high for rate in rates])[finite] / scale
+    # The least amount by which a curve has to miss: always a solution, so that no status of the solver decides.
+    miss = np.ones((len(rates), 1))
+    result = optimize.linprog(
+        [0.0, 0.0, 0.0, 1.0],
+        A_ub=np.vstack([np.hstack([-design, -miss]), np.hstack([design[finite], -miss[finite]])]),
+        b_ub=np.concatenate([-low, high]),
+        bounds=[(0.0, None)] * 4,
+    )
+    if result.fun is None:
+        raise ArithmeticError(f"no prefill curve was found for {len(rates)} lengths: {result.message}")
+    return float(result.fun) <= _SLACK
+
+
+def predicted(shorter: Sequence[PrefillRate], at: PrefillRate) -> float:
+    """The typical rate that the curve through those of at least one shorter length predicts at another one.
+
+    One length gives a constant rate. Two give a fixed part too where the rate falls, and attention where it rises.
+    """
+    columns: Sequence[Sequence[int]] = ((0, 1, 2),)
+    if len(shorter) == 1:
+        columns = ((1,),)
+    elif len(shorter) == 2:
+        columns = ((1,), (0, 1), (1, 2))
+    values = np.asarray([rate.typical.value for rate in shorter])
+    design = _design([*shorter, at])
+    best, least = 0.0, math.inf
+    for chosen in columns:
+        relative = design[:-1, chosen] / values[:, None]
+        parts, error = optimize.nnls(relative, np.ones(len(shorter)))
+        if error < least - _SLACK:
+            best, least = float(design[-1, chosen] @ parts), float(error)
+    return best
+
+
+def _design(rates: Sequence[PrefillRate]) -> _Array:
+    """A row a length, in columns of like size: the fixed part, the part for each token, attention."""
+    inverse = np.asarray([rate.inverse for rate in rates])
+    back = np.asarray([rate.back for rate in rates])
+    return np.column_stack([inverse / inverse.max(), np.ones(len(rates)), back / max(back.max(), 1e-12)])
