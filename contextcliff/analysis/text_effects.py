@@ -52,6 +52,11 @@ class TextEffectFound(Fact):
     design_effect: float
     assumed: float
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether the interval holds everything, as where no text has both right and wrong answers."""
+        return self.ci_low <= 0.0 and self.ci_high >= 1.0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextEffectInShort(Fact):

@@ -58,6 +58,8 @@ def _text_effect(fact: TextEffectFound) -> str:
     one = fact.shared_by[:-1]
     worth = fact.size / fact.design_effect
     doubt = "" if fact.ci_low > 0.0 else f", so that no difference between {fact.shared_by} is shown"
+    if fact.is_unbounded:
+        doubt = ", which these samples do not bound"
     return (
         f"{fact.correlation:.0%} of the variance of the scores lies between {fact.shared_by} "
         f"({confidence_figure(fact.confidence)} CI {fact.ci_low:.0%}–{fact.ci_high:.0%}; {fact.texts:,} "

@@ -58,6 +58,8 @@ def _text_effect(fact: TextEffectFound) -> str:
     shared = SHARED[fact.shared_by]
     worth = fact.size / fact.design_effect
     doubt = "" if fact.ci_low > 0.0 else f"。{shared}による違いは示されない"
+    if fact.is_unbounded:
+        doubt = "。このサンプルでは範囲を絞れない"
     return (
         f"スコアの分散の {fact.correlation:.0%} が{shared}の間にある（{confidence_figure(fact.confidence)} 信頼区間 "
         f"{fact.ci_low:.0%}–{fact.ci_high:.0%}、"
