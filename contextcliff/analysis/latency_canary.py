@@ -10,9 +10,11 @@ lengths together follow none at the analysis' confidence. The time per token has
 else a load on the server that is over after the shortest lengths would look like a cliff. One that lasts to the longest
 length does look like one, since lengths are asked in ascending order.
 
-The spread begins to grow at the shortest length where the quartiles of the TTFT are at least `SPREAD` times as far
-apart as at the shortest one, relative to the median and at least `LEAST_SPREAD` of it, and where the distances from
-the median are shown to be larger (Mann and Whitney, with Holm's correction over the lengths).
+For the spread each time is divided by what the curve of all lengths predicts for its prompt, so that what the prompts
+of one length differ by is no spread. It begins to grow at the shortest length where the quartiles of these ratios are
+at least `SPREAD` times as far apart as at the shortest one, relative to the median and at least `LEAST_SPREAD` of it,
+and where the distances from the median are shown to be larger (Mann and Whitney, Holm's correction over the lengths).
+With a canary it is not looked at: no curve goes through all lengths then.
 """
 
 from __future__ import annotations
@@ -28,7 +30,14 @@ from contextcliff.analysis.request_times import computed_tokens, fresh_requests
 from contextcliff.records.analysis import Bin
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import Generation
-from contextcliff.statistics.prefill_curve import PrefillRate, follows_a_curve, predicted, typical
+from contextcliff.statistics.prefill_curve import (
+    PrefillCurve,
+    PrefillRate,
+    fitted_curve,
+    follows_a_curve,
+    predicted,
+    typical,
+)
 from contextcliff.statistics.rank_tests import holm, is_significant, p_larger
 
 JUMP = 1.5
@@ -53,7 +62,7 @@ class PrefillAtLength:
     ms_per_token: float
     """The same for each token that was read."""
     spread: float
-    """Distance of the quartiles of the time per token, as a share of its median."""
+    """Distance of the quartiles of the times over what the curve of all lengths predicts, as a share of the median."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,27 +96,38 @@ class _Times:
 
     length: Bin
     rates: tuple[float, ...]
-    inverse: float
-    back: float
-    computed: float
+    inverses: tuple[float, ...]
+    """1 / computed tokens of each request."""
+    backs: tuple[float, ...]
+    """Tokens before a computed one on average, of each request."""
 
     @property
-    def median(self) -> float:
-        return statistics.median(self.rates)
-
-    @property
-    def spread(self) -> float:
-        low, _, high = statistics.quantiles(self.rates, n=4, method="inclusive")
-        return (high - low) / self.median
+    def computed(self) -> float:
+        """Median of the tokens that were computed."""
+        return 1.0 / statistics.median(self.inverses)
 
     def rate(self, confidence: float) -> PrefillRate:
-        return PrefillRate(inverse=self.inverse, back=self.back, typical=typical(self.rates, confidence))
+        return PrefillRate(
+            inverse=statistics.median(self.inverses),
+            back=statistics.median(self.backs),
+            typical=typical(self.rates, confidence),
+        )
+
+    def against(self, curve: PrefillCurve) -> tuple[float, ...]:
+        """The time of each request over what the curve predicts for it."""
+        return tuple(
+            rate / curve.rate(inverse=inverse, back=back)
+            for rate, inverse, back in zip(self.rates, self.inverses, self.backs, strict=True)
+        )
 
 
 def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[PrefillAtLength, ...]:
     """The times of every length with enough requests, shortest first; `bins` are those of the groups."""
     times = _times(groups, bins)
+    if not times:
+        return ()
     rates = [each.rate(0.0) for each in times]
+    curve = fitted_curve(rates)
     return tuple(
         PrefillAtLength(
             context_tokens=each.length.asked_tokens,
@@ -115,18 +135,19 @@ def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[Pre
             ttft_ms=rates[place].typical.value * each.computed,
             predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
             ms_per_token=rates[place].typical.value,
-            spread=each.spread,
+            spread=_spread_of(each.against(curve)),
         )
         for place, each in enumerate(times)
     )
 
 
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
-    """The canary and the growing spread, as far as they are shown at `confidence`."""
+    """The canary, or else the growing spread, as far as they are shown at `confidence`."""
     times = _times(groups, bins)
     if len(times) < 2:
         return ()
-    return tuple(each for each in (_canary(times, confidence), _spread(times, confidence)) if each is not None)
+    warning = _canary(times, confidence) or _spread(times, confidence)
+    return () if warning is None else (warning,)
 
 
 def _canary(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
@@ -159,18 +180,21 @@ def _canary(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
 
 
 def _spread(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
-    first, *longer = times
-    corrected = holm([p_larger(_distances(each), _distances(first)) for each in longer])
-    for each, p_value in zip(longer, corrected, strict=True):
-        is_large = each.spread >= max(LEAST_SPREAD, SPREAD * first.spread)
-        if not (is_large and is_significant(p_value, confidence)):
+    curve = fitted_curve([each.rate(0.0) for each in times])
+    shortest, *longer = ((each, each.against(curve)) for each in times)
+    first, ratios_of_first = shortest
+    first_spread, distances = _spread_of(ratios_of_first), _distances(ratios_of_first)
+    corrected = holm([p_larger(_distances(ratios), distances) for _, ratios in longer])
+    for (each, ratios), p_value in zip(longer, corrected, strict=True):
+        spread = _spread_of(ratios)
+        if spread < max(LEAST_SPREAD, SPREAD * first_spread) or not is_significant(p_value, confidence):
             continue
         fact = TtftSpread(
             tokens=each.length.median_tokens,
-            spread=each.spread,
+            spread=spread,
             shortest_tokens=first.length.median_tokens,
-            shortest_spread=first.spread,
-            n_requests=len(each.rates),
+            shortest_spread=first_spread,
+            n_requests=len(ratios),
         )
         return EarlyWarning(
             name="latency_spread",
@@ -182,9 +206,16 @@ def _spread(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
     return None
 
 
-def _distances(times: _Times) -> list[float]:
-    """How far each request is from the median, as the logarithm of a ratio."""
-    return [abs(math.log(rate / times.median)) for rate in times.rates]
+def _spread_of(ratios: Sequence[float]) -> float:
+    """Distance of the quartiles, as a share of the median."""
+    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return (high - low) / median
+
+
+def _distances(ratios: Sequence[float]) -> list[float]:
+    """How far each is from the median, as the logarithm of a ratio."""
+    median = statistics.median(ratios)
+    return [abs(math.log(ratio / median)) for ratio in ratios]
 
 
 def _times(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[_Times, ...]:
@@ -201,13 +232,11 @@ def _times_of(group: Group, length: Bin) -> _Times | None:
     ]
     if len(timed) < FEWEST:
         return None
-    tokens = [computed_tokens(each) for each in timed]
     return _Times(
         length=length,
-        rates=tuple(each.ttft_ms / n for each, n in zip(timed, tokens, strict=True)),
-        inverse=statistics.median(1.0 / n for n in tokens),
-        back=statistics.median(map(_tokens_before, timed)),
-        computed=statistics.median(tokens),
+        rates=tuple(each.ttft_ms / computed_tokens(each) for each in timed),
+        inverses=tuple(1.0 / computed_tokens(each) for each in timed),
+        backs=tuple(map(_tokens_before, timed)),
     )
 
 

@@ -87,7 +87,7 @@ def _rank_sum_below(n: int, tail: float) -> int:
 def follows_a_curve(rates: Sequence[PrefillRate]) -> bool:
     """Whether some prefill curve goes through the intervals of all lengths; at least one length."""
     scale = float(np.mean([rate.typical.value for rate in rates]))
-    design = _design(rates)
+    design, _ = _design(rates)
     finite = np.asarray([math.isfinite(rate.typical.high) for rate in rates])
     low = np.asarray([rate.typical.low for rate in rates]) / scale
     high = np.asarray([rate.typical.high for rate in rates])[finite] / scale
@@ -104,29 +104,49 @@ def follows_a_curve(rates: Sequence[PrefillRate]) -> bool:
     return float(result.fun) <= _SLACK
 
 
-def predicted(shorter: Sequence[PrefillRate], at: PrefillRate) -> float:
-    """The typical rate that the curve through those of at least one shorter length predicts at another one.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefillCurve:
+    """The parts of a curve, none negative: time per prompt, per computed token, and per token that it looks back at."""
+
+    fixed: float
+    token: float
+    attention: float
+
+    def rate(self, *, inverse: float, back: float) -> float:
+        """Time per computed token."""
+        return self.fixed * inverse + self.token + self.attention * back
+
+
+def fitted_curve(rates: Sequence[PrefillRate]) -> PrefillCurve:
+    """The curve through the typical rates of at least one length.
 
     One length gives a constant rate. Two give a fixed part too where the rate falls, and attention where it rises.
     """
     columns: Sequence[Sequence[int]] = ((0, 1, 2),)
-    if len(shorter) == 1:
+    if len(rates) == 1:
         columns = ((1,),)
-    elif len(shorter) == 2:
+    elif len(rates) == 2:
         columns = ((1,), (0, 1), (1, 2))
-    values = np.asarray([rate.typical.value for rate in shorter])
-    design = _design([*shorter, at])
-    best, least = 0.0, math.inf
+    values = np.asarray([rate.typical.value for rate in rates])
+    design, scales = _design(rates)
+    best, least = np.zeros(3), math.inf
     for chosen in columns:
-        relative = design[:-1, chosen] / values[:, None]
-        parts, error = optimize.nnls(relative, np.ones(len(shorter)))
+        parts, error = optimize.nnls(design[:, chosen] / values[:, None], np.ones(len(rates)))
         if error < least - _SLACK:
-            best, least = float(design[-1, chosen] @ parts), float(error)
-    return best
+            best, least = np.zeros(3), float(error)
+            best[list(chosen)] = parts
+    fixed, token, attention = best / scales
+    return PrefillCurve(fixed=float(fixed), token=float(token), attention=float(attention))
 
 
-def _design(rates: Sequence[PrefillRate]) -> _Array:
-    """A row a length, in columns of like size: the fixed part, the part for each token, attention."""
+def predicted(shorter: Sequence[PrefillRate], at: PrefillRate) -> float:
+    """The typical rate that the curve of at least one shorter length predicts at another one."""
+    return fitted_curve(shorter).rate(inverse=at.inverse, back=at.back)
+
+
+def _design(rates: Sequence[PrefillRate]) -> tuple[_Array, _Array]:
+    """A row a length, in columns of like size: the fixed part, the part for each token, attention; and their sizes."""
     inverse = np.asarray([rate.inverse for rate in rates])
     back = np.asarray([rate.back for rate in rates])
-    return np.column_stack([inverse / inverse.max(), np.ones(len(rates)), back / max(back.max(), 1e-12)])
+    scales = np.asarray([inverse.max(), 1.0, max(back.max(), 1e-12)])
+    return np.column_stack([inverse, np.ones(len(rates)), back]) / scales, scales

@@ -76,6 +76,18 @@ def asked_of(
     return timed({length: server.times(length, n, rng) for length in lengths}, answer_ms=server.answer_ms)
 
 
+def documents(
+    server: Server, *, n: int, rng: np.random.Generator, step: tuple[int, float] | None = None
+) -> list[ScoredSample]:
+    """`n` documents of their own lengths, 200 to 8,000 tokens; from a `step` on the time is so many times as long."""
+    samples = []
+    for length in np.exp(rng.uniform(np.log(200), np.log(8_000), n)).round():
+        (time,) = server.times(int(length), 1, rng)
+        factor = step[1] if step is not None and length >= step[0] else 1.0
+        samples.append(scored_sample(int(length), 1.0, ttft_ms=factor * time))
+    return samples
+
+
 def bins_of(groups: Sequence[Group]) -> tuple[Bin, ...]:
     return tuple(result.bin for result in summarise(groups, 0.95))
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.latency_canary import TtftJump, TtftSpread
+from contextcliff.analysis.early_warning import EarlyWarning
+from contextcliff.analysis.early_warnings import EarlyWarnings
+from contextcliff.analysis.latency_canary import PrefillAtLength, TtftJump, TtftSpread
+from contextcliff.analysis.latency_cap import LatencyCap, WithinLimit
 from contextcliff.analysis.score_warnings import RisingShare, WiderScores
-from contextcliff.analysis.text_effects import TextEffectFound, TextEffectInShort
+from contextcliff.analysis.text_effects import TextEffectAtLength, TextEffectFound, TextEffectInShort, TextEffects
 from contextcliff.records.fact import Fact
 
 _EFFECT = TextEffectFound(
@@ -74,4 +77,42 @@ WARNING_SENTENCES: tuple[tuple[Fact, str], ...] = (
         "12% of the variance of the scores lies between texts (95% CI 2%–41%; 8 texts, 120 samples, 3 lengths): by that estimate the 5.0 samples of a text show as much as 3.4 independent ones (design effect 1.5); the tests take 15% at least, whatever the estimate, and the claim is about texts of this kind and not these 8 alone",
     ),
     (TextEffectInShort(effect=_EFFECT), "12% of the variance of the scores lies between texts (2%-41%, 8 texts)"),
+)
+
+WARNINGS = EarlyWarnings(
+    warnings=(
+        EarlyWarning(
+            name="latency_canary",
+            context_tokens=4096,
+            median_tokens=4090,
+            figures={"ratio": 3.1},
+            reason=WARNING_SENTENCES[0][0],
+        ),
+    ),
+    prefill=(
+        PrefillAtLength(
+            context_tokens=4096, n_requests=20, ttft_ms=9300.0, predicted_ms=3000.0, ms_per_token=2.3, spread=0.1
+        ),
+    ),
+    latency_slo=LatencyCap(
+        tokens=2048,
+        slo_ms=5000.0,
+        share=0.8,
+        lengths=(WithinLimit(context_tokens=2048, n_requests=20, n_within=20, ci_low=0.86, clears=True),),
+    ),
+)
+EFFECTS = TextEffects(
+    correlation=0.12,
+    ci_low=0.02,
+    ci_high=0.41,
+    design_effect=1.48,
+    texts=8,
+    samples=120,
+    in_short=TextEffectInShort(effect=_EFFECT),
+    meaning=_EFFECT,
+    lengths=(
+        TextEffectAtLength(
+            context_tokens=512, texts=8, samples=40, correlation=0.1, ci_low=0.0, ci_high=0.5, design_effect=1.4
+        ),
+    ),
 )
