@@ -80,7 +80,7 @@ def asked_again(rate: float, within: Sequence[float]) -> Draw:
     ]
 
 
-@pytest.mark.parametrize("n", [20, 40, 100])
+@pytest.mark.parametrize("n", [20, 40])
 @pytest.mark.parametrize("rate", [0.98, 0.95, 0.9, 0.7, 0.5])
 def test_a_flat_score_raises_no_alarm(rate: float, n: int, record_property: Recorder) -> None:
     assert warned(right_or_wrong([rate] * 5, n), record_property)["any"] / RUNS <= 0.05
@@ -103,7 +103,7 @@ def test_repeats_of_one_law_raise_no_alarm(within: float, record_property: Recor
 
 @pytest.mark.parametrize("rate", [0.95, 0.9, 0.85])
 def test_a_search_over_a_flat_score_raises_no_alarm(rate: float, record_property: Recorder) -> None:
-    """Half as long as other laws: a search has more samples."""
+    """A search stops by the scores: the shares are compared by confidence sequences, which hold at any stop."""
     plan = plan_of(*LENGTHS)
     counts = warned(
         lambda rng: searched(plan, coin(lambda _, __: rate, int(rng.integers(2**31))), AnalysisSettings()),
