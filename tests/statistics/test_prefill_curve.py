@@ -49,6 +49,14 @@ def test_too_few_values_have_no_interval() -> None:
     assert typical([1.0] * 6, 0.95) == Typical(value=1.0, low=1.0, high=1.0)
 
 
+def test_of_very_many_values_some_stand_for_all() -> None:
+    values = np.exp(np.random.default_rng(2).normal(0.0, 0.2, 40_000))
+    result = typical(values.tolist(), 0.95)
+    assert result.low < 1.0 < result.high
+    assert result.value == pytest.approx(1.0, abs=0.01)
+    assert result.high / result.low < 1.06
+
+
 @given(st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30))
 def test_the_interval_holds_the_estimate_and_does_not_depend_on_the_order(values: list[float]) -> None:
     result, other = typical(values, 0.9), typical(values[::-1], 0.9)
