@@ -121,7 +121,7 @@ def test_rising_failures_are_found(rates: Sequence[float], least: float, record_
 
 
 def test_wider_scores_are_found(record_property: Recorder) -> None:
-    assert warned(graded(0.7, (20.0, 20.0, 20.0, 2.0, 2.0), 20), record_property)["score_spread"] / RUNS >= 0.9
+    assert warned(graded(0.7, (20.0, 20.0, 20.0, 2.0, 2.0), 20), record_property)["score_spread"] / RUNS >= 0.85
 
 
 def test_rising_instability_is_found(record_property: Recorder) -> None:
