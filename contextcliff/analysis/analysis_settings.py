@@ -8,7 +8,7 @@ from pydantic import Field
 
 from contextcliff.analysis.search import SearchRule
 from contextcliff.errors import ConfigError
-from contextcliff.settings import Fraction, PositiveInt, settings
+from contextcliff.settings import Fraction, PositiveFloat, PositiveInt, settings
 
 
 @settings
@@ -31,6 +31,10 @@ class AnalysisSettings:
 
     every_depth: bool = False
     """A search asks until each third of the depths is decided, and a length passes only where each clears."""
+    latency_slo_ms: PositiveFloat | None = None
+    """Time in which requests have to be answered in full: the limit of the cap rule `latency`. None: no such rule."""
+    latency_slo_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.8
+    """Share of the requests that has to be shown to keep that limit."""
 
     def require_no_search(self) -> None:
         """Raises `ConfigError` where a key asks for what a fixed number of samples can't give."""

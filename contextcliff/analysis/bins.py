@@ -110,7 +110,7 @@ def _length_result(group: Group, *, binary: bool, confidence: float) -> LengthRe
         ci_high=None,
         tested_low=None,
         std=standard_deviation(scores),
-        failure_rate=sum(_is_failure(s) for s in group.samples) / n_scored if n_scored else None,
+        failure_rate=sum(is_failure(s) for s in group.samples) / n_scored if n_scored else None,
         failures=_failures(group.samples),
         ttft_ms_median=median_of(s.generation.ttft_ms for s in group.samples if s.generation is not None),
         latency_ms_median=median_of(s.generation.latency_ms for s in group.samples if s.generation is not None),
@@ -132,7 +132,7 @@ def _with_bounds(result: LengthResult, confidence: float) -> LengthResult:
     return replace(result, bin=replace(result.bin, ci_low=low, ci_high=high, tested_low=tested))
 
 
-def _is_failure(item: ScoredSample) -> bool:
+def is_failure(item: ScoredSample) -> bool:
     """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1.
 
     Where scores are graded it is a sample with a failure tag: even a good one scores below 1.

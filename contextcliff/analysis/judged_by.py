@@ -17,6 +17,7 @@ Rule = Mapping[str, str]
 """Dotted key to value, as both stand in a flattened configuration."""
 
 _DRAWN = frozenset({"analysis.bins", "analysis.binning"})
+_BESIDE = frozenset({"analysis.latency_slo_ms", "analysis.latency_slo_share"})
 _RATED = "task.judge"
 _PLAIN = {"None": "null", "True": "true", "False": "false"}
 _LONGEST_VALUE, _LONGEST_SUFFIX = 40, 80
@@ -39,8 +40,12 @@ def differing(one: Rule, other: Rule) -> tuple[str, ...]:
 
 
 def score_rule(rule: Rule) -> Rule:
-    """The part of it that scores and caps depend on: bins are drawn before anything is judged, a judge rates beside."""
-    return {key: value for key, value in rule.items() if key not in _DRAWN and not key.startswith(_RATED)}
+    """The part of it that scores and the cap depend on.
+
+    Bins are drawn before anything is judged, a judge rates beside, and a limit on latency gives another cap.
+    """
+    apart = _DRAWN | _BESIDE
+    return {key: value for key, value in rule.items() if key not in apart and not key.startswith(_RATED)}
 
 
 _TYPED = re.compile(r"\Atask\.(?=(judge|embedding)\b)")

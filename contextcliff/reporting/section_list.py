@@ -31,6 +31,7 @@ def _core(name: str) -> Listed:
 SECTIONS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
     _core("answer_section.ZonesSection"),
+    _core("warnings_section.WarningsSection"),
     _core("guide_section.GuideSection"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
@@ -39,6 +40,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("half_life_section.HalfLifeSection"),
     _core("position_section.PositionSection"),
     _core("every_depth_section.EveryDepthSection"),
+    _core("text_effect_section.TextEffectSection"),
     _core("facets_section.FacetsSection"),
     _core("controls_section.ControlsSection"),
     _core("judge_section.JudgeSection"),

@@ -17,7 +17,7 @@ neither scipy nor statsmodels has it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy import stats
@@ -37,6 +37,13 @@ class TextEffect:
     high: float
     texts: int
     samples: int
+    size: float
+    """Samples of a text at a length, on average: m₀."""
+
+    @property
+    def design_effect(self) -> float:
+        """How many samples are worth one independent sample, by the estimate: 1 + (m₀ − 1) · correlation."""
+        return 1.0 + (self.size - 1.0) * self.correlation
 
 
 def text_effect(groups: Iterable[Sequence[float | None]], confidence: float) -> TextEffect | None:
@@ -45,27 +52,75 @@ def text_effect(groups: Iterable[Sequence[float | None]], confidence: float) -> 
     None where there are fewer than two texts with a score, no text with two scores, or no difference between any two
     scores. Where texts differ and no text has two different scores, the correlation is 1 and the interval is [0, 1].
     """
+    squares = _squares_of(groups)
+    if squares is None:
+        return None
+    return _effect([squares], confidence, texts=squares.texts, free=squares.texts - 1)
+
+
+def pooled_text_effect(lengths: Iterable[Mapping[str, Sequence[float]]], confidence: float) -> TextEffect | None:
+    """One effect of the text over several lengths, at each of which the scores of each text are given by its name.
+
+    The squares are summed over the lengths that have an estimate of their own: what lengths differ by is no effect of
+    the text. `texts` counts names, each once. Where names recur, the sums of squares of the lengths depend on each
+    other, and the interval counts each text once. None where no length has an estimate.
+    """
+    usable = [(length, squares) for length in lengths if (squares := _squares_of(length.values())) is not None]
+    if not usable:
+        return None
+    names = {name for length, _ in usable for name, scores in length.items() if scores}
+    summed = [squares for _, squares in usable]
+    # A text each at a single length: as many free differences as the lengths have together.
+    free = min(len(names) - 1, sum(squares.texts - 1 for squares in summed))
+    return _effect(summed, confidence, texts=len(names), free=free)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Squares:
+    """Sums of squares of one length."""
+
+    between: float
+    within: float
+    texts: int
+    samples: int
+    sizes: float
+    """n − Σm² / n."""
+
+
+def _squares_of(groups: Iterable[Sequence[float | None]]) -> _Squares | None:
     texts = [known for group in groups if (known := [score for score in group if score is not None])]
     k, n = len(texts), sum(map(len, texts))
     if k < 2 or n == k:
         return None
     mean = math.fsum(map(math.fsum, texts)) / n
     means = [math.fsum(text) / len(text) for text in texts]
-    between = math.fsum(len(text) * (own - mean) ** 2 for text, own in zip(texts, means, strict=True)) / (k - 1)
-    within = math.fsum((x - own) ** 2 for text, own in zip(texts, means, strict=True) for x in text) / (n - k)
+    between = math.fsum(len(text) * (own - mean) ** 2 for text, own in zip(texts, means, strict=True))
+    within = math.fsum((x - own) ** 2 for text, own in zip(texts, means, strict=True) for x in text)
     if between < _ROUNDING and within < _ROUNDING:
         return None
-    size = (n - sum(len(text) ** 2 for text in texts) / n) / (k - 1)
+    return _Squares(
+        between=between, within=within, texts=k, samples=n, sizes=n - sum(len(text) ** 2 for text in texts) / n
+    )
+
+
+def _effect(lengths: Sequence[_Squares], confidence: float, *, texts: int, free: int) -> TextEffect:
+    """The effect from the sums of squares; `free` are the degrees of freedom between texts for the interval."""
+    k, n = sum(each.texts - 1 for each in lengths), sum(each.samples for each in lengths)
+    rest = sum(each.samples - each.texts for each in lengths)
+    between = math.fsum(each.between for each in lengths) / k
+    within = math.fsum(each.within for each in lengths) / rest
+    size = math.fsum(each.sizes for each in lengths) / k
     if within < _ROUNDING:
-        return TextEffect(correlation=1.0, low=0.0, high=1.0, texts=k, samples=n)
+        return TextEffect(correlation=1.0, low=0.0, high=1.0, texts=texts, samples=n, size=size)
     tail = 0.5 * (1.0 - confidence)
     ratio = between / within
     return TextEffect(
         correlation=_correlation(ratio, size),
-        low=_correlation(ratio / float(stats.f.isf(tail, k - 1, n - k)), size),
-        high=_correlation(ratio / float(stats.f.ppf(tail, k - 1, n - k)), size),
-        texts=k,
+        low=_correlation(ratio / float(stats.f.isf(tail, free, rest)), size),
+        high=_correlation(ratio / float(stats.f.ppf(tail, free, rest)), size),
+        texts=texts,
         samples=n,
+        size=size,
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.text_effect import text_effect
+from contextcliff.statistics.text_effect import pooled_text_effect, text_effect
 
 Recorder = Callable[[str, object], None]
 scores = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(min_value=0.0, max_value=1.0))
@@ -97,4 +97,62 @@ def test_the_coverage_of_the_interval(
     record_property("coverage", float(covered / len(estimates)))
     record_property("mean_estimate", float(np.mean(estimates)))
     record_property("without_estimate", float(2_000 - len(estimates)))
+    assert covered / len(estimates) >= least
+
+
+def test_several_lengths_are_pooled_without_what_they_differ_by() -> None:
+    length = {"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [1.0, 0.0, 0.0, 0.0]}
+    alone, pooled = text_effect(length.values(), 0.95), pooled_text_effect([length], 0.95)
+    assert pooled == alone
+    lower = {name: [0.1 * score for score in scores] for name, scores in length.items()}
+    both, all_right = pooled_text_effect([length, lower], 0.95), {"a": [1.0, 1.0], "b": [1.0, 1.0]}
+    assert both is not None
+    assert alone is not None
+    assert both.correlation == pytest.approx(alone.correlation)
+    assert pooled_text_effect([length, all_right], 0.95) == alone
+    assert pooled_text_effect([all_right], 0.95) is None
+
+
+def test_texts_that_recur_are_counted_once() -> None:
+    length = {"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]}
+    other = {f"{name}2": scores for name, scores in length.items()}
+    once, apart = pooled_text_effect([length, length], 0.95), pooled_text_effect([length, other], 0.95)
+    assert once is not None
+    assert apart is not None
+    assert (once.texts, apart.texts) == (3, 6)
+    assert once.correlation == apart.correlation
+    assert once.high >= apart.high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recurring", [False, True], ids=["other texts at each length", "the same texts"])
+@pytest.mark.parametrize("falls", [False, True], ids=["flat", "falling"])
+@pytest.mark.parametrize(("correlation", "least"), [(0.0, 0.93), (0.05, 0.93), (0.15, 0.9), (0.3, 0.85)])
+def test_the_coverage_of_the_interval_over_several_lengths(
+    correlation: float, least: float, falls: bool, recurring: bool, record_property: Recorder
+) -> None:
+    """Eight texts of five samples at three lengths. A text that recurs stands at the same quantile of each length."""
+    rng, covered, estimates = np.random.default_rng(7), 0, []
+    rates = (0.9, 0.7, 0.4) if falls else (0.7, 0.7, 0.7)
+    for _ in range(2_000):
+        places = rng.random(8)
+        lengths = []
+        for number, rate in enumerate(rates):
+            own = places if recurring else rng.random(8)
+            chances = np.full(8, rate)
+            if correlation:
+                weight = (1.0 - correlation) / correlation
+                chances = stats.beta.ppf(own, rate * weight, (1.0 - rate) * weight)
+            lengths.append(
+                {
+                    f"text-{text if recurring else (number, text)}": (rng.random(5) < chance).astype(float).tolist()
+                    for text, chance in enumerate(chances)
+                }
+            )
+        result = pooled_text_effect(lengths, 0.95)
+        if result is not None:
+            estimates.append(result.correlation)
+            covered += result.low <= correlation <= result.high
+    record_property("coverage", float(covered / len(estimates)))
+    record_property("mean_estimate", float(np.mean(estimates)))
     assert covered / len(estimates) >= least

@@ -15,6 +15,7 @@ from contextcliff.tracking.metrics import digest
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
+from tests.words.made_warnings import EFFECTS, WARNINGS
 from tests.writing.made_writing import make_writing
 
 HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}
@@ -34,6 +35,8 @@ def whole_report() -> Report:
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
+        early_warnings=WARNINGS,
+        text_effect=EFFECTS,
         search=search_report().analysis.finding(Search),
         task_kind="niah",
         dataset_kind="essays",

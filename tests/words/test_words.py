@@ -11,8 +11,9 @@ from contextcliff.reporting.words import english, japanese
 from contextcliff.writing.words import english_writing
 from tests.words.made_facts import SENTENCES as FACTS
 from tests.words.made_report_facts import REPORT_SENTENCES
+from tests.words.made_warnings import WARNING_SENTENCES
 
-SENTENCES = (*FACTS, *REPORT_SENTENCES)
+SENTENCES = (*FACTS, *REPORT_SENTENCES, *WARNING_SENTENCES)
 
 WRITING = "contextcliff.writing"
 

@@ -1,0 +1,129 @@
+"""The time to the first token against what prefill predicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.early_warnings import EarlyWarnings
+from contextcliff.analysis.latency_canary import TtftJump, TtftSpread, latency_warnings, prefill_by_length
+from contextcliff.analysis.request_times import fresh_requests
+from contextcliff.records.generation import ScoredSample
+from tests.analysis.analysis_samples import analysed, finding, scored_sample
+from tests.analysis.clustered_samples import of
+from tests.analysis.timed_requests import LENGTHS, Server, asked_of, bins_of, timed
+
+RNG = np.random.default_rng
+
+
+def begins(groups: tuple[Group, ...]) -> dict[str, int]:
+    return {each.name: each.context_tokens for each in latency_warnings(groups, bins_of(groups), 0.95)}
+
+
+def with_cache(item: ScoredSample, cached: int | None) -> ScoredSample:
+    assert item.generation is not None
+    return replace(item, generation=replace(item.generation, cached_tokens=cached))
+
+
+def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right() -> None:
+    server = Server(factors={4_000: 3.0, 8_000: 3.0})
+    samples = [item for group in asked_of(server, n=20, rng=RNG(1)) for item in group.samples]
+    analysis = analysed(samples)
+    (warning,) = finding(analysis, EarlyWarnings).warnings
+    assert analysis.safe_cap.tokens == 8_000
+    assert (warning.name, warning.context_tokens) == ("latency_canary", 4_000)
+    assert isinstance(warning.reason, TtftJump)
+    assert warning.reason.ratio == pytest.approx(3.0, rel=0.2)
+    assert warning.figures["ratio"] == warning.reason.ratio
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        Server(),
+        Server(fixed=2_000.0),
+        Server(token=0.01, attention=1e-3),
+        Server(factors={1_000: 3.0, 2_000: 3.0}),
+        Server(factors={500: 4.0, 1_000: 3.0}),
+    ],
+    ids=["plain", "fixed part", "attention", "a load that is over", "a load at first"],
+)
+def test_what_prefill_explains_or_what_is_over_is_no_canary(server: Server) -> None:
+    assert begins(asked_of(server, n=20, rng=RNG(2))) == {}
+
+
+def test_a_wider_spread_is_marked_where_it_begins() -> None:
+    groups = asked_of(Server(widths={4_000: 5.0, 8_000: 5.0}), n=30, rng=RNG(3))
+    (warning,) = latency_warnings(groups, bins_of(groups), 0.95)
+    assert (warning.name, warning.context_tokens) == ("latency_spread", 4_000)
+    assert isinstance(warning.reason, TtftSpread)
+    assert warning.reason.spread > 2.0 * warning.reason.shortest_spread
+
+
+def test_prompts_out_of_the_cache_say_nothing_of_prefill() -> None:
+    """At the shorter lengths most prompts were cached, and took no time."""
+    rng, server = RNG(4), Server()
+    groups = asked_of(server, n=20, rng=rng)
+    samples = []
+    for length, group in zip(LENGTHS, groups, strict=True):
+        cached = [
+            with_cache(scored_sample(length, 1.0, ttft_ms=5.0), length - 8) for _ in range(40 if length < 4_000 else 0)
+        ]
+        samples.append(Group(asked_tokens=length, samples=(*(with_cache(x, 0) for x in group.samples), *cached)))
+    assert begins(tuple(samples)) == {}
+    assert [each.n_requests for each in prefill_by_length(samples, bins_of(samples))] == [20] * 5
+
+
+def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
+    """Half of each longer prompt was cached: the time is that of the rest, which looks back at the whole."""
+    rng, server = RNG(5), Server(fixed=0.0)
+    times = {}
+    for length in LENGTHS:
+        cached = 0 if length == 500 else length // 2
+        whole, before = (server.token * n + 0.5 * server.attention * n**2 for n in (length, cached))
+        times[length] = ((whole - before) * np.exp(rng.normal(0.0, 0.05, 20))).tolist()
+    cached_tokens = {length: [0 if length == 500 else length // 2] * 20 for length in LENGTHS}
+    groups = timed(times, cached=cached_tokens)
+    assert begins(groups) == {}
+    rows = prefill_by_length(groups, bins_of(groups))
+    assert rows[-1].predicted_ms == pytest.approx(rows[-1].ttft_ms, rel=0.1)
+
+
+def test_of_equal_prompts_the_slowest_counts() -> None:
+    repeats = [scored_sample(500, 1.0, ttft_ms=time, prompt="same") for time in (3.0, 900.0, 2.0)]
+    other = scored_sample(500, 1.0, ttft_ms=700.0)
+    assert fresh_requests([*repeats, other]) == (other, repeats[1])
+
+
+def test_of_requests_that_share_a_text_with_an_unknown_cache_the_slowest_counts() -> None:
+    shared = of("text", [scored_sample(500, 1.0, ttft_ms=time) for time in (3.0, 900.0, 2.0)])
+    assert [item.generation.ttft_ms for item in fresh_requests(shared) if item.generation] == [900.0]
+    known = [with_cache(item, 0) for item in shared]
+    assert len(fresh_requests(known)) == 3
+
+
+def test_answers_in_one_piece_have_no_time_to_the_first_token() -> None:
+    groups = asked_of(Server(factors={8_000: 3.0}), n=20, rng=RNG(6))
+    whole = [
+        replace(
+            group,
+            samples=tuple(
+                replace(item, generation=replace(item.generation, streamed=False))
+                for item in group.samples
+                if item.generation is not None
+            ),
+        )
+        for group in groups
+    ]
+    assert begins(tuple(whole)) == {}
+    assert prefill_by_length(whole, bins_of(whole)) == ()
+
+
+def test_the_order_of_the_samples_changes_nothing() -> None:
+    groups = asked_of(Server(factors={8_000: 3.0}), n=20, rng=RNG(7))
+    turned = tuple(replace(group, samples=group.samples[::-1]) for group in groups)
+    assert prefill_by_length(groups, bins_of(groups)) == prefill_by_length(turned, bins_of(turned))
+    assert begins(groups) == begins(turned) == {"latency_canary": 8_000}

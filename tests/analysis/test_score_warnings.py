@@ -1,0 +1,80 @@
+"""Spread, instability and failures against the shortest length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from contextcliff.analysis.early_warning import EarlyWarning
+from contextcliff.analysis.early_warnings import EarlyWarnings
+from contextcliff.analysis.score_warnings import RisingShare
+from contextcliff.records.generation import ScoredSample
+from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
+from tests.analysis.clustered_samples import texts
+from tests.analysis.repeated_samples import repeated
+
+
+def warnings(samples: Sequence[ScoredSample], *, confidence: float = 0.95) -> dict[str, EarlyWarning]:
+    found = finding(analysed(samples, confidence=confidence), EarlyWarnings).warnings
+    return {each.name: each for each in found}
+
+
+def test_a_failure_spike_is_marked_where_it_begins_with_its_commonest_failure() -> None:
+    samples = curve({500: (40, 40), 1_000: (38, 40)})
+    samples += [scored_sample(2_000, 0.0, failure="refusal") for _ in range(12)]
+    samples += [scored_sample(2_000, 1.0) for _ in range(28)]
+    (warning,) = warnings([*samples, *curve({4_000: (5, 40)})]).values()
+    assert (warning.name, warning.context_tokens) == ("failure_spike", 2_000)
+    assert isinstance(warning.reason, RisingShare)
+    assert (warning.reason.tag, warning.reason.n_tag) == ("refusal", 12)
+    assert warning.figures == {"share": pytest.approx(0.3), "baseline_share": 0.0}
+
+
+def test_a_larger_share_that_is_not_shown_or_not_large_is_no_spike() -> None:
+    assert warnings(curve({500: (40, 40), 1_000: (36, 40)})) == {}
+    assert warnings(curve({500: (2_000, 2_000), 1_000: (1_850, 2_000)})) == {}
+    assert warnings(curve({500: (1_200, 2_000), 1_000: (800, 2_000)})) == {}
+
+
+def test_graded_failures_are_those_with_a_tag() -> None:
+    samples = [replace(item, graded=True, failure=None) for item in fractional({500: [0.7] * 30, 1_000: [0.6] * 30})]
+    assert "failure_spike" not in warnings(samples)
+    tagged = [replace(item, failure="loop" if item.sample.context_tokens == 1_000 else None) for item in samples]
+    assert warnings(tagged)["failure_spike"].context_tokens == 1_000
+
+
+def test_samples_without_a_score_are_a_spike_of_their_own() -> None:
+    found = warnings(curve({500: (20, 20), 1_000: (20, 20), 2_000: (10, 10, 10)}))
+    assert set(found) == {"unscored_spike"}
+    assert found["unscored_spike"].context_tokens == 2_000
+
+
+def test_instability_is_the_share_of_questions_that_change() -> None:
+    steady, changing = [[1.0, 1.0, 1.0]] * 20, [[1.0, 0.0, 1.0]] * 12 + [[1.0, 1.0, 1.0]] * 8
+    found = warnings([*repeated(500, steady), *repeated(1_000, changing)])
+    assert found["instability"].context_tokens == 1_000
+    assert found["instability"].figures == {"share": pytest.approx(0.6), "baseline_share": 0.0}
+
+
+def test_scores_that_spread_are_marked_where_they_begin_unless_they_are_0_or_1() -> None:
+    rng = np.random.default_rng(1)
+    narrow, wide = rng.uniform(0.6, 0.7, 30).tolist(), rng.uniform(0.3, 1.0, 30).tolist()
+    found = warnings(fractional({500: narrow, 1_000: narrow, 2_000: wide}))
+    assert found["score_spread"].context_tokens == 2_000
+    assert found["score_spread"].figures["std"] == pytest.approx(float(np.std(wide, ddof=1)))
+    assert "score_spread" not in warnings(curve({500: (40, 40), 1_000: (20, 40)}))
+
+
+def test_samples_of_one_text_are_no_independent_failures() -> None:
+    """One text of eight fails at the longer length: forty failures, and one piece of evidence."""
+    shared = [*texts(500, *[(10, 10)] * 8), *texts(1_000, (0, 10), *[(10, 10)] * 7)]
+    assert warnings(shared) == {}
+    alone = curve({500: (80, 80), 1_000: (70, 80)})
+    assert "failure_spike" in warnings(alone)
+
+
+def test_one_length_has_nothing_to_be_compared_with() -> None:
+    assert warnings(curve({500: (10, 40)})) == {}
