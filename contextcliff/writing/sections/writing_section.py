@@ -18,6 +18,7 @@ from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.sections import writing_text
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
+from contextcliff.writing.sections.health_blocks import health_blocks, health_table
 from contextcliff.writing.sections.health_figure import health_figure
 from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
 from contextcliff.writing.sections.writing_files import writing_files
@@ -37,13 +38,6 @@ _METHOD = (
     " one is Context-Tester's. An interval is a bootstrap over the rounds. What could not be measured is a dash and"
     " counts in nothing."
 )
-_HEALTH = (
-    "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
-    " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
-    " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
-    " within the limit are 99% of them. The interval is Wilson's; the tested bound is exact and one-sided, and counts"
-    " unscored rounds as not healthy."
-)
 _SCALES = {"z": "at equal length", "raw": "as it is"}
 _MEASURES = "Measures, means of all rounds"
 _TRENDS = "From the shortest to the longest"
@@ -58,7 +52,7 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
     """The table of lengths at the console's width, the verdict, trends, and what was shown to be worse."""
     trends = writing_text.trend_lines(writing)
     return (
-        *_health(writing),
+        *health_table(writing),
         Heading(text=_MEASURES),
         Table(columns=tuple(writing_text.tier_columns(writing))),
         Pairs(rows=writing_text.summary(writing)),
@@ -71,8 +65,7 @@ def page_blocks(writing: Writing) -> tuple[Block, ...]:
     """Every table whole, and the figures."""
     head, rows = writing_text.tier_table(writing)
     return (
-        *_health(writing),
-        *((Text(text=_HEALTH), Image(figure="healthy_rounds")) if writing.health is not None else ()),
+        *health_blocks(writing),
         Pairs(rows=writing_text.summary(writing)),
         _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
         Image(figure="core_metrics"),
@@ -84,11 +77,6 @@ def page_blocks(writing: Writing) -> tuple[Block, ...]:
         Image(figure="writing_rounds"),
         Text(text=_METHOD),
     )
-
-
-def _health(writing: Writing) -> tuple[Block, ...]:
-    columns = writing_text.health_columns(writing)
-    return (Table(columns=tuple(columns)),) if columns else ()
 
 
 def _lists(writing: Writing, *, in_short: bool) -> tuple[Block, ...]:

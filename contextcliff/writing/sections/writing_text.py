@@ -83,38 +83,6 @@ def _row(tier: WritingTier) -> tuple[str, ...]:
     )
 
 
-_FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyond the author", "unmeasured": "unknown"}
-
-
-def health_columns(writing: Writing) -> list[Column]:
-    """The healthy rounds of each length, and why the others are not; no column where nobody judged them."""
-    levels = () if writing.health is None else writing.health.levels
-    faults = [fault for fault in _FAULTS if fault != "unmeasured" or any(fault in level.faults for level in levels)]
-    if not levels:
-        return []
-    return [
-        _column("context", [phrases.whole(level.context_tokens) for level in levels]),
-        _column("rounds", [phrases.whole(level.n) for level in levels]),
-        *(
-            [_column("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]
-            if any(level.n_unscored for level in levels)
-            else []
-        ),
-        _column("healthy", [phrases.whole(level.healthy) for level in levels]),
-        _column("share", [_share(level.share) for level in levels]),
-        _column("interval", [phrases.interval(level.ci_low, level.ci_high) for level in levels], spare=1),
-        _column("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
-        *(
-            _column(
-                _FAULTS[fault].replace(" ", "\n", 1),
-                [phrases.whole(level.faults.get(fault, 0)) for level in levels],
-                spare=3 + place,
-            )
-            for place, fault in enumerate(faults)
-        ),
-    ]
-
-
 def measure_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Every measure that has a figure: its mean at each length, and the original's."""
     head = ("measure", *(phrases.whole(tier.context_tokens) for tier in writing.tiers), "original", "author")
