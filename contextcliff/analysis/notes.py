@@ -11,7 +11,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import recovered_beyond
-from contextcliff.analysis.threshold import Threshold, is_degraded
+from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.cautions import (
     AllOverOneText,
@@ -91,7 +91,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             stop_mean=stop.bin.mean,
             higher_tokens=higher.bin.median_tokens,
             higher_mean=higher.bin.mean,
-            may_be_chance=not is_degraded(stop, threshold),
+            may_be_chance=not threshold.is_shown_below(stop),
         )
 
 

@@ -132,7 +132,7 @@ def _range_advice(fact: RangeAdvice) -> str:
     if len(fact.lengths) > 1:
         lengths = f"from {fact.lengths[0]:,} to {fact.lengths[-1]:,} tokens"
     unsure = [f"{tokens:,}" for tokens in fact.unsure]
-    doubt = f"; at {listed(unsure)} the interval reaches into another range" if unsure else ""
+    doubt = f"; at {listed(unsure)} the tests of the safe cap do not show it" if unsure else ""
     figures = f"mean score {span(*fact.means, '.2f')}, n = {fact.n_samples:,}"
     return f"{fact.level} {lengths} ({figures}): {_USE[fact.level]}{doubt}"
 

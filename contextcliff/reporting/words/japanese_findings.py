@@ -134,7 +134,7 @@ def _range_advice(fact: RangeAdvice) -> str:
     if len(fact.lengths) > 1:
         lengths = f"{fact.lengths[0]:,}～{fact.lengths[-1]:,} トークン"
     unsure = "、".join(f"{tokens:,}" for tokens in fact.unsure)
-    doubt = f"。ただし {unsure} トークンでは区間がほかの範囲に及ぶ" if unsure else ""
+    doubt = f"。ただし {unsure} トークンについては、安全な上限の検定では示されていない" if unsure else ""
     figures = f"平均スコア {span(*fact.means, '.2f')}、n = {fact.n_samples:,}"
     return f"{LEVELS[fact.level]}: {lengths}（{figures}）。{_USE[fact.level]}{doubt}"
 
