@@ -52,6 +52,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
             threshold,
             study.control_levels,
             cells,
+            window=study.facts.max_context_tokens,
             begins_anywhere=study.facts.begins_anywhere,
         ),
         findings=findings,

@@ -43,8 +43,8 @@ class FixedSequenceTest:
 
     @property
     def cap_tokens(self) -> int | None:
-        """Tokens of the longest prompt of the last length shown above the threshold; None also where it is withheld."""
-        return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.max_tokens
+        """The length up to which the last one shown above the threshold clears; None also where it is withheld."""
+        return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.clears_up_to
 
 
 def fixed_sequence_test(
@@ -84,14 +84,14 @@ def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
 def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
     """Length by which the score is below the threshold: tested one-sided from the longest length down.
 
-    Tokens of the shortest prompt of the last length in that sequence that is shown below; None where the longest
-    length is not.
+    Tokens from which on the last length in that sequence that is shown below is below; None where the longest length is
+    not.
     """
     ceiling = None
     for result in reversed(sequence.results):
         if not threshold.is_shown_below(result):
             break
-        ceiling = result.bin.min_tokens
+        ceiling = result.bin.below_from
     if ceiling is None or sequence.cap_tokens is None:
         return ceiling
     # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.

@@ -28,7 +28,8 @@ class GuideRow:
     level: str
     sure: bool
     max_tokens: int | None = None
-    """The longest prompt, as of the safe cap; None in older reports."""
+    """The prompt that the level is said of: the longest, of natural lengths the shortest where it is cleared and else
+    the median; None in older reports."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +110,7 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
         ci_high=length.ci_high,
         level=level,
         sure=is_cleared or is_degraded,
-        max_tokens=length.max_tokens,
+        max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
     )
 
 

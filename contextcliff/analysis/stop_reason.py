@@ -68,7 +68,16 @@ def cap_reason(
         at=None if stop is None else score_at(stop),
         cause=cause,
         fall=None if fall is None or fall is stop else score_at(fall),
+        cleared_to=_cleared_to(sequence),
     )
+
+
+def _cleared_to(sequence: FixedSequenceTest) -> int | None:
+    """The longest prompt of the last bin that cleared, where the cap is a shorter one of it."""
+    last = sequence.last_cleared
+    if last is None or sequence.cap_tokens is None or last.bin.max_tokens == sequence.cap_tokens:
+        return None
+    return last.bin.max_tokens
 
 
 def _without_comparison(sequence: FixedSequenceTest, baseline: RelativeThreshold) -> CapReason | None:

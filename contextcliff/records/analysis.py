@@ -55,6 +55,22 @@ class Bin:
     latency_ms_std: float | None = None
     n_clusters: int | None = None
     """Haystacks or contexts that its samples share, where several share one; the bounds allow for it."""
+    natural_lengths: bool = False
+    """Whether its prompts have lengths of their own, as documents have, and not one that was asked for."""
+
+    @property
+    def clears_up_to(self) -> int:
+        """The length in tokens that clears where this bin does, if the score does not rise with length.
+
+        The longest prompt of a length that was asked for. Of natural lengths the shortest: their mean may clear by the
+        shorter prompts alone.
+        """
+        return self.min_tokens if self.natural_lengths else self.max_tokens
+
+    @property
+    def below_from(self) -> int:
+        """The length from which on the score is below where this bin's mean is; of natural lengths the longest."""
+        return self.max_tokens if self.natural_lengths else self.min_tokens
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -210,6 +210,8 @@ class Stop(Fact):
     at: ScoreAt | None
     cause: StopCause
     fall: ScoreAt | None = None
+    cleared_to: int | None = None
+    """Longest prompt of the last bin that cleared, where prompts have natural lengths and the cap is its shortest."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

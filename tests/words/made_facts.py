@@ -37,6 +37,7 @@ from contextcliff.records.cap_reason import (
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -71,6 +72,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         Stop(threshold=_SCORE, confidence=0.95, shown_up_to=1000, at=None, cause=EndOfRange()),
         "every tested length up to 1,000 tokens clears 0.80 at 95% confidence; that is the longest one, and no fall was found",
+    ),
+    (
+        Stop(threshold=_SCORE, confidence=0.95, shown_up_to=1219, at=None, cause=EndOfRange(), cleared_to=2695),
+        "every tested length up to 1,219 tokens clears 0.80 at 95% confidence (the last bin that clears has prompts of 1,219 to 2,695 tokens: its mean vouches for the shortest); no fall was found up to 2,695",
     ),
     (
         Stop(
@@ -373,6 +378,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         ZeroOrOneScores(),
         "scores are 0 or 1, so their spread follows from their mean: the variance part of the blueprint's rule restates the mean",
+    ),
+    (
+        CoversLittle(longest_tokens=5853, window_tokens=32768),
+        "the longest document takes 5,853 tokens, 18% of the window of 32,768: nothing is known of longer ones",
     ),
     (
         RecurringTexts(texts=2),

@@ -51,7 +51,7 @@ class GuideSection(Section[Guide]):
         columns = (
             Column(title="level", cells=tuple(f"{_mark(row.level)} {row.level}" for row in rows), words=True),
             Column(title="asked tokens", cells=tuple(phrases.whole(row.asked_tokens) for row in rows)),
-            Column(title="longest prompt", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
+            Column(title="prompt tokens", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
             Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
             Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
             Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),

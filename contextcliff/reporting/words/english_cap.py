@@ -68,6 +68,11 @@ def _stop(fact: Stop) -> str:
         shown = f"no tested length is shown to clear {threshold} at {confidence} confidence"
     else:
         shown = f"every tested length up to {fact.shown_up_to:,} tokens clears {threshold} at {confidence} confidence"
+    if fact.shown_up_to is not None and fact.cleared_to is not None:
+        shown += (
+            f" (the last bin that clears has prompts of {fact.shown_up_to:,} to {fact.cleared_to:,} tokens: its mean "
+            "vouches for the shortest)"
+        )
     if fact.fall is None:
         return f"{shown}; {_stopped_by(fact)}"
     fall = f"at {fact.fall.tokens:,} it is below, {_score(fact.fall, fact.confidence)}"
@@ -78,6 +83,8 @@ def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
     if at is None and isinstance(cause, NotDecided):
         return "the run ended before the next length was decided"
+    if at is None and fact.cleared_to is not None:
+        return f"no fall was found up to {fact.cleared_to:,}"
     if at is None:
         return "that is the longest one, and no fall was found"
     if isinstance(cause, NoneScored):

@@ -11,6 +11,7 @@ from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, Posit
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -223,6 +224,14 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = fact.shared_by[:-1]
     at = portion(fact.n_lengths, fact.of_lengths, "lengths")
     return f"at {at} all samples share one {one}: the claim there is about that {one}"
+
+
+@say.register
+def _covers_little(fact: CoversLittle) -> str:
+    return (
+        f"the longest document takes {fact.longest_tokens:,} tokens, {fact.longest_tokens / fact.window_tokens:.0%} of "
+        f"the window of {fact.window_tokens:,}: nothing is known of longer ones"
+    )
 
 
 @say.register

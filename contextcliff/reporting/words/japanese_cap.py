@@ -75,6 +75,11 @@ def _stop(fact: Stop) -> str:
             f"{fact.shown_up_to:,} トークンまでのテスト済みの長さは、すべて信頼度 {confidence} でしきい値 {threshold} "
             "を満たす"
         )
+    if fact.shown_up_to is not None and fact.cleared_to is not None:
+        shown += (
+            f"（満たした最後のビンは {fact.shown_up_to:,}〜{fact.cleared_to:,} トークンのプロンプトからなり、その平均が"
+            "裏づけるのは最短のものだけ）"
+        )
     if fact.fall is None:
         return f"{shown}。{_stopped_by(fact)}"
     fall = f"{fact.fall.tokens:,} トークンではしきい値を下回り、スコアは {_score(fact.fall, fact.confidence)}"
@@ -85,6 +90,8 @@ def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
     if at is None and isinstance(cause, NotDecided):
         return "次の長さの判定前に実行が終わった"
+    if at is None and fact.cleared_to is not None:
+        return f"{fact.cleared_to:,} トークンまで低下は見られない"
     if at is None:
         return "これがテストした最長の長さで、低下は見られない"
     if isinstance(cause, NoneScored):

@@ -12,6 +12,7 @@ from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -219,6 +220,14 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = SHARED[fact.shared_by]
     at = at_lengths(fact.n_lengths, fact.of_lengths)
     return f"{at}では、すべてのサンプルが一つの{one}を共有する。そこでの主張はその{one}についてのもの"
+
+
+@say.register
+def _covers_little(fact: CoversLittle) -> str:
+    return (
+        f"最長の文書は {fact.longest_tokens:,} トークンで、ウィンドウ {fact.window_tokens:,} の "
+        f"{fact.longest_tokens / fact.window_tokens:.0%}。それより長い文書については何もわからない"
+    )
 
 
 @say.register
