@@ -9,14 +9,17 @@ from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test, zones_of
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bound
-from contextcliff.analysis.stop_reason import cap_reason
+from contextcliff.analysis.settled import evidence_of, verdict_of
+from contextcliff.analysis.shape import shape_of
+from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
+from contextcliff.analysis.zones import zones_of
 from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
@@ -37,7 +40,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     return Analysis(
         bins=study.bins,
         cells=cells,
-        zones=() if sequence is None else zones_of(sequence),
+        zones=() if sequence is None or threshold is None else zones_of(sequence, threshold),
         safe_cap=study.safe_cap,
         caps={**_caps(study), **caps},
         mean=mean_of(scores) if scores else None,
@@ -50,6 +53,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
             threshold,
             study.control_levels,
             cells,
+            window=study.facts.max_context_tokens,
             begins_anywhere=study.facts.begins_anywhere,
         ),
         findings=findings,
@@ -135,10 +139,7 @@ def sequence_of(
             every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
         )
         results = tuple(with_sequential_bound(result, by_search) for result in results)
-    sequence = fixed_sequence_test(
-        results, threshold, settings.confidence, is_open=search is not None and search.is_open
-    )
-    return sequence, threshold
+    return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
 
 
 def _tested_on(groups: Sequence[Group], quantity: Quantity) -> Sequence[Group]:
@@ -188,7 +189,7 @@ def _safe_cap(
 ) -> SafeCap:
     """The answer; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
-    return SafeCap(
+    cap = SafeCap(
         tokens=tokens,
         ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
@@ -201,10 +202,26 @@ def _safe_cap(
         every_depth=threshold is not None and threshold.described.every_depth,
         quantity=quantity,
         confidence=settings.confidence,
-        verdict="insufficient_evidence" if sequence is None else sequence.verdict,
-        reason=NoSamples()
-        if sequence is None or threshold is None
-        else cap_reason(sequence, threshold, asked=settings.threshold, confidence=settings.confidence),
+        verdict="insufficient_evidence",
+        reason=NoSamples(),
+    )
+    return cap if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)
+
+
+def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold) -> SafeCap:
+    """What the scores look like over length, how much of it the tests show, and why the cap ends where it does."""
+    shape = shape_of(sequence.results, threshold)
+    evidence = None if shape is None else evidence_of(sequence, threshold, shape)
+    reason = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
+    return replace(
+        cap,
+        shape=None if shape is None else shape.name,
+        shape_step=None if shape is None else shape.step,
+        dip_tokens=None if shape is None else shape.dip,
+        evidence=evidence,
+        settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
+        verdict=verdict_of(sequence, shape, evidence),
+        reason=reason,
     )
 
 

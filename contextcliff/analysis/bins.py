@@ -37,6 +37,8 @@ class Group:
 
     asked_tokens: int
     samples: tuple[ScoredSample, ...]
+    natural_lengths: bool = False
+    """Whether its prompts have lengths of their own, as documents have."""
 
 
 def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) -> tuple[Group, ...]:
@@ -53,7 +55,11 @@ def _by_draw(scored: tuple[ScoredSample, ...]) -> tuple[Group, ...]:
     by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
     for item in scored:
         by_bin[item.sample.bin or 0].append(item)
-    return tuple(Group(asked_tokens=median_tokens(by_bin[k]), samples=tuple(by_bin[k])) for k in sorted(by_bin))
+    return tuple(_natural(by_bin[k]) for k in sorted(by_bin))
+
+
+def _natural(samples: Sequence[ScoredSample]) -> Group:
+    return Group(asked_tokens=median_tokens(samples), samples=tuple(samples), natural_lengths=True)
 
 
 def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
@@ -69,7 +75,7 @@ def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ..
         by_length[item.measured_tokens].append(item)
     classes = quantile_classes([item.measured_tokens for item in scored], bins)
     groups = [[item for length in lengths for item in by_length[length]] for lengths in classes]
-    return tuple(Group(asked_tokens=median_tokens(group), samples=tuple(group)) for group in groups)
+    return tuple(_natural(group) for group in groups)
 
 
 def median_tokens(samples: Iterable[ScoredSample]) -> int:
@@ -121,6 +127,7 @@ def _length_result(group: Group, *, binary: bool, confidence: float) -> LengthRe
         within_item_variance=None if changes is None else changes.variance,
         latency_ms_std=standard_deviation([s.generation.latency_ms for s in group.samples if s.generation is not None]),
         bimodality=bimodality(scores),
+        natural_lengths=group.natural_lengths,
     )
     result = LengthResult(bin=summary, items=items, binary=binary)
     return _with_bounds(result, confidence) if scores else result

@@ -103,7 +103,7 @@ def every_depth(study: Study) -> EveryDepth | None:
     beyond = 0 if study.threshold is None else _baseline_lengths(study)
     if sequence.cap_tokens is None:
         return EveryDepth(tokens=None, reason=None, lengths=lengths)
-    tokens = study.results[cleared - 1].bin.max_tokens if cleared > beyond else None
+    tokens = study.results[cleared - 1].bin.clears_up_to if cleared > beyond else None
     reason = _reason(study.results[cleared], lengths[cleared], study) if cleared < sequence.cleared else None
     return EveryDepth(tokens=tokens, reason=reason, lengths=lengths)
 

@@ -86,9 +86,7 @@ def facet_rows(
                     mean=mean_of(evidence.scores),
                     ci_low=low,
                     ci_high=high,
-                    cap_tokens=None
-                    if is_searched
-                    else fixed_sequence_test(results, facet_threshold, confidence).cap_tokens,
+                    cap_tokens=None if is_searched else fixed_sequence_test(results, facet_threshold).cap_tokens,
                 )
             )
     return tuple(rows)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.fact import Fact
@@ -13,9 +14,10 @@ from contextcliff.records.fact import Fact
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideRow:
-    """What to do at one length: `safe` (score over 0.9), `caution` (0.5 to 0.9) or `danger` (under 0.5).
+    """What to do at one length: `safe`, `caution` or `danger`.
 
-    `sure` is whether the whole interval lies in that range.
+    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe`, that
+    it is below the threshold elsewhere.
     """
 
     asked_tokens: int
@@ -25,6 +27,9 @@ class GuideRow:
     ci_high: float
     level: str
     sure: bool
+    max_tokens: int | None = None
+    """The prompt that the level is said of: the longest, of natural lengths the shortest where it is cleared and else
+    the median; None in older reports."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,8 +52,8 @@ ROTATE_BELOW = 2_000
 class RangeAdvice(Fact):
     """Neighbouring lengths of one `level` (`safe`, `caution` or `danger`), from the shortest to the longest.
 
-    Lengths are median measured prompts, `means` the lowest and highest mean score; at the lengths in `unsure` the
-    interval reaches into another level.
+    Lengths are longest measured prompts, as the cap is, `means` the lowest and highest mean score. What is said of the
+    lengths in `unsure` is not shown by the tests of the cap.
     """
 
     level: str
@@ -76,25 +81,27 @@ class Rotate(Fact):
     below: int
 
 
-def operating_guide(results: Sequence[LengthResult], half_life: HalfLife) -> Guide:
+def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
     """A row for each length with scores, and advice for the ranges that were tested.
 
-    `safe` is a mean score above 0.9, `danger` one below 0.5, `caution` what is between, both ends included. These are
-    rules of thumb about means: the safe cap is the claim that was tested. Nothing is said of lengths between two
-    tested ones of different advice, nor beyond the longest.
+    Up to the safe cap a length is `safe`. Beyond it the mean score decides: `safe` is one above 0.9 at a length that is
+    not shown to be below the threshold, `danger` one below 0.5, `caution` what is between. These limits are rules of
+    thumb. Nothing is said of lengths between two tested ones of different advice, nor beyond the longest.
     """
-    rated = [(result, row) for result in results if (row := _row(result)) is not None]
-    return Guide(
-        rows=tuple(row for _, row in rated),
-        advice=(*_by_range(rated), *_by_half_life(half_life)),
-    )
+    cleared = 0 if sequence.is_withheld else sequence.cleared
+    rated = [
+        row
+        for place, result in enumerate(sequence.results)
+        if (row := _row(result, is_cleared=place < cleared, is_degraded=place in sequence.degraded)) is not None
+    ]
+    return Guide(rows=tuple(rated), advice=(*_by_range(rated), *_by_half_life(half_life)))
 
 
-def _row(result: LengthResult) -> GuideRow | None:
+def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideRow | None:
     length = result.bin
     if length.mean is None or length.ci_low is None or length.ci_high is None:
         return None
-    level = _rate(length.mean)
+    level = "safe" if is_cleared else _rate(length.mean, is_degraded=is_degraded)
     return GuideRow(
         asked_tokens=length.asked_tokens,
         n_samples=length.n_samples,
@@ -102,28 +109,34 @@ def _row(result: LengthResult) -> GuideRow | None:
         ci_low=length.ci_low,
         ci_high=length.ci_high,
         level=level,
-        sure=_rate(length.ci_low) == level == _rate(length.ci_high),
+        sure=is_cleared or is_degraded,
+        max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
     )
 
 
-def _rate(score: float) -> str:
-    if score > SAFE_ABOVE:
+def _rate(score: float, *, is_degraded: bool) -> str:
+    if score > SAFE_ABOVE and not is_degraded:
         return "safe"
     return "danger" if score < DANGER_BELOW else "caution"
 
 
-def _by_range(rated: Sequence[tuple[LengthResult, GuideRow]]) -> Iterator[RangeAdvice]:
+def _by_range(rated: Sequence[GuideRow]) -> Iterator[RangeAdvice]:
     """One for each run of neighbouring lengths with the same level."""
-    for level, run in itertools.groupby(rated, key=lambda pair: pair[1].level):
-        pairs = list(run)
-        means = [row.mean for _, row in pairs]
+    for level, run in itertools.groupby(rated, key=lambda row: row.level):
+        rows = list(run)
+        means = [row.mean for row in rows]
         yield RangeAdvice(
             level=level,
-            lengths=tuple(result.bin.median_tokens for result, _ in pairs),
+            lengths=tuple(map(tokens_of, rows)),
             means=(min(means), max(means)),
-            n_samples=sum(row.n_samples for _, row in pairs),
-            unsure=tuple(result.bin.median_tokens for result, row in pairs if not row.sure),
+            n_samples=sum(row.n_samples for row in rows),
+            unsure=tuple(tokens_of(row) for row in rows if not row.sure),
         )
+
+
+def tokens_of(row: GuideRow) -> int:
+    """The longest prompt of a row's length."""
+    return row.asked_tokens if row.max_tokens is None else row.max_tokens
 
 
 def _by_half_life(half_life: HalfLife) -> Iterator[Fact]:

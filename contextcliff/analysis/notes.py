@@ -11,11 +11,12 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import recovered_beyond
-from contextcliff.analysis.threshold import Threshold, is_degraded
+from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -37,6 +38,8 @@ from contextcliff.statistics.clusters import design_effect_of
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
+COVERS_LITTLE = 0.5
+"""Share of the window below which the longest document of a set leaves most of it unknown."""
 FEW_TEXTS = 8
 """Below so many shared texts the variance between them is hardly known."""
 
@@ -48,17 +51,19 @@ def notes_of(
     controls: Sequence[ControlLevel],
     cells: Sequence[DepthCell],
     *,
+    window: int,
     begins_anywhere: bool = False,
 ) -> tuple[Fact, ...]:
     """Everything that limits or qualifies the analysis, most important first.
 
-    `groups` are the samples of the test's lengths, in the same order. `begins_anywhere`: samples begin at sentences
-    all over their texts.
+    `groups` are the samples of the test's lengths, in the same order. `window` is the model's, in tokens.
+    `begins_anywhere`: samples begin at sentences all over their texts.
     """
     scored = [item for group in groups for item in group.samples]
     return (
         *_unscored(scored, sequence),
         *_not_monotone(sequence, threshold),
+        *_covers_little(sequence.results, window),
         *_uninformative(controls, cells),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
@@ -91,9 +96,15 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             stop_mean=stop.bin.mean,
             higher_tokens=higher.bin.median_tokens,
             higher_mean=higher.bin.mean,
-            may_be_chance=not is_degraded(stop, threshold),
+            may_be_chance=not threshold.is_shown_below(stop),
             quantity=threshold.described.quantity,
         )
+
+
+def _covers_little(results: Sequence[LengthResult], window: int) -> Iterator[CoversLittle]:
+    longest = max((result.bin.max_tokens for result in results), default=0)
+    if any(result.bin.natural_lengths for result in results) and longest < COVERS_LITTLE * window:
+        yield CoversLittle(longest_tokens=longest, window_tokens=window)
 
 
 def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Fact]:

@@ -24,7 +24,7 @@ _FAILURE_STEP = 0.1
 
 
 def absolute(bins: Sequence[Bin], threshold: float) -> int | None:
-    """Longest prompt before the first length whose mean is below `threshold`."""
+    """The length up to which the last one clears before the first whose mean is below `threshold`."""
     return _before_first(bins, lambda b: b.mean is None or b.mean < threshold)
 
 
@@ -43,7 +43,7 @@ def blueprint(bins: Sequence[Bin]) -> int | None:
 
     A length fails where its standard deviation is at least twice the baseline's (any spread at all, where
     the baseline has none), its mean is down by more than 30%, or its failures spike: more than twice
-    the baseline's rate and at least 10 points above it. Where none fails: the longest prompt. None where
+    the baseline's rate and at least 10 points above it. Where none fails: all of them. None where
     the shortest length has no score, or scores 0.
     """
     if not bins or not bins[0].mean:
@@ -51,7 +51,7 @@ def blueprint(bins: Sequence[Bin]) -> int | None:
     baseline = bins[0]
     failing = (b for b in bins[1:] if _fails_blueprint(b, baseline))
     first = next(failing, None)
-    return bins[-1].max_tokens if first is None else first.min_tokens
+    return bins[-1].clears_up_to if first is None else first.min_tokens
 
 
 def _fails_blueprint(length: Bin, baseline: Bin) -> bool:
@@ -82,5 +82,5 @@ def _before_first(bins: Sequence[Bin], fails: Callable[[Bin], bool]) -> int | No
     for length in bins:
         if fails(length):
             break
-        last = length.max_tokens
+        last = length.clears_up_to
     return last

@@ -67,7 +67,7 @@ class SearchThreshold:
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
         return self.is_shown_above(result)
 
-    def samples_to_show_above(self, result: LengthResult) -> int | None:  # noqa: ARG002 - a search knows none
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:  # noqa: ARG002 - a search knows none
         """None: the search itself asks for more."""
         return None
 

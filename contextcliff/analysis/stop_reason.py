@@ -8,6 +8,7 @@ import math
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
+from contextcliff.analysis.shape import Shape
 from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import (
     BaselineAlone,
@@ -33,28 +34,33 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
     Unshowable,
     ZeroBaseline,
 )
 from contextcliff.statistics import sample_size
+from contextcliff.statistics.descriptive import mean_of
 
 
-def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: float, confidence: float) -> CapReason:
+def cap_reason(
+    sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None, *, asked: float, confidence: float
+) -> CapReason:
     """Why the cap is where it is, with the figures. `sequence` has at least one length, `asked` is the configured
-    threshold."""
+    threshold; `shape` is that of the scores, None where nothing was scored."""
     if not any(result.scores for result in sequence.results):
         return NothingScored(planned=sum(result.bin.n_samples + result.bin.n_unscored for result in sequence.results))
     stop, baseline = sequence.stop, threshold.relative
+    first = sequence.results[0]
     if baseline is not None and not (sequence.is_open and sequence.cleared == 0):
         without_cap = _without_comparison(sequence, baseline)
         if without_cap is not None:
             return without_cap
     by_third = stop is not None and threshold.third_below(stop) is not None
-    if sequence.cleared == 0 and sequence.degraded and sequence.degraded[0] == 0 and not by_third:
+    if sequence.cleared == 0 and threshold.is_shown_below(first) and not by_third:
         return _below_from_the_start(sequence, threshold, confidence)
-    cause = _cause(sequence, threshold, asked, confidence)
+    cause = _cause(sequence, threshold, shape, asked, confidence)
     fall = sequence.results[sequence.degraded[0]] if sequence.degraded else None
     return Stop(
         threshold=threshold.described,
@@ -63,7 +69,16 @@ def cap_reason(sequence: FixedSequenceTest, threshold: Threshold, *, asked: floa
         at=None if stop is None else score_at(stop),
         cause=cause,
         fall=None if fall is None or fall is stop else score_at(fall),
+        cleared_to=_cleared_to(sequence),
     )
+
+
+def _cleared_to(sequence: FixedSequenceTest) -> int | None:
+    """The longest prompt of the last bin that cleared, where the cap is a shorter one of it."""
+    last = sequence.last_cleared
+    if last is None or sequence.cap_tokens is None or last.bin.max_tokens == sequence.cap_tokens:
+        return None
+    return last.bin.max_tokens
 
 
 def _without_comparison(sequence: FixedSequenceTest, baseline: RelativeThreshold) -> CapReason | None:
@@ -121,15 +136,20 @@ def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, con
     )
 
 
-def _cause(sequence: FixedSequenceTest, threshold: Threshold, asked: float, confidence: float) -> StopCause:
+def _cause(
+    sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None, asked: float, confidence: float
+) -> StopCause:
+    stop = sequence.stop
     if threshold.is_sequential:
         return _search_cause(sequence, threshold)
-    if sequence.stop is None:
+    if stop is None:
         return EndOfRange()
-    if sequence.verdict == "insufficient_evidence":
-        return _missing(sequence.stop, threshold, asked, confidence)
-    is_later = bool(sequence.degraded) and sequence.degraded[0] > sequence.cleared
-    return NeitherShown() if is_later else Degraded()
+    if threshold.is_shown_below(stop):
+        return Degraded()
+    if sequence.degraded and evidence_suffices(stop, threshold):
+        score = _planned_score(stop, threshold, shape)
+        return NeitherShown(needed=_needed_at(stop, threshold, score), planned_score=score)
+    return _missing(stop, threshold, shape, asked, confidence)
 
 
 def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCause:
@@ -147,7 +167,9 @@ def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCaus
     return GivenUp(asked=asked) if threshold.is_given_up(stop) else MostAsked(asked=asked)
 
 
-def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> StopCause:
+def _missing(
+    stop: LengthResult, threshold: Threshold, shape: Shape | None, asked: float, confidence: float
+) -> StopCause:
     """Why the data at `stop` settle nothing, and how many samples would."""
     fewest = sample_size.fewest_all_right(asked, confidence)
     if not stop.scores:
@@ -162,7 +184,7 @@ def _missing(stop: LengthResult, threshold: Threshold, asked: float, confidence:
             needed=_in_as_many_texts(stop, fewest_all_right(stop, threshold, fewest)),
             most=sample_size.MOST,
         )
-    return _unscored_that_decide(stop, threshold) or _too_few(stop, threshold, confidence)
+    return _unscored_that_decide(stop, threshold) or _too_few(stop, threshold, shape)
 
 
 def planned_at(result: LengthResult) -> SampleCount:
@@ -193,12 +215,16 @@ def fewest_all_right(stop: LengthResult, threshold: Threshold, independent: int)
     return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
 
 
-def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> UnscoredDecide | None:
+def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> UnscoredDecide | UnscoredCouldBeRight | None:
     """Which unscored samples stop the test here; None where they don't.
 
     They do where the scored ones alone would clear the threshold, and where they could not with these counted against.
+    Where the scored ones alone are below it, the unscored ones are what keeps that from being shown.
     """
     here = _unscored(stop)
+    score, mean = threshold.score, stop.bin.mean
+    if here is not None and score is not None and mean is not None and mean < score:
+        return UnscoredCouldBeRight(here=here) if mean_of(stop.if_unscored_right.scores) >= score else None
     if here is not None and not evidence_suffices(stop, threshold):
         return UnscoredDecide(here=here, at_baseline=None)
     if not threshold.is_shown_above_as_scored(stop):
@@ -212,28 +238,58 @@ def _unscored(result: LengthResult) -> Part | None:
     return Part(n=missing, total=missing + result.bin.n_samples) if missing else None
 
 
-def _too_few(stop: LengthResult, threshold: Threshold, confidence: float) -> StopCause:
+def _too_few(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> StopCause:
     mean, score, n = stop.bin.mean, threshold.score, len(stop.scores)
     if mean is None or score is None:
         return Unsettled()
+    planned_score = _planned_score(stop, threshold, shape)
+    needed = _needed_at(stop, threshold, planned_score)
     if mean > score:
         return TooFewToClear(
             scored=n,
             unit=stop.noun,
             at_both_lengths=threshold.relative is not None,
-            needed=_in_as_many_texts(stop, threshold.samples_to_show_above(stop)),
+            needed=needed,
             most=sample_size.MOST,
+            planned_score=planned_score,
         )
-    rate = sample_size.cautious_rate(stop.scores, score)
-    independent = sample_size.to_show_below(rate, score, confidence)
-    needed = stop.evidence.samples_worth(independent, 0.5 * (1.0 + confidence), most=sample_size.MOST)
     return TooFewToReject(
         scored=n,
         unit=stop.noun,
         is_at_threshold=math.isclose(mean, score),
-        needed=_in_as_many_texts(stop, needed),
+        needed=needed,
         most=sample_size.MOST,
+        at_both_lengths=threshold.relative is not None,
+        planned_score=planned_score,
     )
+
+
+def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
+    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
+
+    None where nothing stopped it or the length is shown to be below, where nothing was scored there or unscored samples
+    decide, and where no practical number would do.
+    """
+    stop = sequence.stop
+    if stop is None or threshold.is_shown_below(stop) or _unscored_that_decide(stop, threshold) is not None:
+        return None
+    needed = _needed_at(stop, threshold, _planned_score(stop, threshold, shape))
+    return None if needed is None else needed.n
+
+
+def _planned_score(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> float | None:
+    """The true score that further samples at the stop are planned for: that of the curve over all lengths.
+
+    It is moved a little toward a half, as the curve is an estimate. None where there is no threshold to compare with.
+    """
+    fitted = None if shape is None else shape.at(stop.bin.median_tokens)
+    if shape is None or fitted is None or threshold.score is None:
+        return None
+    return sample_size.cautious_mean(fitted, shape.n, threshold.score)
+
+
+def _needed_at(stop: LengthResult, threshold: Threshold, score: float | None) -> SampleCount | None:
+    return None if score is None else _in_as_many_texts(stop, threshold.samples_to_settle(stop, score))
 
 
 def recovered_beyond(sequence: FixedSequenceTest, threshold: Threshold) -> LengthResult | None:

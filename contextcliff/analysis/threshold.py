@@ -64,20 +64,13 @@ class Threshold(Protocol):
         """Whether this length would be shown above the threshold if no sample were unscored."""
         ...
 
-    def samples_to_show_above(self, result: LengthResult) -> int | None:
-        """Samples with which a score like the observed one is shown above the threshold with 80% power.
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
+        """Samples with which a true score of `score` is shown on its side of the threshold with 80% power.
 
         Where samples share texts, in texts of as many samples as now and as different. None where no practical number
         is enough.
         """
         ...
-
-
-def is_degraded(result: LengthResult, threshold: Threshold) -> bool:
-    """Whether the whole of the interval that is shown lies below the threshold; in a search, whether that was shown."""
-    if threshold.is_sequential:
-        return threshold.is_shown_below(result)
-    return result.bin.ci_high is not None and threshold.score is not None and result.bin.ci_high < threshold.score
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,10 +114,10 @@ class AbsoluteThreshold:
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
         return self.could_be_shown_above(result, result.evidence)
 
-    def samples_to_show_above(self, result: LengthResult) -> int | None:
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
         has_spread = not (result.binary or result.clusters)
-        return observed_sample_size.to_show_above_as_observed(
-            result.evidence, self.threshold, self.confidence, has_spread=has_spread
+        return observed_sample_size.to_settle_against(
+            result.evidence, score, self.threshold, self.confidence, has_spread=has_spread
         )
 
 
@@ -215,12 +208,13 @@ class RelativeThreshold:
             return self._is_baseline(evidence.scores, of=result)
         return self._exceeds(evidence)
 
-    def samples_to_show_above(self, result: LengthResult) -> int | None:
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
         """The same number at the baseline, whose score is an estimate too."""
         has_spread = not (result.binary or result.clusters or self.baseline.clusters)
-        return observed_sample_size.to_show_above_share_as_observed(
+        return observed_sample_size.to_settle_against_share(
             result.evidence,
             self.baseline.evidence,
+            score,
             self.share,
             self.confidence,
             has_spread=has_spread,

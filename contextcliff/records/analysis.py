@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from contextcliff.records.cap_reason import CapReason, Quantity
 from contextcliff.records.fact import Fact
 
 T = TypeVar("T")
+
+ShapeName = Literal["flat", "slope", "cliff", "below", "rising"]
+EvidenceName = Literal["settled", "unsettled"]
+VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +55,22 @@ class Bin:
     latency_ms_std: float | None = None
     n_clusters: int | None = None
     """Haystacks or contexts that its samples share, where several share one; the bounds allow for it."""
+    natural_lengths: bool = False
+    """Whether its prompts have lengths of their own, as documents have, and not one that was asked for."""
+
+    @property
+    def clears_up_to(self) -> int:
+        """The length in tokens that clears where this bin does, if the score does not rise with length.
+
+        The longest prompt of a length that was asked for. Of natural lengths the shortest: their mean may clear by the
+        shorter prompts alone.
+        """
+        return self.min_tokens if self.natural_lengths else self.max_tokens
+
+    @property
+    def below_from(self) -> int:
+        """The length from which on the score is below where this bin's mean is; of natural lengths the longest."""
+        return self.max_tokens if self.natural_lengths else self.min_tokens
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,14 +97,21 @@ class Zone:
     name: str
     min_tokens: int
     max_tokens: int
+    mean: float | None = None
+    """Mean score of its samples; None where no length in it was tested."""
+    fall: float | None = None
+    """How far that is below the baseline's mean, as a share of it; without a baseline below the first zone's.
+
+    Negative where the mean is higher; None of that first zone itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SafeCap:
     """The answer: the longest tested length up to which every tested length clears the threshold.
 
-    `verdict` is `cliff`, `slope`, `flat` or `insufficient_evidence`; `censored` means that no fall
-    was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the threshold:
+    `shape` says how the scores run over length, and `evidence` whether the test shows that; both are None where nothing
+    was scored. `verdict` is what both come to: `cliff`, `slope`, `flat` or `insufficient_evidence`. `censored` means
+    that no fall was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the threshold:
     at or above the cap, and below the shortest length shown to be under the threshold (None where
     no length was).
     """
@@ -107,6 +134,18 @@ class SafeCap:
     quantity: Quantity = "score"
     """What was tested: the `score` of each sample, or whether each round of writing is `healthy`. Of the latter are
     threshold, crossing, verdict and reason; the bins' means are scores all the same."""
+    shape: ShapeName | None = None
+    """By likelihood. `flat`: no change, at the threshold or above. `cliff`: a fall through the threshold in one step
+    between neighbouring lengths. `slope`: another fall. `below`: under the threshold at every length. `rising`."""
+    shape_step: tuple[int, int] | None = None
+    """Of a cliff the two lengths (median prompts) between which it falls."""
+    dip_tokens: int | None = None
+    """A length that is lower than all others, which do not change."""
+    evidence: EvidenceName | None = None
+    settling_samples: int | None = None
+    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
+
+    None where it is settled, where more samples would not settle it, and in a search."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -80,7 +80,13 @@ class Degraded(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeitherShown(Fact):
-    """Enough samples, and still neither above nor below; a longer length is below."""
+    """Enough samples, and still neither above nor below; a longer length is below.
+
+    `needed` scored samples would show which with 80% power; None where no practical number would.
+    """
+
+    needed: SampleCount | None = None
+    planned_score: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,11 +151,19 @@ class UnscoredDecide(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UnscoredCouldBeRight(Fact):
+    """The scored samples alone are below the threshold, and would not be with the unscored ones right."""
+
+    here: Part
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TooFewToClear(Fact):
     """The score is above the threshold, and the samples are too few to show that.
 
     `needed` scored samples (at each of the two lengths, where a baseline is one of them) settle it with 80% power;
-    None where it would take more than `most`.
+    None where it would take more than `most`. They are planned for `planned_score`, which the curve over all lengths
+    gives at this one: the score that stopped the test came out low also by chance.
     """
 
     scored: int
@@ -157,17 +171,23 @@ class TooFewToClear(Fact):
     at_both_lengths: bool
     needed: SampleCount | None
     most: int
+    planned_score: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TooFewToReject(Fact):
-    """The score is at or below the threshold, and the samples are too few to show that it is below."""
+    """The score is at or below the threshold, and the samples are too few to show that it is below.
+
+    `needed`, `most` and `planned_score` as above.
+    """
 
     scored: int
     unit: Unit
     is_at_threshold: bool
     needed: SampleCount | None
     most: int
+    at_both_lengths: bool = False
+    planned_score: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,6 +206,7 @@ StopCause = (
     | Unshowable
     | TooFewPlanned
     | UnscoredDecide
+    | UnscoredCouldBeRight
     | TooFewToClear
     | TooFewToReject
     | Unsettled
@@ -206,6 +227,8 @@ class Stop(Fact):
     at: ScoreAt | None
     cause: StopCause
     fall: ScoreAt | None = None
+    cleared_to: int | None = None
+    """Longest prompt of the last bin that cleared, where prompts have natural lengths and the cap is its shortest."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

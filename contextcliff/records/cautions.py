@@ -75,6 +75,14 @@ class AllOverOneText(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CoversLittle(Fact):
+    """The longest prompt of a set of documents is far from the end of the window: nothing is known beyond it."""
+
+    longest_tokens: int
+    window_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StoppedWhenDecided(Fact):
     """A search stopped at each length as soon as it was decided, which figures beside its decisions don't allow for."""
 

@@ -38,10 +38,8 @@ LAW_TITLES: Mapping[str, str] = {
     "relative_70": "share of a baseline of 0.70",
     "relative_50": "share of a baseline of 0.50",
     "relative_cliff": "cliff from a baseline of 0.95",
-    "natural_slope": "documents, slope, cap as reported",
-    "natural_slope_shortest": "documents, slope, cap: shortest of bin",
-    "natural_cliff": "documents, cliff, cap as reported",
-    "natural_cliff_shortest": "documents, cliff, cap: shortest of bin",
+    "natural_slope": "documents, slope",
+    "natural_cliff": "documents, cliff",
 }
 """One short line a law."""
 
@@ -64,7 +62,7 @@ NOTES: tuple[str, ...] = (
     "texts: five samples share a text, flat at the threshold; with the texts as the evidence, as task.haystacks=N "
     "counts them, and (ignored) with every sample as evidence of its own",
     "documents: a question on each of documents of any length, in ten bins, against a share of the first bin's score; "
-    "the crossing lies late in a bin, where it is least favourable. The cap that is reported is the longest prompt of "
-    "the last bin that cleared, and the bound does not hold for it; it does for the shortest prompt of that bin",
+    "the crossing lies late in a bin, where it is least favourable: the mean of that bin clears though its longest "
+    "documents don't. The cap is the shortest prompt of the last bin that cleared",
     "a relative threshold has a cap only where a length beyond the baseline has cleared it",
 )

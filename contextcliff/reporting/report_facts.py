@@ -36,10 +36,18 @@ class Headline(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VerdictName(Fact):
-    """`cliff`, `slope`, `flat` or `insufficient_evidence`."""
+class ShapeInWords(Fact):
+    """How the scores run over so many lengths that have some, with what that means; the cap must have a shape."""
 
-    verdict: str
+    cap: SafeCap
+    n_lengths: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceInWords(Fact):
+    """Whether the tests show that, and how many more samples would; the cap must have a shape."""
+
+    cap: SafeCap
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,11 +71,28 @@ class HealthyRound(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Crossing(Fact):
-    """Where the score falls through the threshold: at or above `low` tokens, below `high`. One of them may be None."""
+    """Where the score falls through the threshold: at or above `low` tokens, below `high`.
+
+    `low` is None where no length clears it.
+    """
 
     low: int | None
-    high: int | None
+    high: int
     quantity: Quantity = "score"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoCrossingShown(Fact):
+    """No length is shown to be below the threshold; what is up to `low` tokens clears it."""
+
+    low: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ZoneNames(Fact):
+    """What the three zones are, at this confidence."""
+
+    confidence: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +105,7 @@ class ZoneRange(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideRange(Fact):
-    """Neighbouring lengths (as asked) of one level of the guide; at `n_sure` of `n_lengths` it is sure."""
+    """Neighbouring lengths of one level of the guide, by the longest prompt; at `n_sure` of `n_lengths` it is sure."""
 
     mark: str
     level: str

@@ -22,7 +22,14 @@ from scipy import stats
 from contextcliff.statistics import melding
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.sample_size import MOST, POWER, cautious_rate, to_show_above, to_show_above_share
+from contextcliff.statistics.sample_size import (
+    MOST,
+    POWER,
+    to_show_above,
+    to_show_above_share,
+    to_show_below,
+    to_show_below_share,
+)
 
 _FEWEST = 2
 _PARTS = 12
@@ -40,21 +47,24 @@ def scores_to_settle(
     *,
     most: int,
     least: int = _FEWEST,
+    below: bool = False,
 ) -> int | None:
     """Fewest scores, `least` to `most`, at each of two lengths that show `here` above `share` × `baseline`.
 
-    With 80% power. `here` and `baseline` are the observed scores, ascending.
+    With 80% power; `below`: that show it below. `here` and `baseline` are the observed scores, ascending.
     """
     if min(len(here), len(baseline)) < 2:
         return None
-    if math.fsum(here) / len(here) <= share * math.fsum(baseline) / len(baseline):
+    gap = math.fsum(here) / len(here) - share * math.fsum(baseline) / len(baseline)
+    if (gap >= 0.0) if below else (gap <= 0.0):
         return None
     there, base = _parts(here), _parts(baseline)
 
     def suffice(n: int) -> bool:
         scores, base_scores = _spread_over(there, n), _spread_over(base, n)
-        further = float(stats.norm.ppf(POWER)) * _share_of_melded_deviation(scores, base_scores, share)
-        p = melding.p_at_most_share(scores, base_scores, share, binary=False)
+        further = float(stats.norm.ppf(POWER)) * _share_of_melded_deviation(scores, base_scores, share, below=below)
+        p_value = melding.p_at_least_share if below else melding.p_at_most_share
+        p = p_value(scores, base_scores, share, binary=False)
         return p <= stats.norm.sf(stats.norm.ppf(confidence) + further)
 
     if suffice(least):
@@ -64,14 +74,17 @@ def scores_to_settle(
     return None if at == len(counts) else counts[at]
 
 
-def _share_of_melded_deviation(scores: tuple[float, ...], baseline: tuple[float, ...], share: float) -> float:
+def _share_of_melded_deviation(
+    scores: tuple[float, ...], baseline: tuple[float, ...], share: float, *, below: bool
+) -> float:
     """Standard deviation of the difference from run to run, as a share of the one that melding allows for; below 1.
 
     Melding draws means under random weights, whose variance is that of the n + 1 values over n + 2.
     """
     n = len(scores)
     runs = float(np.var(scores) + share**2 * np.var(baseline)) / n
-    melded = float(np.var((0.0, *scores)) + share**2 * np.var((*baseline, 1.0))) / (n + 2)
+    added, added_to_base = (1.0, 0.0) if below else (0.0, 1.0)
+    melded = float(np.var((added, *scores)) + share**2 * np.var((*baseline, added_to_base))) / (n + 2)
     return math.sqrt(runs / melded)
 
 
@@ -102,33 +115,56 @@ def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
     return tuple(float(part) for part in np.clip(np.round(parts, 10), 0.0, 1.0))
 
 
-def to_show_above_as_observed(
-    evidence: Evidence, threshold: float, confidence: float, *, has_spread: bool
+def to_settle_against(
+    evidence: Evidence, score: float, threshold: float, confidence: float, *, has_spread: bool
 ) -> int | None:
-    """Samples with which a score like the observed one is shown above `threshold` with 80% power; None above `MOST`.
+    """Samples with which a true score of `score` is shown on its side of `threshold` with 80% power.
 
-    `has_spread`: the scores are fractions, and independent.
+    None above `MOST`, or for the threshold itself. The samples share texts as those of `evidence` do. `has_spread`:
+    the scores are fractions, and independent, and vary as these do.
     """
+    below = score < threshold
     if has_spread and len(evidence.scores) >= 2:
-        # A baseline that is known to be 1 makes the share a fixed threshold.
-        return scores_to_settle(evidence.scores, (1.0, 1.0), threshold, confidence, most=MOST)
-    needed = to_show_above(cautious_rate(evidence.scores, threshold), threshold, confidence)
+        moved = _moved(evidence.scores, score)
+        # The share of a baseline that is known to be 1 is a fixed threshold.
+        scores, limit = (_mirrored(moved), 1.0 - threshold) if below else (moved, threshold)
+        return scores_to_settle(scores, (1.0, 1.0), limit, confidence, most=MOST)
+    needed = (to_show_below if below else to_show_above)(score, threshold, confidence)
     return evidence.samples_worth(needed, confidence, most=MOST)
 
 
-def to_show_above_share_as_observed(
-    evidence: Evidence, baseline: Evidence, share: float, confidence: float, *, has_spread: bool, least: int
+def to_settle_against_share(
+    evidence: Evidence,
+    baseline: Evidence,
+    score: float,
+    share: float,
+    confidence: float,
+    *,
+    has_spread: bool,
+    least: int,
 ) -> int | None:
-    """Samples at each of two lengths with which a score like the observed one is shown above `share` × the baseline's.
+    """The same against `share` × the baseline's score, with as many samples at the baseline.
 
-    With 80% power; None above `MOST`, or without a score at the baseline. More samples at one length alone would leave
-    the error of the other. `has_spread`: the scores of both are fractions, and independent. `least` is the smallest
-    size that makes a baseline.
+    More samples at one length alone would leave the error of the other. None also without a score at the baseline.
+    `least` is the smallest size that makes a baseline.
     """
     if not baseline.scores:
         return None
-    if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
-        return scores_to_settle(evidence.scores, baseline.scores, share, confidence, most=MOST, least=least)
     mean = mean_of(baseline.scores)
-    needed = to_show_above_share(cautious_rate(evidence.scores, share * mean), mean, share, confidence)
+    below = score < share * mean
+    if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
+        moved = _moved(evidence.scores, score)
+        return scores_to_settle(moved, baseline.scores, share, confidence, most=MOST, least=least, below=below)
+    needed = (to_show_below_share if below else to_show_above_share)(score, mean, share, confidence)
     return evidence.samples_worth(needed, confidence, most=MOST)
+
+
+def _moved(scores: tuple[float, ...], mean: float) -> tuple[float, ...]:
+    """The scores with another mean, or one near it where they would leave 0 to 1; rounded, so that equal ones stay
+    equal."""
+    by = mean - mean_of(scores)
+    return tuple(round(min(1.0, max(0.0, score + by)), 10) for score in scores)
+
+
+def _mirrored(scores: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(1.0 - score, 10) for score in reversed(scores))

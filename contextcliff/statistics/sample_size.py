@@ -46,9 +46,12 @@ def cautious_rate(scores: tuple[float, ...], threshold: float) -> float:
 
     The observed mean itself where the moved one would lie on the other side of the threshold.
     """
-    total, n = math.fsum(scores), len(scores)
-    shrunk = (total + 1.0) / (n + 2.0)
-    mean = total / n
+    return cautious_mean(math.fsum(scores) / len(scores), len(scores), threshold)
+
+
+def cautious_mean(mean: float, n: float, threshold: float) -> float:
+    """The same of a `mean` that `n` samples are worth."""
+    shrunk = (mean * n + 1.0) / (n + 2.0)
     return mean if (shrunk > threshold) != (mean > threshold) else shrunk
 
 
@@ -68,19 +71,13 @@ def to_show_above(rate: float, threshold: float, confidence: float) -> int | Non
     return None
 
 
-@lru_cache(maxsize=1024)
 def to_show_below(rate: float, threshold: float, confidence: float) -> int | None:
-    """Fewest samples with which a true score of `rate` has its Wilson interval below `threshold` with 80% power."""
-    if rate >= threshold:
-        return None
-    z = stats.norm.ppf(0.5 * (1.0 + confidence))
-    for n in _ranges():
-        # Wilson's upper end is below the threshold where the score test of the threshold rejects.
-        limit = n * threshold - z * np.sqrt(n * threshold * (1.0 - threshold))
-        enough = np.flatnonzero(stats.binom.cdf(np.ceil(limit) - 1.0, n, rate) >= POWER)
-        if enough.size:
-            return int(n[enough[0]])
-    return None
+    """Fewest samples with which a true score of `rate` is shown below `threshold` with 80% power; None above `MOST`.
+
+    By the exact one-sided test, which shows that the share of wrong answers is above 1 − `threshold`. None also for a
+    threshold of 1, which a single wrong answer is below.
+    """
+    return None if threshold >= 1.0 else to_show_above(1.0 - rate, 1.0 - threshold, confidence)
 
 
 def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -96,12 +93,23 @@ def to_show_above_share(rate: float, baseline: float, share: float, confidence: 
     baseline takes. None above `MOST`, or where `rate` is not above.
     """
     alone = to_show_above(rate, share * baseline, confidence)
-    if alone is None:
-        return None
+    return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
+
+
+def _with_baseline(alone: int, rate: float, baseline: float, share: float, confidence: float) -> int | None:
     z = float(stats.norm.ppf(confidence) + stats.norm.ppf(POWER))
     gap = rate - share * baseline
     n = alone + math.ceil(z**2 * share**2 * baseline * (1.0 - baseline) / gap**2)
     return n if n <= MOST else None
+
+
+def to_show_below_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
+    """Samples at each of the two lengths with which `rate` is shown below `share` × `baseline` with 80% power.
+
+    As `to_show_above_share`. None above `MOST`, or where `rate` is not below.
+    """
+    alone = to_show_below(rate, share * baseline, confidence)
+    return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
 
 
 _MOST_VALUES = 1_000

@@ -9,7 +9,7 @@ from contextcliff.analysis.items import Item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import Bin
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.intervals import is_binary, shown_interval
+from contextcliff.statistics.intervals import is_binary, lower_bound, shown_interval
 
 
 def counted(results: Mapping[int, tuple[int, int]]) -> list[LengthResult]:
@@ -36,7 +36,7 @@ def _level(length: int, scores: tuple[float, ...]) -> LengthResult:
         mean=mean_of(scores) if scores else None,
         ci_low=low,
         ci_high=high,
-        tested_low=None,
+        tested_low=lower_bound(scores, 0.95) if scores else None,
         std=None,
         failure_rate=None,
         failures={},

@@ -1,22 +1,34 @@
 """The operating guide: what each length is rated, and the advice by facts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequence_test
 from contextcliff.analysis.guide import Guide, RangeAdvice, Retrieve, Rotate, operating_guide
 from contextcliff.analysis.half_life import HalfLife, HalfLifeFits
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.records.fact import Said
+from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import analysed, curve, finding, scored_sample
 from tests.analysis.made_levels import counted, scoring
+from tests.analysis.searched_samples import analysed_search, plan_of, searched
 
 NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=Said(text="none"))
 
 
-def guide(results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_LIFE) -> Guide:
-    return operating_guide(counted(results), half_life)
+def guide(
+    results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_LIFE, *, threshold: float = 0.8
+) -> Guide:
+    return operating_guide(sequence(counted(results), threshold=threshold), half_life)
+
+
+def sequence(results: Sequence[LengthResult], *, threshold: float = 0.8) -> FixedSequenceTest:
+    return fixed_sequence_test(results, AbsoluteThreshold(threshold=threshold, confidence=0.95))
 
 
 def halving(tokens: int, *, censored: bool = False) -> HalfLife:
@@ -29,19 +41,43 @@ def halving(tokens: int, *, censored: bool = False) -> HalfLife:
     ("right", "rated"),
     [(100, "safe"), (91, "safe"), (90, "caution"), (50, "caution"), (49, "danger"), (0, "danger")],
 )
-def test_over_090_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
-    (row,) = guide({500: (right, 100)}).rows
+def test_beyond_the_cap_over_090_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
+    *_, row = guide({500: (80, 100), 1_000: (right, 100)}).rows
     assert row.level == rated
+
+
+def test_a_length_up_to_the_cap_is_safe_whatever_its_mean() -> None:
+    (row,) = guide({500: (65, 100)}, threshold=0.5).rows
+    assert (row.level, row.sure) == ("safe", True)
+
+
+def test_a_length_shown_to_be_below_the_threshold_is_not_safe_however_high_its_mean() -> None:
+    *_, row = guide({500: (1_000, 1_000), 1_000: (920, 1_000)}, threshold=0.95).rows
+    assert (row.level, row.sure) == ("caution", True)
 
 
 @pytest.mark.parametrize(
     ("right", "sure"),
-    [(100, True), (95, False), (80, True), (88, False), (52, False), (30, True), (45, False)],
+    [(100, True), (88, True), (83, False), (75, False), (70, True), (45, True), (0, True)],
 )
-def test_a_rating_is_sure_where_the_whole_interval_lies_in_its_range(right: int, sure: bool) -> None:
-    """Wilson, n = 100: 95 right give 0.888–0.978, 88 give 0.802–0.930, 80 give 0.711–0.867, 30 give 0.219–0.396."""
+def test_a_rating_is_sure_where_the_tests_of_the_cap_show_it(right: int, sure: bool) -> None:
     (row,) = guide({500: (right, 100)}).rows
     assert row.sure is sure
+
+
+def test_behind_a_length_that_does_not_clear_nothing_is_surely_safe() -> None:
+    found = guide({500: (83, 100), 1_000: (100, 100), 2_000: (5, 100)})
+    assert [(row.level, row.sure) for row in found.rows] == [("caution", False), ("safe", False), ("danger", True)]
+
+
+def test_a_search_is_as_sure_as_it_was_when_it_stopped() -> None:
+    """Twenty right of twenty end the test of a length, though their interval reaches down to 0.84."""
+    plan = plan_of(512, 1_024, 2_048, 4_096)
+    samples = searched(plan, lambda length, _: float(length < 4_096), AnalysisSettings())
+    analysis = analysed_search(plan, samples, finders=sections_with())
+    rows = finding(analysis, Guide).rows
+    assert [(row.level, row.sure) for row in rows] == [("safe", True)] * 3 + [("danger", True)]
+    assert rows[2].max_tokens == analysis.safe_cap.tokens == 2_048
 
 
 def test_a_row_has_the_figures_of_its_length() -> None:
@@ -53,7 +89,7 @@ def test_a_row_has_the_figures_of_its_length() -> None:
 def test_neighbouring_lengths_of_one_rating_are_one_piece_of_advice() -> None:
     found = guide({500: (100, 100), 1_000: (99, 100), 2_000: (95, 100), 4_000: (70, 100), 8_000: (10, 100)})
     assert found.advice == (
-        RangeAdvice(level="safe", lengths=(500, 1_000, 2_000), means=(0.95, 1.0), n_samples=300, unsure=(2_000,)),
+        RangeAdvice(level="safe", lengths=(500, 1_000, 2_000), means=(0.95, 1.0), n_samples=300, unsure=()),
         RangeAdvice(level="caution", lengths=(4_000,), means=(0.7, 0.7), n_samples=100, unsure=()),
         RangeAdvice(level="danger", lengths=(8_000,), means=(0.1, 0.1), n_samples=100, unsure=()),
     )
@@ -73,7 +109,7 @@ def test_a_rating_that_comes_back_has_advice_of_its_own() -> None:
 
 
 def test_several_doubtful_lengths_are_listed() -> None:
-    (advice,) = ranges(guide({500: (19, 20), 1_000: (19, 20), 2_000: (19, 20)}))
+    (advice,) = ranges(guide({500: (12, 13), 1_000: (12, 13), 2_000: (12, 13)}))
     assert advice.unsure == (500, 1_000, 2_000)
 
 
@@ -107,7 +143,7 @@ def test_a_half_life_beyond_the_longest_test_is_said_to_be() -> None:
 
 
 def test_a_length_without_scores_is_neither_rated_nor_advised_on() -> None:
-    assert operating_guide(scoring({500: []}), NO_HALF_LIFE) == Guide(rows=(), advice=())
+    assert operating_guide(sequence(scoring({500: []})), NO_HALF_LIFE) == Guide(rows=(), advice=())
     assert finding(analysed([]), Guide) == Guide(rows=(), advice=())
 
 

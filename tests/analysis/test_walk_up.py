@@ -68,10 +68,11 @@ def test_fourteen_of_fourteen_is_the_least_that_shows_80_percent(n: int, tokens:
     assert cap({500: (n, n)}).tokens == tokens
 
 
-@pytest.mark.parametrize(("longest", "verdict"), [(4, "slope"), (18, "flat")])
-def test_bad_from_the_start_is_a_slope_only_where_it_gets_worse(longest: int, verdict: str) -> None:
+@pytest.mark.parametrize("longest", [4, 18])
+def test_bad_from_the_start_is_below_and_never_flat(longest: int) -> None:
     found = cap({500: (20, 40), 1_000: (longest, 40)})
-    assert (found.verdict, found.tokens, found.censored, found.ci_high) == (verdict, None, False, 500)
+    assert (found.shape, found.evidence, found.verdict) == ("below", "settled", "insufficient_evidence")
+    assert (found.tokens, found.censored, found.ci_high) == (None, False, 500)
 
 
 def test_the_cap_is_the_longest_prompt_of_the_last_length_that_clears() -> None:

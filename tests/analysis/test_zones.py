@@ -3,6 +3,7 @@
 import itertools
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,24 @@ def test_bad_from_the_start_has_no_stable_zone() -> None:
 def test_a_relative_threshold_moves_the_degraded_zone() -> None:
     samples = curve({500: (50, 100), 1_000: (48, 100), 2_000: (5, 100)})
     assert zones(samples, relative=True, threshold=0.7)[-1] == ("degraded", 2_000, 2_000)
+
+
+def test_a_zone_has_the_mean_of_its_samples_and_its_fall_against_the_first() -> None:
+    found = analysed(curve({500: (40, 40), 1_000: (40, 40), 2_000: (8, 40), 4_000: (0, 40)})).zones
+    assert [(zone.mean, zone.fall) for zone in found] == [(1.0, None), (None, None), (0.1, 0.9)]
+
+
+def test_under_a_relative_threshold_a_zone_falls_against_the_baseline() -> None:
+    found = analysed(curve({500: (80, 100), 1_000: (88, 100), 2_000: (8, 100)}), relative=True).zones
+    assert [zone.mean for zone in found] == [pytest.approx(0.84), None, pytest.approx(0.08)]
+    assert [zone.fall for zone in found] == [pytest.approx(-0.05), None, pytest.approx(0.9)]
+
+
+def test_a_length_that_recovers_is_behind_no_degraded_zone() -> None:
+    assert zones(curve({500: (40, 40), 1_000: (5, 40), 2_000: (40, 40)})) == [
+        ("stable", 0, 500),
+        ("transition", 501, 2_000),
+    ]
 
 
 def test_no_samples_no_zones() -> None:

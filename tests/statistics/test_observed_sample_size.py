@@ -117,9 +117,11 @@ def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
-    return observed_sample_size.to_show_above_share_as_observed(
+    limit = 0.8 * math.fsum(baseline) / max(1, len(baseline))
+    return observed_sample_size.to_settle_against_share(
         Evidence(scores=tuple(sorted(here)), binary=not has_spread),
         Evidence(scores=tuple(sorted(baseline)), binary=not has_spread),
+        math.fsum(here) / len(here) if has_spread and len(here) > 1 else sample_size.cautious_rate(tuple(here), limit),
         0.8,
         0.95,
         has_spread=has_spread,
@@ -149,6 +151,26 @@ def test_right_and_wrong_answers_are_planned_by_their_mean() -> None:
 
 def test_a_single_fractional_score_has_no_spread_and_is_planned_by_its_mean() -> None:
     assert planned_as_observed((0.65,), BASELINE) == planned_by_mean((0.65,), BASELINE)
+
+
+def test_scores_that_collapsed_are_planned_with_their_own_spread_too() -> None:
+    """Right and wrong answers of this mean take some forty; scores that spread so little a handful."""
+    collapsed = (0.44, 0.46, 0.47)
+    evidence, baseline = (Evidence(scores=scores, binary=False) for scores in (collapsed, (0.93, 0.95, 0.96)))
+    share, against = 0.7, observed_sample_size.to_settle_against_share
+    planned = against(evidence, baseline, 0.457, share, 0.95, has_spread=True, least=2)
+    by_mean = against(evidence, baseline, 0.457, share, 0.95, has_spread=False, least=2)
+    assert planned is not None
+    assert by_mean is not None
+    assert planned <= 15
+    assert by_mean >= 2 * planned
+
+
+@pytest.mark.parametrize(("score", "below"), [(0.9, False), (0.5, True)])
+def test_a_planned_size_is_that_of_the_side_of_the_threshold(score: float, below: bool) -> None:
+    of = sample_size.to_show_below if below else sample_size.to_show_above
+    evidence = Evidence(scores=(0.0,) * 5 + (1.0,) * 15, binary=True)
+    assert observed_sample_size.to_settle_against(evidence, score, 0.8, 0.95, has_spread=False) == of(score, 0.8, 0.95)
 
 
 def test_without_a_baseline_nothing_is_planned() -> None:

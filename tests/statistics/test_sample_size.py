@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from contextcliff.statistics.intervals import clopper_pearson_low, wilson
+from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.sample_size import (
     cautious_rate,
     fewest_all_right,
@@ -19,7 +19,7 @@ def power_above(n: int, rate: float, threshold: float) -> float:
 
 
 def power_below(n: int, rate: float, threshold: float) -> float:
-    falling = [k for k in range(n + 1) if wilson(k, n, 0.95)[1] < threshold]
+    falling = [k for k in range(n + 1) if 1.0 - clopper_pearson_low(n - k, n, 0.95) < threshold]
     return float(sum(stats.binom.pmf(k, n, rate) for k in falling))
 
 

@@ -168,7 +168,7 @@ def test_fewer_rounds_never_give_a_higher_cap_on_average() -> None:
             }
             levels = scoring(drawn)
             bar = make_threshold(levels, threshold=0.7, relative=True, confidence=CONFIDENCE)
-            found.append(fixed_sequence_test(levels, bar, CONFIDENCE).cap_tokens or 0)
+            found.append(fixed_sequence_test(levels, bar).cap_tokens or 0)
         caps.append(float(np.mean(found)))
         assert sum(cap > 4_096 for cap in found) <= allowed(1.0 - CONFIDENCE, runs)
     # Five rounds make a baseline and no more, of ten some clear the next length, and of twenty all clear 4,096.

@@ -52,11 +52,8 @@ class Law:
     evidence: Evidence = "samples"
     shares_text: bool = False
     """Whether the samples of a block share a text, counted as such (`evidence`) or not."""
-    shortest_as_cap: bool = False
-    """Only `natural`: whether the cap is the shortest prompt of the last bin that cleared, in place of the longest."""
     is_valid: bool = True
-    """Whether the error is expected to be at most alpha. False where samples of a text are counted as independent, and
-    where the cap of a bin is its longest prompt."""
+    """Whether the error is expected to be at most alpha. False where samples of a text are counted as independent."""
 
     def is_error(self, cap: int) -> bool:
         """Whether a cap claims a length whose true score is not above the threshold."""
@@ -221,14 +218,6 @@ def _natural(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
         "cliff": CliffScore(high=base, low=LOW, threshold=threshold, crossing=crossing),
     }
     return tuple(
-        Law(
-            name=f"natural_{name}{'_shortest' if shortest else ''}",
-            true_score=fall,
-            draw=_RIGHT_OR_WRONG,
-            evidence="natural",
-            shortest_as_cap=shortest,
-            is_valid=shortest,
-        )
+        Law(name=f"natural_{name}", true_score=fall, draw=_RIGHT_OR_WRONG, evidence="natural")
         for name, fall in falls.items()
-        for shortest in (False, True)
     )

@@ -1,7 +1,6 @@
 """Many runs over documents of their own lengths at once: quantile bins, tested as a task of questions does.
 
-The first bin is the baseline. The cap of a run is a prompt of the last bin that cleared: the longest, as
-`FixedSequenceTest.cap_tokens` has it, or the shortest.
+The first bin is the baseline. The cap of a run is the shortest prompt of the last bin that cleared.
 """
 
 from __future__ import annotations
@@ -55,13 +54,12 @@ class SimulatedNatural:
             while first and cleared[run] < len(others) and self._is_above(others[cleared[run]], first):
                 cleared[run] += 1
             if cleared[run]:
-                a_bin = lengths[run, cleared[run]]
-                caps[run] = a_bin[0 if self.law.shortest_as_cap else -1]
+                caps[run] = lengths[run, cleared[run], 0]
         return Outcomes(
             caps=caps,
             tokens=lengths.sum(axis=(1, 2)),
             whole_range=cleared == BINS - 1,
-            longest=lengths[:, -1, 0 if self.law.shortest_as_cap else -1].astype(np.int64),
+            longest=lengths[:, -1, 0].astype(np.int64),
         )
 
     def _is_above(self, right: int, baseline: int) -> bool:

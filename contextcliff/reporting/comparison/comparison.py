@@ -142,9 +142,14 @@ def cap(run: ComparedRun) -> str:
     return "none" if tokens is None else f"{tokens:,}"
 
 
-def verdict(run: ComparedRun) -> str:
-    """What its analysis found, in a word or two."""
-    return f"by {run.tool}" if run.report is None else run.report.analysis.safe_cap.verdict.replace("_", " ")
+def shape(run: ComparedRun) -> str:
+    """How its scores run over length, and whether that is shown; of an older report its verdict."""
+    if run.report is None:
+        return f"by {run.tool}"
+    cap = run.report.analysis.safe_cap
+    if cap.shape is None:
+        return cap.verdict.replace("_", " ")
+    return cap.shape if cap.evidence == "settled" else f"{cap.shape}, {cap.evidence}"
 
 
 def score(run: ComparedRun) -> str:

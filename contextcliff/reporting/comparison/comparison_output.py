@@ -131,10 +131,8 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
 
 
 def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> str:
-    head = ("run", "safe cap", "verdict", "mean score", "lengths")
-    cells = [
-        (run.name, rows.cap(run), rows.verdict(run), rows.score(run), rows.lengths(run)) for run in comparison.runs
-    ]
+    head = ("run", "safe cap", "shape", "mean score", "lengths")
+    cells = [(run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs]
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
     parts = [f"# Comparison: {escape(comparison.name)}", table(head, cells, words=1)]
     if comparison.notes:
@@ -178,7 +176,7 @@ def _table(comparison: Comparison, *, console: Console) -> Table:
     """Numbers are never cut; a long name goes on in the next line."""
     columns = (
         ("cap", [rows.cap(run) for run in comparison.runs]),
-        ("verdict", [rows.verdict(run) for run in comparison.runs]),
+        ("shape", [rows.shape(run) for run in comparison.runs]),
         ("score", [rows.score(run) for run in comparison.runs]),
         ("lengths", [rows.lengths(run) for run in comparison.runs]),
     )
@@ -188,7 +186,7 @@ def _table(comparison: Comparison, *, console: Console) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("run", width=min(available, max(map(cell_len, (*names, "run")))), overflow="fold")
     for (name, _), width in zip(columns, widths, strict=True):
-        table.add_column(name, justify="left" if name == "verdict" else "right", no_wrap=True, width=width)
+        table.add_column(name, justify="left" if name == "shape" else "right", no_wrap=True, width=width)
     for place, name in enumerate(names):
         table.add_row(*(shown(text, console=console) for text in (name, *(cells[place] for _, cells in columns))))
     return table

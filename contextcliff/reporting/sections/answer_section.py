@@ -10,13 +10,16 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Line, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.report_facts import (
     Crossing,
+    EvidenceInWords,
     Headline,
     HealthyRound,
     NoCliffInRange,
+    NoCrossingShown,
+    ShapeInWords,
     StoppedEarly,
     ThresholdName,
     Tokens,
-    VerdictName,
+    ZoneNames,
     ZoneRange,
 )
 from contextcliff.reporting.section import Measurement, Section
@@ -53,7 +56,9 @@ class AnswerSection(Section[None]):
         yield Measurement(key="safe_cap_ci_high", value=cap.ci_high)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        return {"verdict": report.analysis.safe_cap.verdict}
+        cap = report.analysis.safe_cap
+        named = {"verdict": cap.verdict, "shape": cap.shape, "evidence": cap.evidence}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 def _stopped(report: Report) -> tuple[Text, ...]:
@@ -80,15 +85,20 @@ def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     """What stands under the headline."""
     cap = report.analysis.safe_cap
-    yield "Verdict", VerdictName(verdict=cap.verdict)
     if cap.quantity == "healthy":
         yield "Tested", HealthyRound()
+    if cap.shape is not None:
+        scored = sum(a_bin.mean is not None for a_bin in report.analysis.bins)
+        yield "Shape", ShapeInWords(cap=cap, n_lengths=scored)
+        yield "Evidence", EvidenceInWords(cap=cap)
     yield "Reason", cap.reason
     yield "Threshold", ThresholdName(cap=cap)
     if cap.censored:
         yield "Range", NoCliffInRange(longest=max((b.asked_tokens for b in report.analysis.bins), default=None))
-    if cap.ci_low is not None or cap.ci_high is not None:
+    if cap.ci_high is not None:
         yield "Crossing", Crossing(low=cap.ci_low, high=cap.ci_high, quantity=cap.quantity)
+    elif cap.ci_low is not None and not cap.censored:
+        yield "Crossing", NoCrossingShown(low=cap.ci_low)
 
 
 _MARKS = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}
@@ -118,8 +128,10 @@ class ZonesSection(Section[None]):
             Column(title="zone", cells=tuple(zone.name for zone in zones), words=True),
             Column(title="from tokens", cells=tuple(phrases.whole(zone.min_tokens) for zone in zones)),
             Column(title="to tokens", cells=tuple(phrases.whole(zone.max_tokens) for zone in zones)),
+            Column(title="mean score", cells=tuple(phrases.score(zone.mean) for zone in zones)),
+            Column(title="fall", cells=tuple(phrases.fall(zone.fall) or phrases.MISSING for zone in zones), words=True),
         )
-        return (Table(columns=columns),)
+        return (Text(text=ZoneNames(confidence=report.analysis.safe_cap.confidence)), Table(columns=columns))
 
 
 def _mark(zone: Zone) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from contextcliff.analysis.guide import Guide, operating_guide
+from contextcliff.analysis.guide import Guide, operating_guide, tokens_of
 from contextcliff.analysis.half_life import half_life_of
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
@@ -17,24 +17,27 @@ from contextcliff.reporting.section import Section
 _MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 _MOODS = {"safe": "good", "caution": "doubtful", "danger": "bad"}
 _SCALE = (
-    "A rule of thumb on mean scores: safe over 0.9, danger under 0.5, caution between. It is sure where the"
-    " whole interval lies in that range. The safe cap, not this guide, is the claim that was tested."
+    "Safe: the length clears the threshold of the safe cap, or, beyond the cap, has a mean score over 0.9. Danger: a "
+    "mean score under 0.5. Caution: between. It is sure where the tests of the safe cap show the length to clear the "
+    "threshold (safe) or to be below it (caution, danger); the rest is a rule of thumb."
 )
 
 
 class GuideSection(Section[Guide]):
-    """An operating guide by mean score, for tasks of recall."""
+    """An operating guide by the safe cap and the mean scores, for tasks of recall."""
 
     key = "guide"
     title = "Operating guide"
-    title_note = "by mean score; lengths as asked"
+    title_note = "safe as far as the cap; longest prompt of each length"
     record = Guide
 
     def compute(self, study: Study) -> Guide | None:
         # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
-        if study.facts.quantity != "score" or study.facts.relative_by_default or not study.facts.designed_lengths:
+        if study.sequence is None or study.facts.quantity != "score":
             return Guide(rows=(), advice=())
-        return operating_guide(study.results, half_life_of(study))
+        if study.facts.relative_by_default or not study.facts.designed_lengths:
+            return Guide(rows=(), advice=())
+        return operating_guide(study.sequence, half_life_of(study))
 
     def short(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
@@ -50,6 +53,7 @@ class GuideSection(Section[Guide]):
         columns = (
             Column(title="level", cells=tuple(f"{_mark(row.level)} {row.level}" for row in rows), words=True),
             Column(title="asked tokens", cells=tuple(phrases.whole(row.asked_tokens) for row in rows)),
+            Column(title="prompt tokens", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
             Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
             Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
             Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
@@ -69,8 +73,8 @@ def _lines(guide: Guide) -> Iterator[Line]:
         text = GuideRange(
             mark=_mark(level),
             level=level,
-            first=rows[0].asked_tokens,
-            last=rows[-1].asked_tokens,
+            first=tokens_of(rows[0]),
+            last=tokens_of(rows[-1]),
             n_lengths=len(rows),
             n_sure=sum(row.sure for row in rows),
         )

@@ -34,6 +34,7 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
     Unshowable,
@@ -70,6 +71,11 @@ def _stop(fact: Stop) -> str:
         shown = f"no tested length is shown to clear {threshold} at {confidence} confidence"
     else:
         shown = f"every tested length up to {fact.shown_up_to:,} tokens clears {threshold} at {confidence} confidence"
+    if fact.shown_up_to is not None and fact.cleared_to is not None:
+        shown += (
+            f" (the last bin that clears has prompts of {fact.shown_up_to:,} to {fact.cleared_to:,} tokens: its mean "
+            "vouches for the shortest)"
+        )
     if fact.fall is None:
         return f"{shown}; {_stopped_by(fact)}"
     fall = f"at {fact.fall.tokens:,} it is below, {_score(fact.fall, fact.confidence)}"
@@ -80,6 +86,8 @@ def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
     if at is None and isinstance(cause, NotDecided):
         return "the run ended before the next length was decided"
+    if at is None and fact.cleared_to is not None:
+        return f"no fall was found up to {fact.cleared_to:,}"
     if at is None:
         return "that is the longest one, and no fall was found"
     if isinstance(cause, NoneScored):
@@ -98,7 +106,8 @@ def _cause(fact: Stop) -> str:
         case Degraded():
             return "" if cause.third is None else f", and the {cause.third} third of the depths is below"
         case NeitherShown():
-            return ", shown neither to clear it nor to be below it"
+            which = "" if cause.needed is None else f" ({_would_show_which(cause.needed, cause.planned_score)})"
+            return f", shown neither to clear it nor to be below it{which}"
         case MostAsked():
             return (
                 f", shown neither to clear it nor to be below it by {counted(cause.asked)}, the most that may be asked "
@@ -123,14 +132,18 @@ def _cause(fact: Stop) -> str:
             return f", but {short}; {_needed(cause)}"
         case UnscoredDecide():
             return f", but {_unscored(cause)} {_threshold(fact.threshold)}"
+        case UnscoredCouldBeRight():
+            them = "that one" if cause.here.n == 1 else "those"
+            return (
+                f", below the threshold, but {_are_unscored(cause.here)}, and were {them} right it would not be below"
+            )
         case TooFewToClear():
-            where = "at each of the two lengths" if cause.at_both_lengths else "at that length"
             few = f"{amount(cause.scored, cause.unit)} {are(cause.scored)} too few to show it"
-            return f", above the threshold, but {few}; {_settled_by(cause, where)}"
+            return f", above the threshold, but {few}; {_settled_by(cause)}"
         case TooFewToReject():
             side, do = "at" if cause.is_at_threshold else "below", "does" if cause.scored == 1 else "do"
             few = f"{amount(cause.scored, cause.unit)} {do} not show that it is degraded"
-            return f", {side} the threshold, but {few}; {_settled_by(cause, 'at that length')}"
+            return f", {side} the threshold, but {few}; {_settled_by(cause)}"
         case _:
             assert_never(cause)
 
@@ -150,10 +163,21 @@ def _needed(cause: TooFewPlanned) -> str:
     return f"at least {counted(cause.needed, each=' a length')} are needed"
 
 
-def _settled_by(cause: TooFewToClear | TooFewToReject, where: str) -> str:
+def _settled_by(cause: TooFewToClear | TooFewToReject) -> str:
+    where = "at each of the two lengths" if cause.at_both_lengths else "at that length"
     if cause.needed is None:
         return f"so near it, not even {cause.most:,} scored {cause.unit} {where} are likely to settle it"
-    return f"a new run with about {counted(cause.needed, scored=True)} {where} is likely to settle it"
+    likely = f"a new run with about {counted(cause.needed, scored=True)} {where} is likely to settle it"
+    return f"{likely}{_if_it_is(cause.planned_score)}"
+
+
+def _would_show_which(needed: SampleCount, score: float | None) -> str:
+    return f"about {counted(needed, scored=True)} there are likely to show which{_if_it_is(score)}"
+
+
+def _if_it_is(score: float | None) -> str:
+    """The true score that samples are planned for."""
+    return "" if score is None else f", if the true score there is {score:.2f}, as all lengths together suggest"
 
 
 def _none_scored(n: int, unit: str) -> str:

@@ -11,6 +11,7 @@ from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, Posit
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -132,7 +133,7 @@ def _range_advice(fact: RangeAdvice) -> str:
     if len(fact.lengths) > 1:
         lengths = f"from {fact.lengths[0]:,} to {fact.lengths[-1]:,} tokens"
     unsure = [f"{tokens:,}" for tokens in fact.unsure]
-    doubt = f"; at {listed(unsure)} the interval reaches into another range" if unsure else ""
+    doubt = f"; at {listed(unsure)} the tests of the safe cap do not show it" if unsure else ""
     figures = f"mean score {span(*fact.means, '.2f')}, n = {fact.n_samples:,}"
     return f"{fact.level} {lengths} ({figures}): {_USE[fact.level]}{doubt}"
 
@@ -224,6 +225,14 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = fact.shared_by[:-1]
     at = portion(fact.n_lengths, fact.of_lengths, "lengths")
     return f"at {at} all samples share one {one}: the claim there is about that {one}"
+
+
+@say.register
+def _covers_little(fact: CoversLittle) -> str:
+    return (
+        f"the longest document takes {fact.longest_tokens:,} tokens, {fact.longest_tokens / fact.window_tokens:.0%} of "
+        f"the window of {fact.window_tokens:,}: nothing is known of longer ones"
+    )
 
 
 @say.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextcliff.models.model import dollars
+from contextcliff.records.analysis import Zone
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.progress import standing_line
@@ -11,6 +12,7 @@ from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
+    EvidenceInWords,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -19,6 +21,7 @@ from contextcliff.reporting.report_facts import (
     JudgeTook,
     NoCliffCanShow,
     NoCliffInRange,
+    NoCrossingShown,
     Overall,
     PatternInShort,
     PilotPrompts,
@@ -26,10 +29,11 @@ from contextcliff.reporting.report_facts import (
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
+    ShapeInWords,
     StoppedEarly,
     ThresholdName,
     Tokens,
-    VerdictName,
+    ZoneNames,
     ZoneRange,
 )
 from contextcliff.reporting.words.english_say import QUANTITIES, say
@@ -55,9 +59,43 @@ def _headline(fact: Headline) -> str:
     return f"{cap.tokens:,} tokens ({phrases.percent(cap.confidence)} confidence{share})"
 
 
+_SHAPES = {
+    "flat": "the score does not change with length, and is at the threshold or above",
+    "slope": "the score falls with length, over several steps or without reaching the threshold",
+    "cliff": "the score falls through the threshold in one step",
+    "below": "the score is under the threshold at every tested length",
+    "rising": "the score goes up with length",
+}
+
+
+_OF_ONE_LENGTH = {
+    "flat": "the score of the only tested length is at the threshold or above",
+    "below": "the score of the only tested length is under the threshold",
+}
+
+
 @say.register
-def _verdict(fact: VerdictName) -> str:
-    return fact.verdict.replace("_", " ")
+def _shape(fact: ShapeInWords) -> str:
+    shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
+    if fact.n_lengths == 1:
+        return f"{shape} - {_OF_ONE_LENGTH.get(shape, shape)}"
+    where = "" if step is None else f", between {step[0]:,} and {step[1]:,} tokens"
+    but = "" if dip is None else f", but for a dip at {dip:,} tokens"
+    return f"{shape} - {_SHAPES.get(shape, shape)}{where}{but} (the curve that fits best, no test)"
+
+
+@say.register
+def _evidence(fact: EvidenceInWords) -> str:
+    cap = fact.cap
+    if cap.evidence != "settled":
+        needed = cap.settling_samples
+        likely = "" if needed is None else f"; about {needed:,} samples at the length that stopped them are likely to"
+        return f"unsettled - the tests do not show this shape{likely}"
+    if cap.shape == "below":
+        return "settled - every tested length is shown to be below the threshold"
+    if cap.censored or cap.ci_high is None:
+        return "settled - every tested length is shown to clear the threshold"
+    return f"settled - the score is shown to be below the threshold from {cap.ci_high:,} tokens on"
 
 
 @say.register
@@ -89,17 +127,37 @@ def _no_cliff_in_range(fact: NoCliffInRange) -> str:
 @say.register
 def _crossing(fact: Crossing) -> str:
     what = QUANTITIES[fact.quantity]
-    if fact.high is None:
-        return f"the {what} crosses the threshold at or above {phrases.whole(fact.low)} tokens"
     if fact.low is None:
         return f"the {what} is below the threshold by {fact.high:,} tokens at the latest"
     return f"the {what} crosses the threshold between {fact.low:,} and {fact.high:,} tokens"
 
 
 @say.register
+def _no_crossing(fact: NoCrossingShown) -> str:
+    return f"no tested length is shown to be below the threshold; a fall can only lie above {fact.low:,} tokens"
+
+
+@say.register
+def _zone_names(fact: ZoneNames) -> str:
+    return (
+        "Stable: every tested length clears the threshold. Degraded: every tested length is shown to be below it, "
+        f"tested from the longest one down, at {phrases.percent(fact.confidence)} confidence together. Transition: "
+        "neither is shown, or no length was tested. The fall is that of the mean score, against the baseline where "
+        "there is one, or else against the first zone"
+    )
+
+
+@say.register
 def _zone(fact: ZoneRange) -> str:
     zone = fact.zone
-    return f"{fact.mark} {zone.name:<10} {zone.min_tokens:,} - {zone.max_tokens:,} tokens"
+    return f"{fact.mark} {zone.name:<10} {zone.min_tokens:,} - {zone.max_tokens:,} tokens{_mean_of_zone(zone)}"
+
+
+def _mean_of_zone(zone: Zone) -> str:
+    if zone.mean is None:
+        return ""
+    fall = phrases.fall(zone.fall)
+    return f", mean {zone.mean:.2f}" if fall is None else f", mean {zone.mean:.2f} ({fall})"
 
 
 @say.register

@@ -35,6 +35,7 @@ from contextcliff.records.cap_reason import (
     TooFewToClear,
     TooFewToReject,
     Unit,
+    UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
     Unshowable,
@@ -78,6 +79,11 @@ def _stop(fact: Stop) -> str:
             f"{fact.shown_up_to:,} トークンまでのテスト済みの長さは、すべて信頼度 {confidence} でしきい値 {threshold} "
             "を満たす"
         )
+    if fact.shown_up_to is not None and fact.cleared_to is not None:
+        shown += (
+            f"（満たした最後のビンは {fact.shown_up_to:,}〜{fact.cleared_to:,} トークンのプロンプトからなり、その平均が"
+            "裏づけるのは最短のものだけ）"
+        )
     if fact.fall is None:
         return f"{shown}。{_stopped_by(fact)}"
     what = QUANTITIES[fact.threshold.quantity]
@@ -89,6 +95,8 @@ def _stopped_by(fact: Stop) -> str:
     at, cause = fact.at, fact.cause
     if at is None and isinstance(cause, NotDecided):
         return "次の長さの判定前に実行が終わった"
+    if at is None and fact.cleared_to is not None:
+        return f"{fact.cleared_to:,} トークンまで低下は見られない"
     if at is None:
         return "これがテストした最長の長さで、低下は見られない"
     if isinstance(cause, NoneScored):
@@ -107,7 +115,8 @@ def _cause(fact: Stop) -> str:
         case Degraded():
             return "" if cause.third is None else f"で、深さの{THIRDS[cause.third]} 1/3 がしきい値を下回る"
         case NeitherShown():
-            return "で、しきい値を満たすとも下回るとも示されない"
+            which = "" if cause.needed is None else f"（{_would_show_which(cause.needed, cause.planned_score)}）"
+            return f"で、しきい値を満たすとも下回るとも示されない{which}"
         case MostAsked():
             return f"で、上限（task.max_trials）の{counted(cause.asked)}でも、しきい値を満たすとも下回るとも示されない"
         case GivenUp():
@@ -127,14 +136,15 @@ def _cause(fact: Stop) -> str:
             return f"だが、{short}。{_needed(cause)}"
         case UnscoredDecide():
             return f"だが、{_unscored(cause)}しきい値 {_threshold(fact.threshold)} を満たさない"
+        case UnscoredCouldBeRight():
+            return f"でしきい値を下回るが、{_are_unscored(cause.here)}で、それが正解だったとすると、下回るとは言えない"
         case TooFewToClear():
-            where = "両方の長さにそれぞれ" if cause.at_both_lengths else "この長さに"
             few = f"でしきい値を上回るが、それを示すには{amount(cause.scored, cause.unit)}では足りない"
-            return f"{few}。{_settled_by(cause, where)}"
+            return f"{few}。{_settled_by(cause)}"
         case TooFewToReject():
             side = "しきい値と等しいが" if cause.is_at_threshold else "しきい値を下回るが"
             few = f"で{side}、{amount(cause.scored, cause.unit)}では劣化しているとは示せない"
-            return f"{few}。{_settled_by(cause, 'この長さに')}"
+            return f"{few}。{_settled_by(cause)}"
         case _:
             assert_never(cause)
 
@@ -152,11 +162,22 @@ def _needed(cause: TooFewPlanned) -> str:
     return f"長さごとに少なくとも{counted(cause.needed)}が必要"
 
 
-def _settled_by(cause: TooFewToClear | TooFewToReject, where: str) -> str:
+def _settled_by(cause: TooFewToClear | TooFewToReject) -> str:
+    where = "両方の長さにそれぞれ" if cause.at_both_lengths else "この長さに"
     if cause.needed is None:
         most = amount(cause.most, cause.unit)
         return f"しきい値に近すぎるため、{where}採点済みの{most}があっても判定できない見込み"
-    return f"{where}約 {counted(cause.needed, scored=True)}がある新しい実行なら、判定できる見込み"
+    likely = f"{where}約 {counted(cause.needed, scored=True)}がある新しい実行なら、判定できる見込み"
+    return f"{likely}{_if_it_is(cause.planned_score)}"
+
+
+def _would_show_which(needed: SampleCount, score: float | None) -> str:
+    return f"この長さに約 {counted(needed, scored=True)}があれば、どちらかを示せる見込み{_if_it_is(score)}"
+
+
+def _if_it_is(score: float | None) -> str:
+    """The true score that samples are planned for."""
+    return "" if score is None else f"。全長さから見込まれる真のスコア {score:.2f} を前提とする"
 
 
 def _none_scored(n: int, unit: Unit) -> str:

@@ -12,6 +12,7 @@ from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
+    CoversLittle,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -134,7 +135,7 @@ def _range_advice(fact: RangeAdvice) -> str:
     if len(fact.lengths) > 1:
         lengths = f"{fact.lengths[0]:,}～{fact.lengths[-1]:,} トークン"
     unsure = "、".join(f"{tokens:,}" for tokens in fact.unsure)
-    doubt = f"。ただし {unsure} トークンでは区間がほかの範囲に及ぶ" if unsure else ""
+    doubt = f"。ただし {unsure} トークンについては、安全な上限の検定では示されていない" if unsure else ""
     figures = f"平均スコア {span(*fact.means, '.2f')}、n = {fact.n_samples:,}"
     return f"{LEVELS[fact.level]}: {lengths}（{figures}）。{_USE[fact.level]}{doubt}"
 
@@ -220,6 +221,14 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = SHARED[fact.shared_by]
     at = at_lengths(fact.n_lengths, fact.of_lengths)
     return f"{at}では、すべてのサンプルが一つの{one}を共有する。そこでの主張はその{one}についてのもの"
+
+
+@say.register
+def _covers_little(fact: CoversLittle) -> str:
+    return (
+        f"最長の文書は {fact.longest_tokens:,} トークンで、ウィンドウ {fact.window_tokens:,} の "
+        f"{fact.longest_tokens / fact.window_tokens:.0%}。それより長い文書については何もわからない"
+    )
 
 
 @say.register

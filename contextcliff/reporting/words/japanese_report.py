@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rich.cells import set_cell_size
 
 from contextcliff.models.model import dollars
+from contextcliff.records.analysis import Zone
 from contextcliff.records.search_record import Decision
 from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import listed_in_part
@@ -16,6 +17,7 @@ from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
+    EvidenceInWords,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -24,6 +26,7 @@ from contextcliff.reporting.report_facts import (
     JudgeTook,
     NoCliffCanShow,
     NoCliffInRange,
+    NoCrossingShown,
     Overall,
     PatternInShort,
     PilotPrompts,
@@ -31,16 +34,23 @@ from contextcliff.reporting.report_facts import (
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
+    ShapeInWords,
     StoppedEarly,
     ThresholdName,
     Tokens,
-    VerdictName,
+    ZoneNames,
     ZoneRange,
 )
 from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
-_VERDICTS = {"cliff": "崖", "slope": "なだらかな低下", "flat": "平坦", "insufficient_evidence": "証拠不足"}
+_SHAPES = {
+    "flat": "平坦。長さによってスコアは変わらず、しきい値以上",
+    "slope": "なだらかな低下。スコアは長さとともに、数段階にわたって、またはしきい値に達せずに下がる",
+    "cliff": "崖。スコアは一段でしきい値を割る",
+    "below": "しきい値未満。テストしたすべての長さでスコアがしきい値を下回る",
+    "rising": "上昇。スコアは長さとともに上がる",
+}
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
 _PATTERNS = {
     "stable": "深さによらない",
@@ -72,9 +82,34 @@ def _headline(fact: Headline) -> str:
     return f"{cap.tokens:,} トークン（信頼度 {phrases.percent(cap.confidence)}{share}）"
 
 
+_OF_ONE_LENGTH = {
+    "flat": "平坦。テストした唯一の長さのスコアはしきい値以上",
+    "below": "しきい値未満。テストした唯一の長さのスコアがしきい値を下回る",
+}
+
+
 @say.register
-def _verdict(fact: VerdictName) -> str:
-    return _VERDICTS.get(fact.verdict, fact.verdict)
+def _shape(fact: ShapeInWords) -> str:
+    shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
+    if fact.n_lengths == 1:
+        return _OF_ONE_LENGTH.get(shape, shape)
+    where = "" if step is None else f"（{step[0]:,}～{step[1]:,} トークンの間）"
+    but = "" if dip is None else f"（{dip:,} トークンでのみ落ち込む）"
+    return f"{_SHAPES.get(shape, shape)}{where}{but}（最もよく合う曲線で、検定ではない）"
+
+
+@say.register
+def _evidence(fact: EvidenceInWords) -> str:
+    cap = fact.cap
+    if cap.evidence != "settled":
+        needed = cap.settling_samples
+        likely = "" if needed is None else f"。検定が止まった長さに約 {needed:,} 件のサンプルがあれば示せる見込み"
+        return f"未確定。この形は検定では示されていない{likely}"
+    if cap.shape == "below":
+        return "確定。テストしたすべての長さでしきい値を下回ると示されている"
+    if cap.censored or cap.ci_high is None:
+        return "確定。テストしたすべての長さでしきい値を満たすと示されている"
+    return f"確定。{cap.ci_high:,} トークンからはしきい値を下回ると示されている"
 
 
 @say.register
@@ -105,18 +140,40 @@ def _no_cliff_in_range(fact: NoCliffInRange) -> str:
 @say.register
 def _crossing(fact: Crossing) -> str:
     what = QUANTITIES[fact.quantity]
-    if fact.high is None:
-        return f"{what}がしきい値を割るのは {phrases.whole(fact.low)} トークン以上"
     if fact.low is None:
         return f"遅くとも {fact.high:,} トークンで{what}はしきい値を下回る"
     return f"{what}は {fact.low:,}～{fact.high:,} トークンの間でしきい値を割る"
 
 
 @say.register
+def _no_crossing(fact: NoCrossingShown) -> str:
+    return f"しきい値を下回ると示された長さはない。低下があるとすれば {fact.low:,} トークンより上"
+
+
+@say.register
+def _zone_names(fact: ZoneNames) -> str:
+    return (
+        "安定：テストしたどの長さもしきい値を満たす。劣化：テストしたどの長さもしきい値を下回ると示されている（最長から"
+        f"順に検定し、全体で信頼度 {phrases.percent(fact.confidence)}）。遷移：どちらも示されていないか、テストされて"
+        "いない。低下は平均スコアのもので、ベースライン（なければ最初の区分）と比べる"
+    )
+
+
+@say.register
 def _zone(fact: ZoneRange) -> str:
     zone = fact.zone
     name = set_cell_size(_ZONES.get(zone.name, zone.name), _NAME_CELLS)
-    return f"{fact.mark} {name} {zone.min_tokens:,} - {zone.max_tokens:,} トークン"
+    return f"{fact.mark} {name} {zone.min_tokens:,} - {zone.max_tokens:,} トークン{_mean_of_zone(zone)}"
+
+
+def _mean_of_zone(zone: Zone) -> str:
+    if zone.mean is None:
+        return ""
+    if zone.fall is None:
+        return f"、平均 {zone.mean:.2f}"
+    share = f"{abs(zone.fall):.0%}"
+    change = f"{share} {'高い' if zone.fall < 0.0 else '低い'}" if share != "0%" else "変化なし"
+    return f"、平均 {zone.mean:.2f}（{change}）"
 
 
 @say.register

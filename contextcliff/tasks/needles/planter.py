@@ -233,7 +233,12 @@ def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]
     notes: list[str] = []
     redrawn = sum(item.redrawn for item in made)
     if redrawn:
-        notes.append(f"{redrawn:,} needles were drawn again, since the text held their words already")
+        again = (
+            "1 needle was drawn again, since the text held its"
+            if redrawn == 1
+            else (f"{redrawn:,} needles were drawn again, since the text held their")
+        )
+        notes.append(f"{again} words already")
     off = [item.off for item in made if item.off > misplaced]
     if off:
         notes.append(

@@ -1,0 +1,120 @@
+"""Bins of prompts that have lengths of their own: what a mean over a bin shows, and of which prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from contextcliff.analysis.analyse import analyse, study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.calibration.true_scores import CliffScore, SlopeScore, TrueScore
+from contextcliff.analysis.study import StudyFacts
+from contextcliff.records.analysis import Analysis
+from contextcliff.records.cap_reason import LowBaseline, Stop
+from contextcliff.records.cautions import CoversLittle
+from contextcliff.records.generation import ScoredSample
+from contextcliff.reporting.section_list import sections_with
+from tests.analysis.analysis_samples import scored_sample
+from tests.statistics.simulated_walks import most_errors
+
+
+def analysed(bins: list[list[tuple[int, float]]], *, window: int = 8_192, relative: bool = False) -> Analysis:
+    """The analysis of (tokens, score) in the bins that they were drawn for."""
+    samples = [_sample(tokens, score, place) for place, members in enumerate(bins) for tokens, score in members]
+    facts = StudyFacts(max_context_tokens=window, designed_lengths=False, relative_by_default=False)
+    study = study_of(samples, AnalysisSettings(relative_to_baseline=relative), facts)
+    return analyse(study, sections_with())
+
+
+def _sample(tokens: int, score: float, place: int) -> ScoredSample:
+    item = scored_sample(tokens, score)
+    return replace(item, sample=replace(item.sample, bin=place))
+
+
+def a_bin(low: int, high: int, *, right: int, n: int = 40) -> list[tuple[int, float]]:
+    """Lengths evenly from `low` to `high`, the shortest `right` of them answered rightly."""
+    lengths = np.linspace(low, high, n).round().astype(int)
+    return [(int(tokens), float(number < right)) for number, tokens in enumerate(lengths)]
+
+
+def test_the_cap_is_the_shortest_prompt_of_its_bin_and_the_ceiling_the_longest_of_the_first_below() -> None:
+    found = analysed(
+        [a_bin(100, 190, right=40), a_bin(200, 390, right=38), a_bin(400, 790, right=10), a_bin(800, 1_500, right=0)]
+    )
+    assert (found.safe_cap.tokens, found.safe_cap.ci_low, found.safe_cap.ci_high) == (200, 200, 790)
+    assert (found.caps["walk_up"], found.caps["absolute"], found.caps["relative"]) == (200, 200, 200)
+    assert isinstance(found.safe_cap.reason, Stop)
+    assert (found.safe_cap.reason.shown_up_to, found.safe_cap.reason.cleared_to) == (200, 390)
+
+
+def test_the_ceiling_is_above_the_cap_though_measured_lengths_of_neighbouring_bins_overlap() -> None:
+    found = analysed([a_bin(100, 223, right=40), a_bin(222, 400, right=0)])
+    assert (found.safe_cap.tokens, found.safe_cap.ci_high) == (100, 400)
+
+
+def test_a_length_that_was_asked_for_is_claimed_by_its_longest_prompt() -> None:
+    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
+    samples = [
+        replace(item, sample=replace(item.sample, context_tokens=length))
+        for length in (500, 1_000)
+        for item in (scored_sample(length - number % 5, 1.0) for number in range(40))
+    ]
+    assert study_of(samples, AnalysisSettings(), facts).safe_cap.tokens == 1_000
+
+
+def test_where_every_bin_clears_the_cap_is_still_the_shortest_prompt_of_the_last_one() -> None:
+    found = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=40)])
+    assert (found.safe_cap.tokens, found.safe_cap.ci_high, found.safe_cap.censored) == (300, None, True)
+
+
+@pytest.mark.parametrize(("window", "is_said"), [(8_192, True), (1_800, False)])
+def test_a_set_whose_longest_document_is_short_of_half_the_window_is_said_to_cover_little(
+    window: int, is_said: bool
+) -> None:
+    notes = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=40)], window=window).notes
+    said = [note for note in notes if isinstance(note, CoversLittle)]
+    assert said == ([CoversLittle(longest_tokens=900, window_tokens=window)] if is_said else [])
+
+
+def test_a_model_that_is_hardly_ever_right_has_no_cap_no_stable_zone_and_nothing_safe() -> None:
+    """A share of next to nothing is easily kept."""
+    bins = [[(tokens, 0.05) for tokens, _ in a_bin(low, high, right=0)] for low, high in ((100, 222), (223, 900))]
+    found = analysed(bins, relative=True)
+    assert found.safe_cap.tokens is None
+    assert isinstance(found.safe_cap.reason, LowBaseline)
+    assert [zone.name for zone in found.zones if zone.name == "stable"] == []
+    assert found.caps["walk_up"] is None
+
+
+LAWS: dict[str, TrueScore] = {
+    "cliff": CliffScore(high=0.95, low=0.05, threshold=0.8, crossing=3_700.0),
+    "slope": SlopeScore(high=0.95, low=0.05, threshold=0.8, crossing=3_700.0, octaves=3.0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("bins", "a_bin_has"), [(5, 20), (10, 40)])
+def test_the_crossing_lies_between_cap_and_ceiling(law: str, bins: int, a_bin_has: int) -> None:
+    rng, runs, above, below = np.random.default_rng(0), 2_000, 0, 0
+    for _ in range(runs):
+        lengths = np.sort(2.0 ** rng.uniform(9.0, 14.0, bins * a_bin_has)).round().astype(int)
+        rates = np.array([LAWS[law].at(float(tokens)) for tokens in lengths])
+        right: NDArray[np.bool_] = rng.random(len(lengths)) < rates
+        pairs = list(zip(lengths.tolist(), right.astype(float).tolist(), strict=True))
+        cap = study_cap([pairs[i * a_bin_has : (i + 1) * a_bin_has] for i in range(bins)])
+        above += cap[0] is not None and cap[0] >= 3_700
+        below += cap[1] is not None and cap[1] <= 3_700
+    assert above <= most_errors(runs, 0.05)
+    assert below <= most_errors(runs, 0.05)
+
+
+def study_cap(bins: list[list[tuple[int, float]]]) -> tuple[int | None, int | None]:
+    """Cap and ceiling."""
+    samples = [_sample(tokens, score, place) for place, members in enumerate(bins) for tokens, score in members]
+    facts = StudyFacts(max_context_tokens=32_768, designed_lengths=False, relative_by_default=False)
+    found = study_of(samples, AnalysisSettings(), facts).safe_cap
+    return found.tokens, found.ci_high
