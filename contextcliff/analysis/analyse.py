@@ -12,7 +12,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_cei
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
-from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bound
+from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.stop_reason import cap_reason
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
@@ -113,7 +113,7 @@ def sequence_of(
             search=search,
             every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
         )
-        results = tuple(with_sequential_bound(result, by_search) for result in results)
+        results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     sequence = fixed_sequence_test(
         results, threshold, settings.confidence, is_open=search is not None and search.is_open
     )

@@ -77,6 +77,8 @@ _LABELS = {
     "Operating guide": "運用ガイド",
     "by mean score; lengths as asked": "平均スコアによる。長さは指定値",
     "Beside the cap": "上限のほかに",
+    "Fitted length": "あてはめ長",
+    "Effective length": "有効長",
     "Half-life": "半減長",
     "Position": "位置",
     "Every depth": "深さごと",
