@@ -14,6 +14,7 @@ These are estimates, whatever their intervals: the safe cap does not depend on t
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.clusters import Cluster, design_effect_of
 from contextcliff.statistics.logistic_fall import Falls, fit_falls
-from contextcliff.statistics.mean_draws import LengthScores, drawn_means
+from contextcliff.statistics.mean_draws import LengthScores, drawn_means, expanded_tail
 
 RULER_THRESHOLD = 0.856
 """What Llama2-7B scores at 4K on RULER's 13 tasks (C.-P. Hsieh et al., arXiv 2404.06654, section 4)."""
@@ -150,19 +151,29 @@ class StartsBelow(Fact):
 
 def fitted_lengths(study: Study) -> FittedLengths | None:
     """The estimates of a run; None where nothing was scored."""
-    scored = [result for result in study.results if result.scores and result.bin.median_tokens > 0]
+    return estimates_of(study.results, study.confidence, relative=study.relative)
+
+
+def estimates_of(
+    results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = _DRAWS
+) -> FittedLengths | None:
+    """The estimates of lengths in ascending order, with intervals from so many draws.
+
+    The figures of `tests/analysis/test_fitted_length_simulations.py` say how often the intervals cover.
+    """
+    scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
     if not scored:
         return None
-    curve = _Curve.of(scored, confidence=study.confidence, relative=study.relative)
+    curve = _Curve.of(scored, confidence=confidence, relative=relative, draws=draws)
     x80, x50 = (curve.length_at(share) for share in (0.8, 0.5))
     return FittedLengths(
         x80=x80,
         x50=x50,
         area=curve.area(),
-        effective_length=effective_length(study.results),
+        effective_length=effective_length(results),
         n_samples=curve.samples,
         n_lengths=len(curve.tokens),
-        relative=study.relative,
+        relative=relative,
     )
 
 
@@ -193,14 +204,14 @@ class _Curve:
     """Of shape (draws, lengths)."""
 
     @classmethod
-    def of(cls, scored: Sequence[LengthResult], *, confidence: float, relative: bool) -> _Curve:
+    def of(cls, scored: Sequence[LengthResult], *, confidence: float, relative: bool, draws: int) -> _Curve:
         by_tokens: defaultdict[int, list[LengthResult]] = defaultdict(list)
         for result in scored:
             by_tokens[result.bin.median_tokens].append(result)
         tokens = tuple(sorted(by_tokens))
         lengths = tuple(_scores_of(by_tokens[each]) for each in tokens)
-        draws = drawn_means(lengths, draws=_DRAWS, confidence=confidence, seed=_SEED)
-        return cls(tokens=tokens, lengths=lengths, confidence=confidence, relative=relative, draws=draws)
+        drawn = drawn_means(lengths, draws=draws, confidence=confidence, seed=_SEED)
+        return cls(tokens=tokens, lengths=lengths, confidence=confidence, relative=relative, draws=drawn)
 
     @cached_property
     def _fitted(self) -> Falls:
@@ -235,9 +246,8 @@ class _Curve:
         first, last = self._fitted.crossings(score)
         at = float(0.5 * (first[0] + last[0]))
         lows, highs = self._drawn.crossings(self._score(self._drawn, share))
-        tail = 0.5 * (1.0 - self.confidence)
-        low = min(float(np.quantile(lows, tail, method="lower")), at)
-        high = max(float(np.quantile(highs, 1.0 - tail, method="higher")), at)
+        low = min(float(np.quantile(lows, self._tail, method="lower")), at)
+        high = max(float(np.quantile(highs, 1.0 - self._tail, method="higher")), at)
         return self._said(score, at, low, high)
 
     def area(self) -> ScoreArea | None:
@@ -247,8 +257,7 @@ class _Curve:
         drawn = self._areas(self.draws)
         # The pseudo-samples draw every length toward the middle, which adds up over the lengths.
         drawn = drawn - float(drawn.mean()) + value
-        tail = 0.5 * (1.0 - self.confidence)
-        low, high = (float(end) for end in np.quantile(drawn, [tail, 1.0 - tail]))
+        low, high = (float(end) for end in np.quantile(drawn, [self._tail, 1.0 - self._tail]))
         return ScoreArea(
             value=value,
             ci_low=max(0.0, min(low, value)),
@@ -263,6 +272,11 @@ class _Curve:
     def _score(self, falls: Falls, share: float) -> _Array:
         whole = falls.value_at(float(self.at[0])) if self.relative else np.ones_like(falls.top)
         return np.asarray(share * whole)
+
+    @property
+    def _tail(self) -> float:
+        """Share of draws beyond each end of an interval."""
+        return expanded_tail(round(statistics.median(length.n for length in self.lengths)), self.confidence)
 
     @property
     def _weights(self) -> _Array:

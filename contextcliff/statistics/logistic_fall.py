@@ -75,13 +75,12 @@ def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
 
     `at` are at least two different log lengths, ascending, and `weights` the inverse variance of each mean.
     """
-    middles, scales = _grid(at)
-    curves = _share_left(at, middles[:, None], scales[:, None])
-    best, loss, _, _ = _best_of(curves, means, weights)
-    middle, scale, loss = _refined(at, means, weights, middles[best], scales[best], loss)
+    to_zero, free = (_smooth(at, means, weights, bottom=bottom) for bottom in (False, True))
+    is_free = free[0] < to_zero[0] - _PENALTY
+    loss, top, bottom, middle, scale = (np.where(is_free, one, other) for one, other in zip(free, to_zero, strict=True))
+    loss = loss + np.where(is_free, _PENALTY, 0.0)
     steps = np.tril(np.ones((at.size - 1, at.size)))
     gap, step_loss, step_top, step_bottom = _best_of(steps, means, weights)
-    _, top, bottom = _ends(_share_left(at, middle[:, None], scale[:, None]), means, weights)
     is_step = loss > step_loss - _PENALTY
     low, high = at[gap], at[gap + 1]
     return Falls(
@@ -93,6 +92,15 @@ def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
         low=np.where(is_step, low, middle),
         high=np.where(is_step, high, middle),
     )
+
+
+def _smooth(at: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, ...]:
+    """The best smooth curve of each set, with a bottom of its own or with 0: loss, top, bottom, middle and scale."""
+    middles, scales = _grid(at)
+    best, loss, _, _ = _best_of(_share_left(at, middles[:, None], scales[:, None]), means, weights, bottom=bottom)
+    middle, scale, _ = _refined(at, means, weights, middles[best], scales[best], loss, bottom=bottom)
+    loss, top, low = _ends(_share_left(at, middle[:, None], scale[:, None]), means, weights, bottom=bottom)
+    return loss, top, low, middle, scale
 
 
 def _share_left(at: _Array | float, middle: _Array, scale: _Array) -> _Array:
@@ -117,22 +125,25 @@ def _grid(at: _Array) -> tuple[_Array, _Array]:
     return np.concatenate(middles), np.concatenate(scales)
 
 
-def _best_of(curves: _Array, means: _Array, weights: _Array) -> tuple[NDArray[np.int64], _Array, _Array, _Array]:
+def _best_of(
+    curves: _Array, means: _Array, weights: _Array, *, bottom: bool = True
+) -> tuple[NDArray[np.int64], _Array, _Array, _Array]:
     """Of curves with shape (curves, lengths) the best for each set: its index, loss, top and bottom."""
     left, done = curves * weights, (1.0 - curves) * weights
-    loss, top, bottom = _solved(
+    loss, top, low = _solved(
         (left * curves).sum(axis=1),
         (left * (1.0 - curves)).sum(axis=1),
         (done * (1.0 - curves)).sum(axis=1),
         means @ left.T,
         means @ done.T,
+        has_bottom=bottom,
     )
     best = np.argmin(loss, axis=1)
     rows = np.arange(means.shape[0])
-    return best, loss[rows, best], top[rows, best], bottom[rows, best]
+    return best, loss[rows, best], top[rows, best], low[rows, best]
 
 
-def _ends(curves: _Array, means: _Array, weights: _Array) -> tuple[_Array, _Array, _Array]:
+def _ends(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, _Array, _Array]:
     """Loss, top and bottom of one curve for each set; `curves` and `means` have shape (..., lengths)."""
     left, done = curves * weights, (1.0 - curves) * weights
     return _solved(
@@ -141,15 +152,21 @@ def _ends(curves: _Array, means: _Array, weights: _Array) -> tuple[_Array, _Arra
         (done * (1.0 - curves)).sum(axis=-1),
         (left * means).sum(axis=-1),
         (done * means).sum(axis=-1),
+        has_bottom=bottom,
     )
 
 
-def _solved(aa: _Array, ab: _Array, bb: _Array, ya: _Array, yb: _Array) -> tuple[_Array, _Array, _Array]:
+def _solved(
+    aa: _Array, ab: _Array, bb: _Array, ya: _Array, yb: _Array, *, has_bottom: bool
+) -> tuple[_Array, _Array, _Array]:
     """The least squares of y on top · a + bottom · b with 0 ≤ bottom ≤ top ≤ 1, from their weighted products.
 
     The loss lacks the term that no curve changes. Where the free optimum is not allowed, the best lies on an edge of
     the triangle of allowed pairs.
     """
+    if not has_bottom:
+        top = np.clip(ya / np.maximum(aa, _SMALLEST), 0.0, 1.0)
+        return top * (top * aa - 2.0 * ya), top, np.zeros_like(top)
     determinant = np.maximum(aa * bb - ab * ab, _SMALLEST)
     free = ((ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant)
     allowed = (free[1] >= 0.0) & (free[0] >= free[1]) & (free[0] <= 1.0)
@@ -168,7 +185,7 @@ def _solved(aa: _Array, ab: _Array, bb: _Array, ya: _Array, yb: _Array) -> tuple
 
 
 def _refined(
-    at: _Array, means: _Array, weights: _Array, middle: _Array, scale: _Array, loss: _Array
+    at: _Array, means: _Array, weights: _Array, middle: _Array, scale: _Array, loss: _Array, *, bottom: bool
 ) -> tuple[_Array, _Array, _Array]:
     """Look around the best point of the grid, in steps that halve."""
     rows = np.arange(means.shape[0])
@@ -178,7 +195,8 @@ def _refined(
         moves = [(shift * step, ratio**power) for shift in (-1.0, 0.0, 1.0) for power in (-1.0, 0.0, 1.0)]
         middles = np.stack([middle + shift * scale for shift, _ in moves], axis=1)
         scales = np.maximum(narrowest, np.stack([scale * factor for _, factor in moves], axis=1))
-        losses, _, _ = _ends(_share_left(at, middles[..., None], scales[..., None]), means[:, None, :], weights)
+        curves = _share_left(at, middles[..., None], scales[..., None])
+        losses, _, _ = _ends(curves, means[:, None, :], weights, bottom=bottom)
         best = np.argmin(losses, axis=1)
         middle, scale, loss = middles[rows, best], scales[rows, best], losses[rows, best]
         step, ratio = 0.5 * step, math.sqrt(ratio)

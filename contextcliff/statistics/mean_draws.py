@@ -14,6 +14,7 @@ resamples one sample of independent values.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,16 @@ def drawn_means(lengths: Sequence[LengthScores], *, draws: int, confidence: floa
             total += text.scored * weights[name]
         means[:, place] = right / total
     return means
+
+
+def expanded_tail(n: int, confidence: float) -> float:
+    """Share of draws beyond each end of a two-sided percentile interval, from `n` samples: below (1 − confidence) / 2.
+
+    A percentile interval is too short by a factor of √((n − 1) / n) · z / t for small n (T. C. Hesterberg, "What
+    teachers should know about the bootstrap", The American Statistician 69 (2015) 371-386).
+    """
+    upper, degrees = 0.5 * (1.0 + confidence), max(1, n - 1)
+    return float(stats.norm.sf(math.sqrt((degrees + 1) / degrees) * float(stats.t.ppf(upper, degrees))))
 
 
 def _shape_of_weights(lengths: Sequence[LengthScores], confidence: float) -> float:
