@@ -64,10 +64,14 @@ def _fitted(fact: FittedInShort) -> str:
 
 def _in_short(length: FittedLength) -> str:
     if length.tokens is not None:
-        low = "under the range" if length.ci_low is None else f"{length.ci_low:,}"
-        high = "beyond it" if length.ci_high is None else f"{length.ci_high:,}"
-        return f"{length.score:.2f} at {length.tokens:,} tokens ({low}-{high})"
+        return f"{length.score:.2f} at {length.tokens:,} tokens ({_ends(length.ci_low, length.ci_high)})"
     return f"{length.score:.2f} {'beyond the longest test' if length.censored else 'at no tested length'}"
+
+
+def _ends(low: int | None, high: int | None) -> str:
+    if low is None:
+        return "anywhere" if high is None else f"up to {high:,}"
+    return f"{low:,} and up" if high is None else f"{low:,}-{high:,}"
 
 
 @say.register

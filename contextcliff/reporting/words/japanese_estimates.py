@@ -69,10 +69,14 @@ def _fitted(fact: FittedInShort) -> str:
 
 def _in_short(length: FittedLength) -> str:
     if length.tokens is not None:
-        low = "範囲より下" if length.ci_low is None else f"{length.ci_low:,}"
-        high = "範囲より上" if length.ci_high is None else f"{length.ci_high:,}"
-        return f"{length.tokens:,} トークンで {length.score:.2f}（{low}-{high}）"
+        return f"{length.tokens:,} トークンで {length.score:.2f}（{_ends(length.ci_low, length.ci_high)}）"
     return f"{length.score:.2f} は{'テストした最長より先' if length.censored else 'どの長さでも超えない'}"
+
+
+def _ends(low: int | None, high: int | None) -> str:
+    if low is None:
+        return "範囲は不明" if high is None else f"{high:,} 以下"
+    return f"{low:,} 以上" if high is None else f"{low:,}-{high:,}"
 
 
 @say.register
