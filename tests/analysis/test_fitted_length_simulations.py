@@ -15,10 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.fitted_length import FittedLength, estimates_of
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.study import StudyFacts
 from tests.analysis.made_levels import counted
+from tests.analysis.searched_samples import coin, plan_of, searched
 
 LENGTHS = np.array([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])
 DRAWS = 400
@@ -155,3 +159,24 @@ def test_the_intervals_cover_where_samples_share_texts(
     results = [of_texts(rng, LAWS[name], texts, size) for _ in range(RECORD)]
     for share in covered(results, law, area, record_property).values():
         assert share >= least(RECORD)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["slope", "cliff"])
+def test_on_stopped_data_the_intervals_of_fitted_lengths_cover_less(name: str, record_property: Recorder) -> None:
+    """The shipped search refines between the last length that passed and the first that failed, and stops each length
+    when it is decided: what the page marks. The area's range is the search's own."""
+    law, runs, settings = LAWS[name], 400, AnalysisSettings()
+    plan = plan_of(*(int(at) for at in LENGTHS), refine=True)
+    hits = {"x80": 0, "x50": 0}
+    for seed in range(runs):
+        score_at = coin(lambda length, _: float(law.score(np.array(float(length)))), seed)
+        facts = StudyFacts(max_context_tokens=64_000, designed_lengths=True, relative_by_default=False, search=plan)
+        study = study_of(searched(plan, score_at, settings), settings, facts)
+        found = estimates_of(study.results, CONFIDENCE, draws=DRAWS)
+        assert found is not None
+        hits["x80"] += covers(found.x80, law.x80)
+        hits["x50"] += covers(found.x50, law.x50)
+    for key, count in hits.items():
+        record_property(key, count / runs)
+        assert count / runs >= 0.85
