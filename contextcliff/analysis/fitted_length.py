@@ -213,10 +213,13 @@ class _Curve:
         drawn = drawn_means(lengths, draws=draws, confidence=confidence, seed=_SEED)
         return cls(tokens=tokens, lengths=lengths, confidence=confidence, relative=relative, draws=drawn)
 
+    @property
+    def _means(self) -> _Array:
+        return np.array([[length.total / length.n for length in self.lengths]])
+
     @cached_property
     def _fitted(self) -> Falls:
-        means = np.array([[length.total / length.n for length in self.lengths]])
-        return fit_falls(self.at, means, self._weights)
+        return fit_falls(self.at, self._means, self._weights)
 
     @cached_property
     def _drawn(self) -> Falls:
@@ -229,10 +232,6 @@ class _Curve:
     @property
     def at(self) -> _Array:
         return np.asarray(np.log(self.tokens), dtype=np.float64)
-
-    @property
-    def means(self) -> _Array:
-        return np.array([[length.total / length.n for length in self.lengths]])
 
     def length_at(self, share: float) -> FittedLength:
         """Where the curve falls to `share` of the full score, or of its value at the shortest length."""
@@ -253,7 +252,7 @@ class _Curve:
     def area(self) -> ScoreArea | None:
         if len(self.tokens) < 2:
             return None
-        value = float(self._areas(self.means)[0])
+        value = float(self._areas(self._means)[0])
         drawn = self._areas(self.draws)
         # The pseudo-samples draw every length toward the middle, which adds up over the lengths.
         drawn = drawn - float(drawn.mean()) + value
@@ -278,11 +277,17 @@ class _Curve:
         """Share of draws beyond each end of an interval."""
         return expanded_tail(round(statistics.median(length.n for length in self.lengths)), self.confidence)
 
-    @property
+    @cached_property
     def _weights(self) -> _Array:
-        """Inverse variance of each mean, by its own score moved toward the middle by two samples."""
-        moved = np.array([(length.total + 1.0) / (length.n + 2.0) for length in self.lengths])
-        worth = np.array([length.n / length.design_effect for length in self.lengths])
+        """Inverse variance of each mean, by the score of a first fit, moved toward the middle by two samples.
+
+        By its own score a length that happens to be good would weigh more, and lift the curve.
+        """
+        n = np.array([float(length.n) for length in self.lengths])
+        worth = n / np.array([length.design_effect for length in self.lengths])
+        first = fit_falls(self.at, self._means, 4.0 * worth)
+        fitted = np.array([first.value_at(float(at))[0] for at in self.at])
+        moved = (n * fitted + 1.0) / (n + 2.0)
         return np.asarray(worth / (moved * (1.0 - moved)))
 
     def _said(self, score: float, at: float, low: float, high: float) -> FittedLength:

@@ -25,8 +25,8 @@ from scipy import stats
 
 from contextcliff.statistics.clusters import Cluster
 
-_MOST_VARIANCE = 10.0
-"""Of a weight: two texts would call for 84, at which a draw is one text or the other."""
+_LEAST_SHAPE = 0.02
+"""Three texts or two would call for less than 0: with this shape a draw is nearly always one text."""
 
 _Array = NDArray[np.float64]
 
@@ -91,11 +91,15 @@ def expanded_tail(n: int, confidence: float) -> float:
 
 
 def _shape_of_weights(lengths: Sequence[LengthScores], confidence: float) -> float:
-    """Shape of the gamma distribution of a text's weight: the inverse of the weight's variance."""
+    """Shape of the gamma distribution of a text's weight.
+
+    The weighted mean of k values has the variance σ² / (k · shape + 1), with σ² that of the values over k (a Dirichlet
+    distribution's). It has to be σ² / (k − 1) times (t / z)²: below 1, and lower for fewer texts.
+    """
     counts = [len(length.shared) + len(length.alone) for length in lengths if length.shared]
     fewest = min(counts, default=0)
     if fewest < 2:
         return 1.0
     upper = 0.5 * (1.0 + confidence)
     wider = float(stats.t.ppf(upper, fewest - 1)) / float(stats.norm.ppf(upper))
-    return 1.0 / min(_MOST_VARIANCE, fewest / (fewest - 1) * wider**2)
+    return max(_LEAST_SHAPE, ((fewest - 1) / wider**2 - 1.0) / fewest)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import stats
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -29,8 +30,8 @@ DRAWS = 400
 CONFIDENCE = 0.95
 QUICK = 40
 RECORD = 2_000
-TEXT_EFFECT = 0.6
-"""Standard deviation of a text's difficulty, as a shift of the slope's middle in nats of length."""
+CORRELATION = 0.2
+"""Share of the variance of scores at a length that lies between texts (intra-class correlation)."""
 
 Array = NDArray[np.float64]
 Recorder = Callable[[str, object], None]
@@ -122,12 +123,11 @@ def check(name: str, n: int, runs: int, record_property: Recorder) -> None:
 
 
 def of_texts(rng: np.random.Generator, law: Law, texts: int, size: int) -> list[LengthResult]:
-    """`size` samples of each text at each length; a text that is harder falls earlier, at all lengths alike."""
-    shift = np.exp(rng.normal(0.0, TEXT_EFFECT, texts))
-    levels = counted({int(at): (0, 1) for at in LENGTHS})
+    """`size` samples of each text at each length. A text is as hard, among all texts, at every length."""
+    rank, weight = rng.random(texts), (1.0 - CORRELATION) / CORRELATION
     made = []
-    for level, at in zip(levels, LENGTHS, strict=True):
-        rates = law.score(at * shift)
+    for level, mean in zip(counted({int(at): (0, 1) for at in LENGTHS}), law.score(LENGTHS.astype(float)), strict=True):
+        rates = stats.beta.ppf(rank, mean * weight, (1.0 - mean) * weight)
         right = rng.random((texts, size)) < rates[:, None]
         items = [
             Item(cluster=f"text-{i}", document=f"text-{i}", score=float(one), repeats=(float(one),))
@@ -138,26 +138,15 @@ def of_texts(rng: np.random.Generator, law: Law, texts: int, size: int) -> list[
     return made
 
 
-def of_many_texts(law: Law) -> tuple[Law, float]:
-    """The law of the mean over all texts, and its area."""
-    shift = np.exp(TEXT_EFFECT * np.random.default_rng(0).normal(size=20_000))
-    grid = np.exp(np.linspace(math.log(LENGTHS[0]), math.log(LENGTHS[-1]), 2_000))
-    mean = np.array([law.score(at * shift).mean() for at in grid])
-    x80, x50 = (float(np.interp(-score, -mean, grid)) for score in (0.8, 0.5))
-    area = area_of(np.array([law.score(at * shift).mean() for at in LENGTHS]))
-    return Law(score=law.score, x80=x80, x50=x50), area
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("texts", "size"), [(5, 8), (10, 4), (20, 5)])
 @pytest.mark.parametrize("name", ["slope", "cliff"])
 def test_the_intervals_cover_where_samples_share_texts(
     name: str, texts: int, size: int, record_property: Recorder
 ) -> None:
-    law, area = of_many_texts(LAWS[name])
-    rng = np.random.default_rng(texts)
-    results = [of_texts(rng, LAWS[name], texts, size) for _ in range(RECORD)]
-    for share in covered(results, law, area, record_property).values():
+    law, rng = LAWS[name], np.random.default_rng(texts)
+    results = [of_texts(rng, law, texts, size) for _ in range(RECORD)]
+    for share in covered(results, law, area_of(law.score(LENGTHS.astype(float))), record_property).values():
         assert share >= least(RECORD)
 
 
