@@ -13,7 +13,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_cei
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
-from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bound
+from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.settled import evidence_of, verdict_of
 from contextcliff.analysis.shape import shape_of
 from contextcliff.analysis.stop_reason import cap_reason, settling_samples
@@ -138,7 +138,7 @@ def sequence_of(
             search=search,
             every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
         )
-        results = tuple(with_sequential_bound(result, by_search) for result in results)
+        results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
 
 
@@ -149,6 +149,7 @@ def _tested_on(groups: Sequence[Group], quantity: Quantity) -> Sequence[Group]:
     return [
         Group(
             asked_tokens=each.asked_tokens,
+            natural_lengths=each.natural_lengths,
             samples=tuple(
                 item if item.score is None else replace(item, score=item.details[quantity]) for item in each.samples
             ),

@@ -69,7 +69,7 @@ def notes_of(
         *_shared_texts(sequence.results),
         *_repeats(scored),
         *_server_counts(scored),
-        *((StoppedWhenDecided(),) if threshold.is_sequential else ()),
+        *((StoppedWhenDecided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
         *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
     )
 

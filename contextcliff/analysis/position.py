@@ -119,14 +119,17 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     """Depth and score of the items of each stratum, in an order that theirs does not matter for.
 
     The repeats of one question, or of one prompt at temperature 0, go together: exchanged singly they would look like
-    so many samples that agree.
+    so many samples that agree. A block of a search is a stratum: when a length is decided depends on the scores of its
+    blocks, whatever their depths, so that exchanging them within a block leaves the search as it was (nearly so
+    where samples are compared with a baseline's in pairs, and not where each third of the depths is decided).
     """
-    strata: defaultdict[tuple[int, str], list[tuple[float, float]]] = defaultdict(list)
+    strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
         for repeats in by_item(group.samples):
-            depth, (item,) = repeats[0].sample.depth, items_of(repeats)
-            if depth is not None and item.score is not None:
-                strata[group.asked_tokens, item.cluster].append((depth, item.score))
+            sample, (item,) = repeats[0].sample, items_of(repeats)
+            if sample.depth is not None and item.score is not None:
+                block = -1 if sample.block is None else sample.block
+                strata[group.asked_tokens, item.cluster, block].append((sample.depth, item.score))
     return [sorted(strata[key]) for key in sorted(strata)]
 
 

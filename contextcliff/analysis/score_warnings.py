@@ -100,12 +100,12 @@ def _together(lengths: Sequence[_Length]) -> _Length:
 
 
 def _spread(baseline: _Length, longer: Sequence[_Length], confidence: float) -> Iterator[EarlyWarning]:
-    base_scores, base_distances = _scores(baseline), _distances(baseline)
-    base_std = standard_deviation(base_scores)
+    base_std = standard_deviation(_scores(baseline))
     compared = [(each, standard_deviation(_scores(each))) for each in longer]
     known = [(each, std) for each, std in compared if std is not None]
     if base_std is None or not known:
         return
+    base_distances = _distances(baseline)
     corrected = holm([p_larger(_distances(each), base_distances) for each, _ in known])
     for (each, std), p_value in zip(known, corrected, strict=True):
         if std < max(LEAST_SPREAD, FACTOR * base_std) or not is_significant(p_value, confidence):

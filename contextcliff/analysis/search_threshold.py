@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.search import SearchRule, block_key, block_scores, blocks_used, complete_blocks, follow
+from contextcliff.analysis.search import BlockScores, SearchRule, block_key, blocks_used, complete_blocks, follow
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search_record import Decision, Search, SearchPlan, TestedLength, ThirdName
+from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
 from contextcliff.statistics.clusters import Evidence
-from contextcliff.statistics.confidence_sequence import sequential_bounds
+from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,21 +89,35 @@ def searched(
     )
 
 
-def with_sequential_bound(result: LengthResult, threshold: SearchThreshold) -> LengthResult:
-    """The result with the bound that was tested: the highest threshold that its e-process would have passed.
+def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, confidence: float) -> LengthResult:
+    """The result with the interval and the bound that hold though its length was asked until it was decided.
 
-    None where the length was compared with a baseline.
+    The interval is a confidence sequence at `confidence` over the complete blocks. The bound is the highest threshold
+    that the e-process would have passed, and the interval never ends above it; None where the length was compared with
+    a baseline. Where not one block is complete nothing is known of the mean: the interval is 0 to 1.
     """
     tested = threshold.search.of(result.bin.asked_tokens)
+    if tested is None or result.bin.mean is None:
+        return replace(result, bin=replace(result.bin, tested_low=None))
+    samples = [sample for item in result.items for sample in item.samples]
+    complete = complete_blocks(samples, threshold.search.plan)
+    if not complete:
+        return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
+    blocks = [complete[key] for key in sorted(complete)]
+    low = confidence_sequence(_values(blocks, unscored_as=0.0), confidence)[0]
+    high = confidence_sequence(_values(blocks, unscored_as=1.0), confidence)[1]
     bound = None
-    if tested is not None and tested.n_blocks and not threshold.described.relative:
-        bound, _ = sequential_bounds(_scores(result, tested), alpha=tested.alpha)
-    return replace(result, bin=replace(result.bin, tested_low=bound))
+    if tested.n_blocks and not threshold.described.relative:
+        bound, _ = sequential_bounds(_values(blocks[: tested.n_blocks], unscored_as=0.0), alpha=tested.alpha)
+    # The mean that is shown leaves unscored samples out, and has those of the block that was not completed.
+    ci_low, ci_high = min(low, result.bin.mean, 1.0 if bound is None else bound), max(high, result.bin.mean)
+    return replace(result, bin=replace(result.bin, ci_low=ci_low, ci_high=ci_high, tested_low=bound))
 
 
-def _scores(result: LengthResult, tested: TestedLength) -> tuple[float, ...]:
-    """The scores that counted, one a text, unscored samples as 0."""
-    counted = block_scores(
-        [item for each in result.items for item in each.samples if (item.sample.block or 0) < tested.n_blocks]
+def _values(blocks: Sequence[BlockScores], *, unscored_as: float) -> tuple[float, ...]:
+    """The mean score of each text, samples without a score counted as this one."""
+    return tuple(
+        math.fsum(unscored_as if score is None else score for score in text) / len(text)
+        for block in blocks
+        for text in block.texts
     )
-    return tuple(math.fsum(score or 0.0 for score in text) / len(text) for text in counted.texts)

@@ -20,7 +20,8 @@ VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 class Bin:
     """The samples of one length. Token figures are measured ones.
 
-    `ci_low`/`ci_high` is the interval that is shown (Wilson for 0/1 scores); `tested_low` is the
+    `ci_low`/`ci_high` is the interval that is shown (Wilson for 0/1 scores; a confidence sequence in a search, which
+    stops when a length is decided); `tested_low` is the
     one-sided bound at the analysis' confidence that the cap rule tests, unscored samples counted as
     wrong in it. `mean`, `std` and the interval are None where nothing was scored.
     """

@@ -37,6 +37,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("search_section.SearchSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
+    _core("fitted_length_section.FittedLengthSection"),
     _core("half_life_section.HalfLifeSection"),
     _core("position_section.PositionSection"),
     _core("every_depth_section.EveryDepthSection"),
@@ -50,6 +51,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("appendix_sections.NotesSection"),
     _core("appendix_sections.MethodSection"),
     _core("appendix_sections.CapRulesSection"),
+    _core("further_figures_section.FurtherFiguresSection"),
     _core("appendix_sections.RunSection"),
 )
 

@@ -22,20 +22,19 @@ from contextcliff.statistics.betting import Bets
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 from contextcliff.statistics.sequential_decision import BELOW_AT
 
-_SHOWN_STAKES = (0.06, 0.15, 0.35, 0.65, 0.95)
-SHOWN = Bets(stakes=_SHOWN_STAKES, weights=(1.0 / len(_SHOWN_STAKES),) * len(_SHOWN_STAKES))
-"""For an interval that narrows from ten to a few hundred values: small stakes find small differences."""
-
 _SMALLEST = 1e-12
 
 
 def confidence_sequence(values: Sequence[float], confidence: float) -> tuple[float, float]:
     """Two-sided interval at `confidence` for the mean of at least one value in [0, 1], valid at any stopping time.
 
-    It contains the mean of the values. Raises ValueError for no values, or one outside [0, 1].
+    It contains the mean of the values. Its bets are those of the test, so that the interval that is shown and the bound
+    that is tested agree: bets with smaller stakes are no narrower at the samples that a search takes (22 right answers
+    of 22: from .787 with them, from .806 with these), and could exclude a score that the test did not reject. Raises
+    ValueError for no values, or one outside [0, 1].
     """
     each_side = 0.5 * (1.0 - confidence)
-    return _low(_counted(values), SHOWN, each_side), 1.0 - _low(_counted([1.0 - x for x in values]), SHOWN, each_side)
+    return sequential_bounds(values, alpha=each_side, below_at=1.0 / each_side)
 
 
 def sequential_bounds(values: Sequence[float], *, alpha: float, below_at: float = BELOW_AT) -> tuple[float, float]:

@@ -200,7 +200,7 @@ def test_half_life_position_controls_and_judge_have_a_line_each_under_the_cap(fu
     assert "no cliff can show at 512 tokens" in lines
     assert "qwen3-4b disagrees in 6.1% (2.8%-12.7%) of 98; mean rating 8.4" in lines
     assert [line.split(":")[0].strip() for line in beside if re.match(r"  \S", line)] == [
-        *("Half-life", "Position", "Every depth", "Controls", "Judge"),
+        *("Fitted length", "Effective length", "Half-life", "Position", "Every depth", "Controls", "Judge"),
     ]
 
 

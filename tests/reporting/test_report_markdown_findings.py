@@ -17,7 +17,7 @@ from tests.simulated_reports import edited, findings_in
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\ $x$"
-SECTIONS = ["Half-life", "Position", "Every depth", "By facet", "Controls", "Judge"]
+SECTIONS = ["Fitted length", "Half-life", "Position", "Every depth", "By facet", "Controls", "Judge"]
 
 
 def section(report: Report, name: str) -> str:
@@ -37,7 +37,7 @@ def test_a_full_report_has_every_section_between_the_scores_and_the_failures(ful
 
 
 def test_a_report_has_only_the_sections_that_it_has_data_for(cliff: Report, nothing_scored: Report) -> None:
-    assert set(headings(cliff)) & set(SECTIONS) == {"Half-life", "Position", "Every depth"}
+    assert set(headings(cliff)) & set(SECTIONS) == {"Fitted length", "Half-life", "Position", "Every depth"}
     assert set(headings(edited(nothing_scored, bins=(), cells=()))) & set(SECTIONS) == set()
 
 
@@ -48,13 +48,15 @@ def test_the_guide_has_a_row_a_length_and_its_advice(full: Report) -> None:
     assert all(f"- {say(advice)}" in text for advice in findings_in(full).guide.advice)
 
 
-def test_the_half_life_stands_with_its_interval_and_the_least_squares_beside_it(full: Report) -> None:
+def test_the_half_life_stands_with_its_interval_and_the_least_squares_in_the_appendix(full: Report) -> None:
     found = replace(findings_in(full).half_life, tokens=6500, ci_low=4900, ci_high=9800, censored=False, initial=0.98)
     text = section(edited(full, half_life=found, half_life_lsq=7100), "Half-life")
     assert "| Maximum likelihood | 6,500 tokens (4,900-9,800) |" in text
     assert "| Score at length 0 | 0.98 |" in text
-    assert "| Least squares | 7,100 tokens |" in text
+    assert "7,100" not in text
     assert say(found.reason) in text
+    appendix = section(edited(full, half_life=found, half_life_lsq=7100), "Appendix: further figures")
+    assert "at most 1: 7,100 tokens." in appendix
 
 
 def test_a_censored_half_life_says_that_it_lies_beyond_the_longest_test(full: Report) -> None:
@@ -76,7 +78,8 @@ def test_where_there_is_no_half_life_the_reason_and_what_is_ruled_out_are_given(
     text = section(edited(full, half_life=found, half_life_lsq=None), "Half-life")
     assert "| Maximum likelihood | none |" in text
     assert "| At least | 21,000 tokens |" in text
-    assert "| Least squares | none |" in text
+    edited_full = edited(full, half_life=found, half_life_lsq=None)
+    assert "at most 1: none." in section(edited_full, "Appendix: further figures")
     assert "| Reason | no fall (5 lengths) |" in text
 
 

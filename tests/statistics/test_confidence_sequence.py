@@ -25,10 +25,8 @@ def test_it_lies_in_the_unit_interval_and_holds_the_mean(scores: list[float], co
 
 
 @given(values)
-def test_the_interval_of_mirrored_values_is_mirrored(scores: list[float]) -> None:
-    low, high = confidence_sequence(scores, 0.95)
-    mirrored = confidence_sequence([1.0 - x for x in scores], 0.95)
-    assert mirrored == pytest.approx((1.0 - high, 1.0 - low), abs=1e-6)
+def test_each_end_is_the_bound_of_the_test_at_half_the_error(scores: list[float]) -> None:
+    assert confidence_sequence(scores, 0.95) == pytest.approx(sequential_bounds(scores, alpha=0.025, below_at=40.0))
 
 
 @given(values, st.floats(min_value=0.05, max_value=0.95))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextcliff.analysis.best_case import LengthsOutOfReach, NoLengthInReach, NothingBeyondBaseline, TooFewForBaseline
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
+from contextcliff.analysis.fitted_length import FallsTo, FitBasis, StartsBelow, StaysAbove, TooFewToFit
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
@@ -58,6 +59,7 @@ from contextcliff.records.cautions import (
 from contextcliff.records.fact import Fact, NoSamples, Said
 
 _SCORE = AskedThreshold(value=0.8, relative=False)
+_BASIS = FitBasis(confidence=0.95, lengths=5, samples=100)
 _MIDDLE = ThirdOfLength(name="middle", low=0.4, high=0.6, n_samples=12, mean=0.4, shown="below")
 
 SENTENCES: tuple[tuple[Fact, str], ...] = (
@@ -559,7 +561,48 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     ),
     (
         StoppedWhenDecided(),
-        "the search stopped at each length as soon as it was decided: decisions and tested bounds allow for that; intervals, half-life and the tests of position do not",
+        "the search stopped at each length as soon as it was decided: decisions, tested bounds, the intervals of the lengths and the test of position hold all the same; mean scores, intervals by depth and by facet, fitted lengths, area and half-life are estimates from stopped data, and such a mean lies on average further from the threshold than the true score",
+    ),
+    (
+        StoppedWhenDecided(each_third=True),
+        "the search stopped at each length as soon as it was decided: decisions, tested bounds and the intervals of the lengths hold all the same; mean scores, intervals by depth and by facet, fitted lengths, area, half-life and the test of position are estimates from stopped data, and such a mean lies on average further from the threshold than the true score",
+    ),
+    (TooFewToFit(lengths=2, fewest=3), "a curve takes scores at 3 lengths or more, and there are 2"),
+    (
+        FallsTo(score=0.8, tokens=5780, ci_low=4084, ci_high=8180, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths falls to 0.80 at about 5,780 tokens (95% interval 4,084–8,180)",
+    ),
+    (
+        FallsTo(score=0.8, tokens=900, ci_low=None, ci_high=1200, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths falls to 0.80 at about 900 tokens (95% interval up to 1,200, from below the shortest test)",
+    ),
+    (
+        FallsTo(score=0.5, tokens=5780, ci_low=4084, ci_high=None, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths falls to 0.50 at about 5,780 tokens (95% interval from 4,084 to beyond the longest test)",
+    ),
+    (
+        FallsTo(score=0.5, tokens=2884, ci_low=None, ci_high=None, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths falls to 0.50 at about 2,884 tokens (the 95% interval is wider than the tested range)",
+    ),
+    (
+        StaysAbove(score=0.8, longest=8180, at_least=8180, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths stays above 0.80 up to the longest test, 8,180 tokens: it falls to that beyond it, at 95% confidence, or not at all",
+    ),
+    (
+        StaysAbove(score=0.5, longest=8180, at_least=2036, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths stays above 0.50 up to the longest test, 8,180 tokens: it falls to that at 2,036 tokens or more, at 95% confidence, or not at all",
+    ),
+    (
+        StaysAbove(score=0.5, longest=8180, at_least=None, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths stays above 0.50 up to the longest test, 8,180 tokens, and so little is known of it that no length is ruled out",
+    ),
+    (
+        StartsBelow(score=0.8, shortest=500, at_most=500, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths is not above 0.80 even at the shortest test, 500 tokens",
+    ),
+    (
+        StartsBelow(score=0.8, shortest=500, at_most=1500, basis=_BASIS),
+        "the curve fitted to 100 samples at 5 lengths is not above 0.80 even at the shortest test, 500 tokens; up to 1,500 tokens it may be, at 95% confidence",
     ),
     (
         FittedDecay(

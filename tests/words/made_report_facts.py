@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
@@ -15,8 +16,10 @@ from contextcliff.reporting.report_facts import (
     AskedAhead,
     ControlPrompts,
     Crossing,
+    EffectiveInShort,
     EveryDepthInShort,
     EvidenceInWords,
+    FittedInShort,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -72,6 +75,14 @@ def _cap(
         dip_tokens=dip,
         evidence="settled" if settled else "unsettled",
         settling_samples=settling,
+    )
+
+
+def _fitted(
+    score: float | None, tokens: int | None, low: int | None, high: int | None, *, censored: bool = False
+) -> FittedLength:
+    return FittedLength(
+        tokens=tokens, ci_low=low, ci_high=high, censored=censored, score=score, reason=Said(text="flat")
     )
 
 
@@ -234,6 +245,31 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     ),
     (Overall(mean=0.75, successes=40, scored=60), "mean score 0.750; full score in 40 of 60 samples"),
     (Overall(mean=None, successes=0, scored=0), "no sample was scored"),
+    (
+        FittedInShort(x80=_fitted(0.8, 2400, 1800, 3000), x50=_fitted(0.5, 5780, 4084, None)),
+        "by a fitted curve, 0.80 at 2,400 tokens (1,800-3,000) and 0.50 at 5,780 tokens (4,084 and up)",
+    ),
+    (
+        FittedInShort(x80=_fitted(0.8, 2400, None, 3000), x50=_fitted(0.5, None, 8180, None, censored=True)),
+        "by a fitted curve, 0.80 at 2,400 tokens (up to 3,000) and 0.50 beyond the longest test",
+    ),
+    (
+        FittedInShort(x80=_fitted(0.8, None, None, 500), x50=_fitted(0.5, None, None, 500)),
+        "by a fitted curve, 0.80 at no tested length and 0.50 at no tested length",
+    ),
+    (FittedInShort(x80=_fitted(None, None, None, None), x50=_fitted(None, None, None, None)), "none: flat"),
+    (
+        EffectiveInShort(tokens=4096, threshold=0.856, censored=False),
+        "4,096 tokens (RULER's rule: every mean up to it is above 0.856)",
+    ),
+    (
+        EffectiveInShort(tokens=8192, threshold=0.856, censored=True),
+        "8,192 tokens, the longest test (RULER's rule: every mean up to it is above 0.856)",
+    ),
+    (
+        EffectiveInShort(tokens=None, threshold=0.856, censored=False),
+        "none (RULER's rule: every mean up to it is above 0.856)",
+    ),
     (_half_life(1_800, 1_200, 3_000), "1,800 tokens (1,200-3,000)"),
     (_half_life(1_800, 1_200, None, censored=True), "1,800 tokens (1,200 and up), beyond the longest test"),
     (_half_life(1_800, None, 3_000), "1,800 tokens (up to 3,000)"),

@@ -92,9 +92,12 @@ def _intervals(report: Report) -> str:
             else f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
         )
         return (
-            f"The interval of a score is two-sided at {confidence}: Wilson's where scores are 0 or 1, else a bootstrap."
-            f" It is not adjusted for stopping when a length is decided.{bound} Unscored samples are left out of the"
-            " mean, and count against whatever is to be shown."
+            f"The interval of a length's score is two-sided at {confidence} and a confidence sequence: the scores that"
+            " the e-values do not reject. It holds however often the evidence was looked at and whenever the length was"
+            f" decided, and is wider than one for a number of samples that was fixed beforehand.{bound} Unscored"
+            " samples are left out of the mean; they count as wrong at the lower end and as right at the upper one."
+            " Intervals by depth and by facet, and every mean, are estimates from stopped data: samples were as many"
+            " as it took to decide, so that a mean lies on average further from the threshold than the true score."
         )
     use = (
         "The cap is tested on the share of healthy rounds, and not by this bound"
@@ -123,7 +126,7 @@ _RULES = {
     " failures spike",
     "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
     "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
-    ' "effective length" of other benchmarks; no test',
+    ' "effective length" of NoLiMa; no test',
     "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"
     " continuation run",
     "memory": "what the KV cache leaves room for",
@@ -138,7 +141,8 @@ class CapRulesSection(Section[None]):
     title = "Appendix: every cap rule"
 
     def full(self, report: Report) -> tuple[Block, ...]:
-        caps = report.analysis.caps
+        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
+        caps = {rule: tokens for rule, tokens in report.analysis.caps.items() if rule != "half_life"}
         words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         columns = (

@@ -16,6 +16,7 @@ from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, 
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
 from contextcliff.reporting.figures.marks import BLUE, GREY
 from contextcliff.reporting.section import FigureOf, Section, from_finding
+from contextcliff.reporting.stopped_data import from_stopped_data
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +71,7 @@ class FacetsSection(Section[Facets]):
             return ()
         blocks: list[Block] = [
             Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
+            *from_stopped_data(report, "The scores of the facets"),
             Image(figure="facets"),
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):

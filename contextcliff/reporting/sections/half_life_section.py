@@ -27,6 +27,7 @@ from contextcliff.reporting.figures.marks import (
 )
 from contextcliff.reporting.report_facts import HalfLifeInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+from contextcliff.reporting.stopped_data import from_stopped_data
 from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
@@ -47,13 +48,12 @@ def _has_decay(report: Report) -> bool:
 
 
 class HalfLifeSection(Section[HalfLifeFits]):
-    """The half-life by two fits. It is there also where recall does not fall, since that is a finding."""
+    """The half-life by maximum likelihood. It is there also where recall does not fall, since that is a finding."""
 
     key = "half_life"
     title = "Half-life"
     record = HalfLifeFits
     inline = True
-    cap_rules = {"half_life": "length over which the score halves, by a fitted exponential decay"}  # noqa: RUF012
     figures = (
         FigureOf(
             name="decay_curve",
@@ -84,16 +84,16 @@ class HalfLifeSection(Section[HalfLifeFits]):
         fits = self.of(report)
         if fits is None or not report.analysis.bins:
             return ()
-        half_life, lsq = fits.half_life, fits.half_life_lsq
+        half_life = fits.half_life
         likeliest = "none" if half_life.tokens is None else HalfLifeInShort(half_life=half_life)
         rows: list[tuple[str, Shown]] = [("Maximum likelihood", likeliest)]
         if half_life.initial is not None:
             rows.append(("Score at length 0", phrases.score(half_life.initial)))
         if half_life.tokens is None and half_life.ci_low is not None:
             rows.append(("At least", f"{half_life.ci_low:,} tokens"))
-        rows.append(("Least squares", "none" if lsq is None else f"{lsq:,} tokens"))
         rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
-        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), Image(figure="decay_curve"))
+        stopped = from_stopped_data(report, "The half-life and the score at length 0")
+        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *stopped, Image(figure="decay_curve"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)

@@ -11,6 +11,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Pairs, Shown, Text
 from contextcliff.reporting.report_facts import JudgeInShort
 from contextcliff.reporting.section import Measurement, Section
+from contextcliff.reporting.stopped_data import from_stopped_data
 
 
 class JudgeSection(Section[Judgement]):
@@ -54,7 +55,7 @@ class JudgeSection(Section[Judgement]):
             f"The judge counts as saying right from {finding.right_from:,} of 10 up, the exact score from 0.5 up. The"
             " report stands on the exact score."
         )
-        return (Text(text=meaning), Pairs(rows=tuple(rows)))
+        return (Text(text=meaning), Pairs(rows=tuple(rows)), *from_stopped_data(report, "The judge's figures"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)

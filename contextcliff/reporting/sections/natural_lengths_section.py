@@ -49,8 +49,7 @@ class NaturalLengthsSection(Section[LengthAudit]):
         meaning = (
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded. Instability is the share of questions whose"
-            " score changes between their repeats, the variance in a question its mean size; rolling variance is that"
-            " of a bin and its neighbours; a bimodality above 0.56 hints at two kinds of answers, whole and worthless."
+            " score changes between their repeats, the variance in a question its mean size."
         )
         return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
 
@@ -70,8 +69,6 @@ def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
         Column(title="sd", cells=tuple(phrases.score(b.std) for b in bins)),
         Column(title="instability", cells=shares),
         Column(title="variance in a question", cells=tuple(_small(b.within_item_variance) for b in bins)),
-        Column(title="rolling variance", cells=tuple(_small(b.rolling_variance) for b in bins)),
-        Column(title="bimodality", cells=tuple(_small(b.bimodality) for b in bins)),
         Column(title="latency sd", cells=tuple(phrases.milliseconds(b.latency_ms_std) for b in bins)),
     )
 

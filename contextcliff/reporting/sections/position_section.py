@@ -14,6 +14,7 @@ from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, 
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, depth_labels, interval_bars, scores_on_y
 from contextcliff.reporting.report_facts import PatternInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+from contextcliff.reporting.stopped_data import from_stopped_data
 from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class PositionSection(Section[PositionProfile]):
             Column(title="interval", cells=tuple(phrases.interval(point.ci_low, point.ci_high) for point in points)),
         )
         table = (Table(columns=columns),) if points else ()
-        return (Pairs(rows=tuple(rows)), Image(figure="depth_profile"), *table)
+        stopped = from_stopped_data(report, "The scores of the depths")
+        return (Pairs(rows=tuple(rows)), Image(figure="depth_profile"), *table, *(stopped if points else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.fitted_length import FittedLengths
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
@@ -77,11 +78,12 @@ class ScoreSection(Section[None]):
 def _footnote(report: Report) -> tuple[Text, ...]:
     if report.analysis.finding(Search) is None:
         return ()
-    bound = "" if report.analysis.safe_cap.relative_to_baseline else " The tested bound allows for that."
+    bound = "" if report.analysis.safe_cap.relative_to_baseline else ", and so does the tested bound"
     return (
         Text(
-            text="Each length was asked until it was decided, and the intervals are not adjusted for such"
-            f" stopping.{bound}"
+            text="Each length was asked until it was decided. The intervals (confidence sequences) hold all the same"
+            f"{bound}; the mean scores are estimates from stopped data, on average further from the threshold than the"
+            " true ones."
         ),
     )
 
@@ -112,7 +114,7 @@ def _few_columns(report: Report) -> tuple[Column, ...]:
         column("n", lambda b: phrases.whole(b.n_samples)),
         column("un-\nscored", lambda b: phrases.whole(b.n_unscored), spare=1),
         column("score", lambda b: phrases.score(b.mean)),
-        column("interval", lambda b: phrases.interval(b.ci_low, b.ci_high), spare=3),
+        column("interval", _interval_of(report), spare=3),
         column(bound, lambda b: phrases.bound(b.tested_low)),
         column("commonest\nfailure", phrases.commonest_failure, spare=4, words=True),
         column("median\nTTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=6),
@@ -131,12 +133,18 @@ def _all_columns(report: Report) -> tuple[Column, ...]:
         *((column("shared texts", lambda b: phrases.whole(b.n_clusters)),) if shared else ()),
         column("unscored", lambda b: phrases.whole(b.n_unscored)),
         column("score", lambda b: phrases.score(b.mean)),
-        column("interval", lambda b: phrases.interval(b.ci_low, b.ci_high)),
+        column("interval", _interval_of(report)),
         column(phrases.bound_name(report.analysis.safe_cap), lambda b: phrases.bound(b.tested_low)),
         column("commonest failure", phrases.commonest_failure),
         column("median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median)),
         column("median latency", lambda b: phrases.milliseconds(b.latency_ms_median)),
     )
+
+
+def _interval_of(report: Report) -> Callable[[Bin], str]:
+    """The interval's cell. In a search its lower end can be the tested bound, and is rounded as that is."""
+    shown = phrases.interval if report.analysis.finding(Search) is None else phrases.interval_outward
+    return lambda b: shown(b.ci_low, b.ci_high)
 
 
 def _columns_of(report: Report) -> Callable[..., Column]:
@@ -149,6 +157,7 @@ def _columns_of(report: Report) -> Callable[..., Column]:
 
 
 _HEIGHT = 4.2
+_FITTED = "#c2571a"
 _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
 
 
@@ -168,6 +177,7 @@ def score_figure(report: Report) -> Figure:
     _zones(axes, report, axis=axis)
     _points(axes, bins, cap=report.analysis.safe_cap)
     _threshold(axes, report)
+    _fitted(axes, report, axis=axis)
     above = _counts(axes, bins, axis=axis)
     if cap is not None:
         _cap(axes, report, tokens=cap, axis=axis, above=above)
@@ -231,6 +241,22 @@ def _threshold(axes: Axes, report: Report) -> None:
     relative = report.analysis.safe_cap.relative_to_baseline
     basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
     line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=RED)
+
+
+def _fitted(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+    """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
+    fitted = report.analysis.finding(FittedLengths)
+    lengths = () if fitted is None else (fitted.x80, fitted.x50)
+    label = "fitted length and its interval"
+    for length in lengths:
+        if length.tokens is not None and length.score is not None:
+            low = axis.low if length.ci_low is None else max(axis.low, length.ci_low)
+            high = axis.high if length.ci_high is None else min(axis.high, length.ci_high)
+            axes.hlines(length.score, low, high, color=_FITTED, linewidth=1.4, zorder=4)
+            axes.plot(
+                length.tokens, length.score, "D", color=_FITTED, markersize=5, linewidth=1.4, label=label, zorder=5
+            )
+            label = "_nolegend_"
 
 
 def _counts(axes: Axes, bins: Sequence[Bin], *, axis: LengthAxis) -> float:

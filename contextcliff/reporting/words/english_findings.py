@@ -205,10 +205,14 @@ def _all_over_one_text(fact: AllOverOneText) -> str:
 
 
 @say.register
-def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+def _stopped_when_decided(fact: StoppedWhenDecided) -> str:
+    holds = ["decisions", "tested bounds", "the intervals of the lengths"]
+    estimates = ["mean scores", "intervals by depth and by facet", "fitted lengths", "area", "half-life"]
+    (estimates if fact.each_third else holds).append("the test of position")
     return (
-        "the search stopped at each length as soon as it was decided: decisions and tested bounds allow for that; "
-        "intervals, half-life and the tests of position do not"
+        f"the search stopped at each length as soon as it was decided: {listed(holds)} hold all the same; "
+        f"{listed(estimates)} are estimates from stopped data, and such a mean lies on average further from the "
+        "threshold than the true score"
     )
 
 

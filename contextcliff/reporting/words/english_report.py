@@ -60,28 +60,29 @@ def _headline(fact: Headline) -> str:
 
 
 _SHAPES = {
-    "flat": "the score does not change with length, and is at the threshold or above",
-    "slope": "the score falls with length, over several steps or without reaching the threshold",
-    "cliff": "the score falls through the threshold in one step",
-    "below": "the score is under the threshold at every tested length",
-    "rising": "the score goes up with length",
+    "flat": "the {what} does not change with length, and is at the threshold or above",
+    "slope": "the {what} falls with length, over several steps or without reaching the threshold",
+    "cliff": "the {what} falls through the threshold in one step",
+    "below": "the {what} is under the threshold at every tested length",
+    "rising": "the {what} goes up with length",
 }
 
 
 _OF_ONE_LENGTH = {
-    "flat": "the score of the only tested length is at the threshold or above",
-    "below": "the score of the only tested length is under the threshold",
+    "flat": "the {what} of the only tested length is at the threshold or above",
+    "below": "the {what} of the only tested length is under the threshold",
 }
 
 
 @say.register
 def _shape(fact: ShapeInWords) -> str:
     shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
+    what = QUANTITIES[fact.cap.quantity]
     if fact.n_lengths == 1:
-        return f"{shape} - {_OF_ONE_LENGTH.get(shape, shape)}"
+        return f"{shape} - {_OF_ONE_LENGTH.get(shape, shape).format(what=what)}"
     where = "" if step is None else f", between {step[0]:,} and {step[1]:,} tokens"
     but = "" if dip is None else f", but for a dip at {dip:,} tokens"
-    return f"{shape} - {_SHAPES.get(shape, shape)}{where}{but} (the curve that fits best, no test)"
+    return f"{shape} - {_SHAPES.get(shape, shape).format(what=what)}{where}{but} (the curve that fits best, no test)"
 
 
 @say.register
@@ -95,7 +96,8 @@ def _evidence(fact: EvidenceInWords) -> str:
         return "settled - every tested length is shown to be below the threshold"
     if cap.censored or cap.ci_high is None:
         return "settled - every tested length is shown to clear the threshold"
-    return f"settled - the score is shown to be below the threshold from {cap.ci_high:,} tokens on"
+    what = QUANTITIES[cap.quantity]
+    return f"settled - the {what} is shown to be below the threshold from {cap.ci_high:,} tokens on"
 
 
 @say.register

@@ -201,10 +201,12 @@ def _all_over_one_text(fact: AllOverOneText) -> str:
 
 
 @say.register
-def _stopped_when_decided(_: StoppedWhenDecided) -> str:
+def _stopped_when_decided(fact: StoppedWhenDecided) -> str:
+    holds, estimates = ("", "、位置の検定") if fact.each_third else ("、位置の検定", "")
     return (
-        "探索は、判定がついた時点で各長さを打ち切る。判定と検定の下限はそれを考慮しているが、区間・半減長・位置の検定は"
-        "考慮していない"
+        f"探索は、判定がついた時点で各長さを打ち切る。判定、検定の下限、長さごとの区間{holds}はそれでも成り立つ。"
+        f"平均スコア、深さ別・項目別の区間、あてはめ長、面積、半減長{estimates}は打ち切ったデータからの推定で、こうした平均は"
+        "真のスコアより平均してしきい値から遠い"
     )
 
 

@@ -45,11 +45,11 @@ from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
 _SHAPES = {
-    "flat": "平坦。長さによってスコアは変わらず、しきい値以上",
-    "slope": "なだらかな低下。スコアは長さとともに、数段階にわたって、またはしきい値に達せずに下がる",
-    "cliff": "崖。スコアは一段でしきい値を割る",
-    "below": "しきい値未満。テストしたすべての長さでスコアがしきい値を下回る",
-    "rising": "上昇。スコアは長さとともに上がる",
+    "flat": "平坦。長さによって{what}は変わらず、しきい値以上",
+    "slope": "なだらかな低下。{what}は長さとともに、数段階にわたって、またはしきい値に達せずに下がる",
+    "cliff": "崖。{what}は一段でしきい値を割る",
+    "below": "しきい値未満。テストしたすべての長さで{what}がしきい値を下回る",
+    "rising": "上昇。{what}は長さとともに上がる",
 }
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
 _PATTERNS = {
@@ -83,8 +83,8 @@ def _headline(fact: Headline) -> str:
 
 
 _OF_ONE_LENGTH = {
-    "flat": "平坦。テストした唯一の長さのスコアはしきい値以上",
-    "below": "しきい値未満。テストした唯一の長さのスコアがしきい値を下回る",
+    "flat": "平坦。テストした唯一の長さの{what}はしきい値以上",
+    "below": "しきい値未満。テストした唯一の長さの{what}がしきい値を下回る",
 }
 
 
@@ -92,10 +92,11 @@ _OF_ONE_LENGTH = {
 def _shape(fact: ShapeInWords) -> str:
     shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
     if fact.n_lengths == 1:
-        return _OF_ONE_LENGTH.get(shape, shape)
+        return _OF_ONE_LENGTH.get(shape, shape).format(what=QUANTITIES[fact.cap.quantity])
     where = "" if step is None else f"（{step[0]:,}～{step[1]:,} トークンの間）"
     but = "" if dip is None else f"（{dip:,} トークンでのみ落ち込む）"
-    return f"{_SHAPES.get(shape, shape)}{where}{but}（最もよく合う曲線で、検定ではない）"
+    what = QUANTITIES[fact.cap.quantity]
+    return f"{_SHAPES.get(shape, shape).format(what=what)}{where}{but}（最もよく合う曲線で、検定ではない）"
 
 
 @say.register

@@ -80,6 +80,8 @@ _LABELS = {
     "Operating guide": "運用ガイド",
     "safe as far as the cap; longest prompt of each length": "上限までが安全。長さは最長のプロンプト",
     "Beside the cap": "上限のほかに",
+    "Fitted length": "あてはめ長",
+    "Effective length": "有効長",
     "Half-life": "半減長",
     "Position": "位置",
     "Every depth": "深さごと",

@@ -1,0 +1,203 @@
+"""A falling logistic curve in log length, fitted to many sets of mean scores at once.
+
+The score at log length u is bottom + (top − bottom) / (1 + e^((u − middle) / scale)), with 0 ≤ bottom ≤ top ≤ 1. The
+fit is weighted least squares. For a middle and a scale the best top and bottom have a closed form (G. H. Golub and V.
+Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose variables separate", SIAM
+J. Numer. Anal. 10 (1973) 413-432), so that a coarse grid of these two and a search around its best point are enough.
+
+Where no length lies on the fall, nothing tells how steep it is, and the curve crosses a score anywhere between the
+last length before the fall and the first one after it. So the curve is also fitted as a step in each gap, and the
+step is kept unless the smooth curve fits better by Akaike's criterion: a step crosses at an interval, a smooth curve
+at a point.
+Own code: scipy and statsmodels fit one curve at a time, and no step.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PENALTY = 2.0
+"""Weighted squares by which a smooth curve has to fit better than a step: it has one parameter more."""
+_STEEPEST = 6.0
+"""A fall over less than this part of the narrowest gap is a step to any two lengths."""
+_FURTHEST = 4.0
+"""Scales beyond the nearest length at which a fall's middle lies at most: further off the curve is flat or a step."""
+_ROUNDS = 6
+"""Halvings of the search around the grid's best point."""
+_SMALLEST = 1e-12
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Falls:
+    """Fitted curves; every array has shape (sets,)."""
+
+    at: _Array
+    """Log lengths that the scores stood at, ascending; shape (lengths,)."""
+    top: _Array
+    bottom: _Array
+    middle: _Array
+    """Log length at which half of the fall is done; of a step the middle of its gap."""
+    scale: _Array
+    """In log length; 0: a step."""
+    low: _Array
+    """Of a step the ends of its gap; of a smooth curve the middle."""
+    high: _Array
+
+    def value_at(self, log_length: float) -> _Array:
+        """The score of each curve at a log length; at the middle of a step's gap the mean of both sides."""
+        return self.bottom + (self.top - self.bottom) * _share_left(log_length, self.middle, self.scale)
+
+    def crossings(self, score: _Array | float) -> tuple[_Array, _Array]:
+        """Log lengths from and up to which each curve falls through `score`: equal but for a step.
+
+        −inf where it is at the score or below from the shortest length on, inf where it is above up to the longest.
+        """
+        inside = (self.bottom < score) & (score < self.top)
+        left = np.where(inside, (score - self.bottom) / np.maximum(self.top - self.bottom, _SMALLEST), 0.5)
+        shift = self.scale * np.log((1.0 - left) / left)
+        outside = np.where(score <= self.bottom, math.inf, -math.inf)
+        low, high = (np.where(inside, end + shift, outside) for end in (self.low, self.high))
+        return self._in_range(low), self._in_range(high)
+
+    def _in_range(self, ends: _Array) -> _Array:
+        beyond = np.where(ends > self.at[-1], math.inf, ends)
+        return np.where(beyond < self.at[0], -math.inf, beyond)
+
+
+def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
+    """Fit a curve to each row of `means`, of shape (sets, lengths).
+
+    `at` are at least two different log lengths, ascending, and `weights` the inverse variance of each mean.
+    """
+    to_zero, free = (_smooth(at, means, weights, bottom=bottom) for bottom in (False, True))
+    is_free = free[0] < to_zero[0] - _PENALTY
+    loss, top, bottom, middle, scale = (np.where(is_free, one, other) for one, other in zip(free, to_zero, strict=True))
+    loss = loss + np.where(is_free, _PENALTY, 0.0)
+    steps = np.tril(np.ones((at.size - 1, at.size)))
+    gap, step_loss, step_top, step_bottom = _best_of(steps, means, weights)
+    is_step = loss > step_loss - _PENALTY
+    low, high = at[gap], at[gap + 1]
+    return Falls(
+        at=at,
+        top=np.where(is_step, step_top, top),
+        bottom=np.where(is_step, step_bottom, bottom),
+        middle=np.where(is_step, 0.5 * (low + high), middle),
+        scale=np.where(is_step, 0.0, scale),
+        low=np.where(is_step, low, middle),
+        high=np.where(is_step, high, middle),
+    )
+
+
+def _smooth(at: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, ...]:
+    """The best smooth curve of each set, with a bottom of its own or with 0: loss, top, bottom, middle and scale."""
+    middles, scales = _grid(at)
+    best, loss, _, _ = _best_of(_share_left(at, middles[:, None], scales[:, None]), means, weights, bottom=bottom)
+    middle, scale, _ = _refined(at, means, weights, middles[best], scales[best], loss, bottom=bottom)
+    loss, top, low = _ends(_share_left(at, middle[:, None], scale[:, None]), means, weights, bottom=bottom)
+    return loss, top, low, middle, scale
+
+
+def _share_left(at: _Array | float, middle: _Array, scale: _Array) -> _Array:
+    """The share of the fall that is still to come: 1 before it, 0 after it."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        away = np.nan_to_num((at - middle) / scale, nan=0.0)
+        return np.asarray(1.0 / (1.0 + np.exp(np.clip(away, -700.0, 700.0))))
+
+
+def _grid(at: _Array) -> tuple[_Array, _Array]:
+    """Middles and scales of the curves that are tried first; steps between two lengths are left out."""
+    gaps = np.diff(at)
+    scale, widest = float(gaps.min()) / _STEEPEST, float(at[-1] - at[0])
+    middles: list[_Array] = []
+    scales: list[_Array] = []
+    while scale < 2.0 * widest:
+        grid = np.arange(at[0] - 2.0 * scale, at[-1] + 2.0 * scale, 0.5 * scale)
+        near = grid[np.abs(grid[:, None] - at).min(axis=1) <= _FURTHEST * scale]
+        middles.append(near)
+        scales.append(np.full(near.size, scale))
+        scale *= 2.0
+    return np.concatenate(middles), np.concatenate(scales)
+
+
+def _best_of(
+    curves: _Array, means: _Array, weights: _Array, *, bottom: bool = True
+) -> tuple[NDArray[np.int64], _Array, _Array, _Array]:
+    """Of curves with shape (curves, lengths) the best for each set: its index, loss, top and bottom."""
+    left, done = curves * weights, (1.0 - curves) * weights
+    loss, top, low = _solved(
+        (left * curves).sum(axis=1),
+        (left * (1.0 - curves)).sum(axis=1),
+        (done * (1.0 - curves)).sum(axis=1),
+        means @ left.T,
+        means @ done.T,
+        has_bottom=bottom,
+    )
+    best = np.argmin(loss, axis=1)
+    rows = np.arange(means.shape[0])
+    return best, loss[rows, best], top[rows, best], low[rows, best]
+
+
+def _ends(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, _Array, _Array]:
+    """Loss, top and bottom of one curve for each set; `curves` and `means` have shape (..., lengths)."""
+    left, done = curves * weights, (1.0 - curves) * weights
+    return _solved(
+        (left * curves).sum(axis=-1),
+        (left * (1.0 - curves)).sum(axis=-1),
+        (done * (1.0 - curves)).sum(axis=-1),
+        (left * means).sum(axis=-1),
+        (done * means).sum(axis=-1),
+        has_bottom=bottom,
+    )
+
+
+def _solved(
+    aa: _Array, ab: _Array, bb: _Array, ya: _Array, yb: _Array, *, has_bottom: bool
+) -> tuple[_Array, _Array, _Array]:
+    """The least squares of y on top · a + bottom · b with 0 ≤ bottom ≤ top ≤ 1, from their weighted products.
+
+    The loss lacks the term that no curve changes. Where the free optimum is not allowed, the best lies on an edge of
+    the triangle of allowed pairs.
+    """
+    if not has_bottom:
+        top = np.clip(ya / np.maximum(aa, _SMALLEST), 0.0, 1.0)
+        return top * (top * aa - 2.0 * ya), top, np.zeros_like(top)
+    determinant = np.maximum(aa * bb - ab * ab, _SMALLEST)
+    free = ((ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant)
+    allowed = (free[1] >= 0.0) & (free[0] >= free[1]) & (free[0] <= 1.0)
+    one, none = np.ones_like(ya), np.zeros_like(ya)
+    flat = np.clip((ya + yb) / (aa + 2.0 * ab + bb), 0.0, 1.0)
+    edges = (
+        (one, np.clip((yb - ab) / np.maximum(bb, _SMALLEST), 0.0, 1.0)),
+        (np.clip(ya / np.maximum(aa, _SMALLEST), 0.0, 1.0), none),
+        (flat, flat),
+    )
+    tops, bottoms = (np.stack([np.where(allowed, free[i], edge[i]) for edge in edges]) for i in (0, 1))
+    losses = tops * (tops * aa + 2.0 * bottoms * ab - 2.0 * ya) + bottoms * (bottoms * bb - 2.0 * yb)
+    best = np.argmin(losses, axis=0)[None]
+    loss, top, bottom = (np.take_along_axis(each, best, axis=0)[0] for each in (losses, tops, bottoms))
+    return loss, top, bottom
+
+
+def _refined(
+    at: _Array, means: _Array, weights: _Array, middle: _Array, scale: _Array, loss: _Array, *, bottom: bool
+) -> tuple[_Array, _Array, _Array]:
+    """Look around the best point of the grid, in steps that halve."""
+    rows = np.arange(means.shape[0])
+    step, ratio = 0.25, math.sqrt(2.0)
+    narrowest = float(np.diff(at).min()) / _STEEPEST
+    for _ in range(_ROUNDS):
+        moves = [(shift * step, ratio**power) for shift in (-1.0, 0.0, 1.0) for power in (-1.0, 0.0, 1.0)]
+        middles = np.stack([middle + shift * scale for shift, _ in moves], axis=1)
+        scales = np.maximum(narrowest, np.stack([scale * factor for _, factor in moves], axis=1))
+        curves = _share_left(at, middles[..., None], scales[..., None])
+        losses, _, _ = _ends(curves, means[:, None, :], weights, bottom=bottom)
+        best = np.argmin(losses, axis=1)
+        middle, scale, loss = middles[rows, best], scales[rows, best], losses[rows, best]
+        step, ratio = 0.5 * step, math.sqrt(ratio)
+    return middle, scale, loss

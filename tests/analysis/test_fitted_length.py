@@ -1,0 +1,168 @@
+"""Fitted lengths, the area under the score and RULER's effective length."""
+
+from __future__ import annotations
+
+import pytest
+
+from contextcliff.analysis.fitted_length import (
+    FallsTo,
+    FittedLengths,
+    StartsBelow,
+    StaysAbove,
+    TooFewToFit,
+    effective_length,
+)
+from contextcliff.records.cap_reason import LowBaseline
+from contextcliff.records.generation import ScoredSample
+from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
+from tests.analysis.clustered_samples import of, texts
+from tests.analysis.made_levels import counted
+
+GPT_4 = (96.6, 96.3, 95.2, 93.2, 87.0, 81.2)
+MISTRAL_7B = (93.6, 91.2, 87.2, 75.4, 49.0, 13.8)
+RULER_LENGTHS = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+
+
+def estimated(samples: list[ScoredSample], **settings: object) -> FittedLengths:
+    return finding(analysed(samples, **settings), FittedLengths)  # type: ignore[arg-type]  # keywords of analysed
+
+
+@pytest.mark.parametrize(("averages", "effective"), [(GPT_4, 65_536), (MISTRAL_7B, 16_384)], ids=["GPT-4", "Mistral"])
+def test_rulers_published_averages_give_the_papers_effective_lengths(
+    averages: tuple[float, ...], effective: int
+) -> None:
+    """C.-P. Hsieh et al., arXiv 2404.06654, table 3."""
+    lengths = counted({tokens: (round(10 * mean), 1_000) for tokens, mean in zip(RULER_LENGTHS, averages, strict=True)})
+    found = effective_length(lengths)
+    assert (found.tokens, found.threshold, found.censored) == (effective, 0.856, False)
+
+
+@pytest.mark.parametrize(("right", "tokens"), [(856, None), (857, 4_096)])
+def test_an_average_of_llama2s_own_score_does_not_exceed_it(right: int, tokens: int | None) -> None:
+    assert effective_length(counted({4_096: (right, 1_000)})).tokens == tokens
+
+
+def test_an_effective_length_ends_before_a_length_without_a_score_and_is_censored_where_all_are_above() -> None:
+    assert effective_length(counted({1_000: (9, 10), 2_000: (0, 0), 4_000: (10, 10)})).tokens == 1_000
+    assert effective_length(counted({1_000: (9, 10), 2_000: (10, 10)})).censored
+    assert not effective_length(()).censored
+
+
+def test_a_fall_between_two_lengths_is_known_to_lie_between_them_and_no_better() -> None:
+    found = estimated(curve({500: (40, 40), 1_000: (39, 40), 2_000: (40, 40), 4_000: (2, 40), 8_000: (1, 40)}))
+    for length in (found.x80, found.x50):
+        assert (length.ci_low, length.ci_high) == (2_000, 4_000)
+        assert 2_000 < (length.tokens or 0) < 4_000
+        assert isinstance(length.reason, FallsTo)
+    assert (found.x80.score, found.x50.score) == (0.8, 0.5)
+    assert (found.n_samples, found.n_lengths, found.relative) == (200, 5, False)
+
+
+def test_on_a_slope_80_percent_is_lost_before_50() -> None:
+    rights = {500: 40, 1_000: 38, 2_000: 34, 4_000: 24, 8_000: 10, 16_000: 3}
+    found = estimated(curve({tokens: (right, 40) for tokens, right in rights.items()}))
+    assert 1_500 < (found.x80.tokens or 0) < 3_500 < (found.x50.tokens or 0) < 7_000
+    assert (found.x80.ci_low or 0) < (found.x80.tokens or 0) < (found.x80.ci_high or 0)
+
+
+def test_a_model_that_never_falls_has_no_fitted_length_but_a_lower_bound() -> None:
+    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000, 4_000), (40, 40))))
+    for length in (found.x80, found.x50):
+        assert (length.tokens, length.ci_low, length.ci_high, length.censored) == (None, 4_000, None, True)
+        assert isinstance(length.reason, StaysAbove)
+    assert found.area is not None
+    assert found.area.value == 1.0 == found.area.ci_high
+    assert found.area.ci_low > 0.95
+
+
+def test_three_right_answers_a_length_do_not_rule_a_fall_out() -> None:
+    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000, 4_000), (3, 3))))
+    assert found.x80.censored
+    assert found.x80.ci_low is None or found.x80.ci_low < 4_000
+
+
+def test_a_model_that_is_below_from_the_start_has_none_either_and_is_not_censored() -> None:
+    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000), (4, 40))))
+    assert (found.x50.tokens, found.x50.ci_low, found.x50.censored) == (None, None, False)
+    assert isinstance(found.x50.reason, StartsBelow)
+
+
+def test_two_lengths_have_an_area_and_no_curve() -> None:
+    found = estimated(curve({1_000: (40, 40), 4_000: (20, 40)}))
+    assert found.x80.reason == TooFewToFit(lengths=2, fewest=3)
+    assert found.area is not None
+    assert found.area.value == pytest.approx(0.75)
+    assert (found.area.min_tokens, found.area.max_tokens) == (1_000, 4_000)
+
+
+def test_every_octave_counts_alike_in_the_area() -> None:
+    """Three octaves at 1 and one at ½ in all: the last one falls from 1 to 0."""
+    found = estimated(curve({1_000: (10, 10), 8_000: (10, 10), 16_000: (0, 10)}))
+    assert found.area is not None
+    assert found.area.value == pytest.approx(3.5 / 4.0)
+
+
+def test_one_length_has_an_effective_length_alone_and_no_score_has_nothing() -> None:
+    found = estimated(curve({1_000: (40, 40)}))
+    assert (found.area, found.effective_length.tokens) == (None, 1_000)
+    assert analysed(curve({1_000: (0, 0, 5)})).finding(FittedLengths) is None
+
+
+def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_shortest_length() -> None:
+    results = {500: [0.5] * 20, 1_000: [0.5] * 20, 2_000: [0.5] * 20, 4_000: [0.1] * 20, 8_000: [0.1] * 20}
+    found = estimated(fractional(results), relative=True)
+    assert found.relative
+    assert found.x80.score == pytest.approx(0.4)
+    assert found.x50.score == pytest.approx(0.25)
+    assert (found.x80.ci_low, found.x80.ci_high) == (2_000, 4_000)
+    assert isinstance(estimated(fractional(results)).x80.reason, StartsBelow)
+
+
+def test_a_share_of_a_baseline_that_is_hardly_one_is_no_length() -> None:
+    results = {500: (2, 40), 1_000: (2, 40), 2_000: (0, 40), 4_000: (0, 40)}
+    found = estimated(curve(results), relative=True)
+    assert isinstance(found.x80.reason, LowBaseline)
+    assert (found.x80.tokens, found.x80.score) == (None, None)
+
+
+def test_samples_that_share_texts_make_the_interval_wider() -> None:
+    lengths = {
+        500: (10, 10, 10, 10),
+        1_000: (10, 10, 9, 3),
+        2_000: (10, 9, 4, 1),
+        4_000: (9, 2, 1, 0),
+        8_000: (2, 1, 0, 0),
+    }
+    shared = [item for tokens, right in lengths.items() for item in texts(tokens, *((k, 10) for k in right))]
+    alone = curve({tokens: (sum(right), 40) for tokens, right in lengths.items()})
+    wide, narrow = (estimated(samples).area for samples in (shared, alone))
+    assert wide is not None
+    assert narrow is not None
+    assert wide.value == pytest.approx(narrow.value)
+    assert wide.ci_high - wide.ci_low > 1.5 * (narrow.ci_high - narrow.ci_low)
+
+
+def test_a_text_with_one_sample_at_each_length_is_drawn_as_a_whole() -> None:
+    """Half of the texts are easy at every length: which are drawn decides the area."""
+    names = [f"text-{i}" for i in range(12)]
+    shared, alone = [], []
+    for tokens in (500, 1_000, 2_000, 4_000):
+        for i, name in enumerate(names):
+            sample = scored_sample(tokens, float(i % 2))
+            alone.append(sample)
+            shared += of(name, [sample])
+    wide, narrow = (estimated(samples).area for samples in (shared, alone))
+    assert wide is not None
+    assert narrow is not None
+    assert wide.ci_high - wide.ci_low > 1.4 * (narrow.ci_high - narrow.ci_low)
+
+
+def test_the_order_of_the_samples_changes_nothing() -> None:
+    samples = curve({500: (20, 20), 1_000: (15, 20), 2_000: (9, 20), 4_000: (2, 20)})
+    assert estimated(samples) == estimated(samples[::-1])
+
+
+def test_lengths_that_were_measured_alike_are_one_length() -> None:
+    asked = [scored_sample(tokens, 1.0, measured=900) for tokens in (950, 1_000) for _ in range(10)]
+    found = estimated([*asked, *curve({2_000: (10, 10), 4_000: (0, 10)})])
+    assert (found.n_lengths, found.n_samples) == (3, 40)
