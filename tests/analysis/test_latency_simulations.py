@@ -102,7 +102,10 @@ def test_three_times_the_spread_is_found(noise: float, record_property: Recorder
 def test_documents_of_their_own_length(
     step: tuple[int, float] | None, noise: float, least: float, record_property: Recorder
 ) -> None:
-    """A hundred documents in five bins: within a bin lengths differ, and the step stands inside one."""
+    """A hundred documents in five bins: within a bin lengths differ, and the step stands inside one.
+
+    Where the canary does not show the step, the spread of that bin at times does, which is no false alarm.
+    """
     rng, counts = np.random.default_rng(17), Counter[str]()
     for _ in range(RUNS):
         groups = group(documents(Server(noise=noise), n=100, rng=rng, step=step), designed_lengths=False, bins=5)
@@ -110,8 +113,9 @@ def test_documents_of_their_own_length(
     for name, count in counts.items():
         record_property(name, count / RUNS)
     assert counts["latency_canary"] / RUNS >= least
-    assert counts["latency_spread"] / RUNS <= 0.05
-    assert step is not None or counts["latency_canary"] / RUNS <= 0.01
+    if step is None:
+        assert counts["latency_canary"] / RUNS <= 0.01
+        assert counts["latency_spread"] / RUNS <= 0.05
 
 
 @pytest.mark.parametrize(("shares", "n"), [((0.99, 0.95, 0.8, 0.8), 20), ((0.99, 0.8, 0.8, 0.5), 60)])
