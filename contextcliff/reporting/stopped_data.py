@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
+from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Text
+
+
+def interval_words(report: Report) -> str:
+    """What the subtitle of a figure calls intervals that are not adjusted for a search's stopping."""
+    confidence = phrases.percent(report.analysis.safe_cap.confidence)
+    unadjusted = "" if report.analysis.finding(Search) is None else " (not adjusted for the stopping of the search)"
+    return f"{confidence} interval{unadjusted}"
 
 
 def from_stopped_data(report: Report, figures: str) -> tuple[Text, ...]:

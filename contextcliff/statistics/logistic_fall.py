@@ -24,6 +24,8 @@ _PENALTY = 2.0
 """Weighted squares by which a smooth curve has to fit better than a step: it has one parameter more."""
 _STEEPEST = 6.0
 """A fall over less than this part of the narrowest gap is a step to any two lengths."""
+_FINEST = 200.0
+"""No fall is narrower than this part of the whole range, so that any number of lengths takes some 800 curves."""
 _FURTHEST = 4.0
 """Scales beyond the nearest length at which a fall's middle lies at most: further off the curve is flat or a step."""
 _ROUNDS = 6
@@ -112,8 +114,7 @@ def _share_left(at: _Array | float, middle: _Array, scale: _Array) -> _Array:
 
 def _grid(at: _Array) -> tuple[_Array, _Array]:
     """Middles and scales of the curves that are tried first; steps between two lengths are left out."""
-    gaps = np.diff(at)
-    scale, widest = float(gaps.min()) / _STEEPEST, float(at[-1] - at[0])
+    scale, widest = _narrowest(at), float(at[-1] - at[0])
     middles: list[_Array] = []
     scales: list[_Array] = []
     while scale < 2.0 * widest:
@@ -123,6 +124,10 @@ def _grid(at: _Array) -> tuple[_Array, _Array]:
         scales.append(np.full(near.size, scale))
         scale *= 2.0
     return np.concatenate(middles), np.concatenate(scales)
+
+
+def _narrowest(at: _Array) -> float:
+    return max(float(np.diff(at).min()) / _STEEPEST, float(at[-1] - at[0]) / _FINEST)
 
 
 def _best_of(
@@ -190,7 +195,7 @@ def _refined(
     """Look around the best point of the grid, in steps that halve."""
     rows = np.arange(means.shape[0])
     step, ratio = 0.25, math.sqrt(2.0)
-    narrowest = float(np.diff(at).min()) / _STEEPEST
+    narrowest = _narrowest(at)
     for _ in range(_ROUNDS):
         moves = [(shift * step, ratio**power) for shift in (-1.0, 0.0, 1.0) for power in (-1.0, 0.0, 1.0)]
         middles = np.stack([middle + shift * scale for shift, _ in moves], axis=1)

@@ -17,10 +17,12 @@ from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.reporting.section_list import sections_with
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
+from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.intervals import wilson
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 from tests.analysis.analysis_samples import finding
-from tests.analysis.searched_samples import analysed_search, coin, plan_of, searched
+from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
+from tests.statistics.simulated_walks import most_errors
 
 LENGTHS = (512, 1_024, 2_048, 4_096)
 Recorder = Callable[[str, object], None]
@@ -123,8 +125,14 @@ BLOCK, MOST, ALPHA, THRESHOLD = 11, 14, 0.025, 0.8
 
 def stopped(rate: float, runs: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Right answers and samples at which each run was decided, or had asked the most."""
+    return [(sum(blocks), BLOCK * len(blocks)) for blocks in blocks_asked(rate, runs, rng)]
+
+
+def blocks_asked(rate: float, runs: int, rng: np.random.Generator) -> list[list[int]]:
+    """Right answers in each block of each run, up to the block that decides."""
     n = BLOCK * np.arange(1, MOST + 1)
-    right = rng.binomial(BLOCK, rate, size=(runs, MOST)).cumsum(axis=1)
+    by_block = rng.binomial(BLOCK, rate, size=(runs, MOST))
+    right = by_block.cumsum(axis=1)
 
     def log_e(stakes: Sequence[float], weights: Sequence[float], won: float, lost: float) -> np.ndarray:
         """With the gain of a right answer and of a wrong one."""
@@ -136,7 +144,7 @@ def stopped(rate: float, runs: int, rng: np.random.Generator) -> list[tuple[int,
     below = log_e(BELOW.stakes, BELOW.weights, -1.0, THRESHOLD / (1.0 - THRESHOLD)) >= math.log(20.0)
     ends = above | below
     last = np.where(ends.any(axis=1), ends.argmax(axis=1), MOST - 1)
-    return [(int(row[at]), int(n[at])) for row, at in zip(right, last, strict=True)]
+    return [row[: at + 1].tolist() for row, at in zip(by_block, last, strict=True)]
 
 
 @lru_cache(maxsize=4096)
@@ -164,3 +172,21 @@ def test_the_stopped_runs_are_those_of_the_bound_that_is_tested() -> None:
     for right, n in set(stopped(0.95, 200, np.random.default_rng(4))):
         low, high = sequential_bounds([1.0] * right + [0.0] * (n - right), alpha=ALPHA)
         assert low >= THRESHOLD or high <= THRESHOLD or n == BLOCK * MOST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rates", [(0.9,), (0.95, 0.8), (0.98, 0.9, 0.5)])
+def test_a_search_that_stops_shows_a_pattern_over_depth_no_more_often_than_it_may(
+    rates: tuple[float, ...], record_property: Recorder
+) -> None:
+    """Where the score does not depend on depth. `rates` are the true scores at the lengths that were asked."""
+    runs, rng, shown_patterns = 2_000, np.random.default_rng(9), 0
+    for _ in range(runs):
+        blocks = [right for rate in rates for (run,) in [blocks_asked(rate, 1, rng)] for right in run]
+        strata = [
+            list(zip(DEPTHS, rng.permutation(np.arange(BLOCK) < right).astype(float), strict=True)) for right in blocks
+        ]
+        varying = varying_strata(strata)
+        shown_patterns += bool(varying) and permutation_test(varying)[2] <= 0.05
+    record_property("shown", shown_patterns / runs)
+    assert shown_patterns <= most_errors(runs, 0.05)

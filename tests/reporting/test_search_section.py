@@ -79,9 +79,9 @@ def test_the_page_explains_an_e_value_once_and_has_a_row_a_length() -> None:
     assert page.index("## Score by length") < page.index("## Search") < page.index("## Half-life")
 
 
-def test_intervals_after_stopping_are_marked_in_a_search_and_nowhere_else() -> None:
-    assert "not adjusted for such stopping" in page_of(search_report())
-    assert "not adjusted" not in page_of(simulated())
+def test_the_intervals_of_a_search_are_said_to_hold_though_it_stopped() -> None:
+    assert "The intervals (confidence sequences) hold all the same" in page_of(search_report())
+    assert "confidence sequence" not in page_of(simulated())
 
 
 def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> None:

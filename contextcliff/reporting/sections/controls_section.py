@@ -11,6 +11,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Shown, Table, Text
 from contextcliff.reporting.report_facts import NoCliffCanShow
 from contextcliff.reporting.section import Measurement, Section
+from contextcliff.reporting.stopped_data import from_stopped_data
 
 _MEANING = (
     "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
@@ -45,6 +46,7 @@ class ControlsSection(Section[ControlResults]):
             Text(text=_MEANING),
             Table(columns=_columns(levels)),
             *((Text(text=blind_cells),) if blind else ()),
+            *from_stopped_data(report, "The scores of the controls"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

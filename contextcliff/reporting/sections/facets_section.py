@@ -16,7 +16,7 @@ from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, 
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
 from contextcliff.reporting.figures.marks import BLUE, GREY
 from contextcliff.reporting.section import FigureOf, Section, from_finding
-from contextcliff.reporting.stopped_data import from_stopped_data
+from contextcliff.reporting.stopped_data import from_stopped_data, interval_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +134,7 @@ def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
         page,
         title=f"Score by facet: {report.run.model}",
         subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {phrases.percent(report.analysis.safe_cap.confidence)} interval; dashed: all samples",
+        f" {interval_words(report)}; dashed: all samples",
         inches=width,
         above=2,
     )

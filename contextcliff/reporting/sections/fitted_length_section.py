@@ -19,7 +19,8 @@ _CURVE = (
 )
 _INTERVAL = (
     "The interval is a bootstrap's; where no tested length lies on the fall, only the two around it are known, and it"
-    " reaches from one to the other. Nothing is extrapolated beyond the tested lengths. The area is the mean score over"
+    " reaches from one to the other. Where some do, it supposes that the fall is a logistic curve's, and does not allow"
+    " for another form. Nothing is extrapolated beyond the tested lengths. The area is the mean score over"
     " the tested range, with straight lines between tested lengths and each doubling of the length counting alike;"
     " areas of different ranges are not comparable. The effective length is RULER's (arXiv 2404.06654): the longest"
     " tested length up to which every mean score is above"
@@ -40,10 +41,9 @@ class FittedLengthSection(Section[FittedLengths]):
         fitted = self.of(report)
         if fitted is None:
             return ()
-        return (
-            (self.title, FittedInShort(x80=fitted.x80, x50=fitted.x50)),
-            ("Effective length", _effective(fitted)),
-        )
+        in_short = (self.title, FittedInShort(x80=fitted.x80, x50=fitted.x50))
+        # RULER's threshold is a share of right answers, and says little where scores are judged by their baseline.
+        return (in_short,) if fitted.relative else (in_short, ("Effective length", _effective(fitted)))
 
     def full(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)

@@ -14,7 +14,7 @@ from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, 
 from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, depth_labels, interval_bars, scores_on_y
 from contextcliff.reporting.report_facts import PatternInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
-from contextcliff.reporting.stopped_data import from_stopped_data
+from contextcliff.reporting.stopped_data import from_stopped_data, interval_words
 from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def profile_figure(report: Report, finding: PositionProfile, *, pattern: str) ->
         axes,
         title=f"Score by depth{shown_pattern}: {report.run.model}",
         subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {phrases.percent(report.analysis.safe_cap.confidence)} interval{untested}",
+        f" {interval_words(report)}{untested}",
         inches=_WIDTH,
         above=above + 4,
     )
