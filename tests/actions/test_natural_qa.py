@@ -132,15 +132,14 @@ def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_
     )  # fmt: skip
     cap = report["safe_cap"]
     assert cap["verdict"] in ("cliff", "slope")
-    passed = [found for found in report["bins"] if found["max_tokens"] <= cap["tokens"]]
+    passed = [found for found in report["bins"] if found["min_tokens"] <= cap["tokens"]]
     holding = next(found for found in report["bins"] if found["min_tokens"] <= cliff <= found["max_tokens"])
     position = report["bins"].index(holding)
-    # The largest tested prompt of the last stable bin: the one before the cliff's, or the cliff's own where it lies at
-    # its very end.
-    assert cap["tokens"] == passed[-1]["max_tokens"]
+    # The shortest prompt of the last bin that clears: the one before the cliff's, or the cliff's own where it lies late
+    # in it.
+    assert cap["tokens"] == passed[-1]["min_tokens"]
     assert len(passed) in (position, position + 1)
-    assert cap["ci_low"] <= cliff * 1.1
-    assert cap["ci_high"] >= cliff * 0.9
+    assert cap["ci_low"] <= cliff <= cap["ci_high"]
 
 
 @pytest.mark.slow

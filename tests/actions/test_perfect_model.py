@@ -97,7 +97,7 @@ def gets_its_whole_range(*overrides: str) -> None:
     )
     analysed = analyse(study_of(scored, invocation.analysis, facts), ())
     assert analysed.safe_cap.censored, analysed.safe_cap.reason
-    assert analysed.safe_cap.tokens == analysed.bins[-1].max_tokens
+    assert analysed.safe_cap.tokens == analysed.bins[-1].clears_up_to
     if invocation.task.is_searched:  # and with as few samples as the plan begins with
         planned = [item.sample for item in prepared.planned if item.sample.is_ordinary]
         assert {sample.sample_id for sample in planned} == {item.sample.sample_id for item in scored}
