@@ -14,9 +14,9 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bound
-from contextcliff.analysis.settled import evidence_of, settling_samples, verdict_of
+from contextcliff.analysis.settled import evidence_of, verdict_of
 from contextcliff.analysis.shape import shape_of
-from contextcliff.analysis.stop_reason import cap_reason
+from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
@@ -181,7 +181,7 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
         shape_step=None if shape is None else shape.step,
         dip_tokens=None if shape is None else shape.dip,
         evidence=evidence,
-        settling_samples=settling_samples(reason),
+        settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
         verdict=verdict_of(sequence, shape, evidence),
         reason=reason,
     )

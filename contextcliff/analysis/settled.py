@@ -8,15 +8,6 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suf
 from contextcliff.analysis.shape import Shape
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.analysis import EvidenceName, ShapeName, VerdictName
-from contextcliff.records.cap_reason import (
-    CapReason,
-    NeitherShown,
-    NoneScored,
-    Stop,
-    TooFewPlanned,
-    TooFewToClear,
-    TooFewToReject,
-)
 
 
 def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape) -> EvidenceName:
@@ -53,11 +44,3 @@ def verdict_of(sequence: FixedSequenceTest, shape: Shape | None, evidence: Evide
     if shape is None or evidence != "settled":
         return "insufficient_evidence"
     return "flat" if sequence.stop is None else _VERDICTS.get(shape.name, "insufficient_evidence")
-
-
-def settling_samples(reason: CapReason) -> int | None:
-    """Scored samples at the length that stopped the test that are likely to settle it; None where none are named."""
-    cause = reason.cause if isinstance(reason, Stop) else None
-    if isinstance(cause, TooFewToClear | TooFewToReject | TooFewPlanned | NoneScored | NeitherShown):
-        return None if cause.needed is None else cause.needed.n
-    return None

@@ -36,9 +36,10 @@ class Headline(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShapeInWords(Fact):
-    """How the scores run over length, with what that means; the cap must have a shape."""
+    """How the scores run over so many lengths that have some, with what that means; the cap must have a shape."""
 
     cap: SafeCap
+    n_lengths: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -74,9 +74,10 @@ def to_show_above(rate: float, threshold: float, confidence: float) -> int | Non
 def to_show_below(rate: float, threshold: float, confidence: float) -> int | None:
     """Fewest samples with which a true score of `rate` is shown below `threshold` with 80% power; None above `MOST`.
 
-    By the exact one-sided test, which shows that the share of wrong answers is above 1 − `threshold`.
+    By the exact one-sided test, which shows that the share of wrong answers is above 1 − `threshold`. None also for a
+    threshold of 1, which a single wrong answer is below.
     """
-    return to_show_above(1.0 - rate, 1.0 - threshold, confidence)
+    return None if threshold >= 1.0 else to_show_above(1.0 - rate, 1.0 - threshold, confidence)
 
 
 def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -8,7 +8,7 @@ from scipy import stats
 
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import AbsoluteThreshold, is_degraded
+from contextcliff.analysis.threshold import AbsoluteThreshold
 from tests.analysis.repeated_samples import drawn_items, repeated
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def test_a_constant_score_at_the_threshold_is_given_a_cap_no_more_often_than_the
 @pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
 def test_a_planted_090_is_hardly_ever_called_below_080_and_its_interval_covers(within: float, a_document: int) -> None:
     results = simulated(0.9, 20, within, a_document)
-    assert sum(is_degraded(result, BAR) for result in results) <= allowed(0.05)
+    assert sum(BAR.is_shown_below(result) for result in results) <= allowed(0.05)
     bins = [result.bin for result in results]
     assert all(b.ci_low is not None and b.ci_high is not None and b.mean is not None for b in bins)
     assert all(b.ci_low <= b.mean <= b.ci_high for b in bins)  # type: ignore[operator]

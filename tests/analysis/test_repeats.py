@@ -125,8 +125,8 @@ def test_a_judge_of_single_answers_is_judged_as_before() -> None:
 def test_how_many_questions_would_settle_it_follows_from_their_own_spread() -> None:
     """Questions whose repeats differ vary less than right and wrong ones with the same mean."""
     threshold = AbsoluteThreshold(threshold=0.8, confidence=0.95)
-    mixed = threshold.samples_to_show_above(level_of(repeated(500, [[1.0, 1.0, 1.0]] * 12 + [[1.0, 1.0, 0.0]] * 8)))
-    agreeing = threshold.samples_to_show_above(level_of(repeated(500, [[1.0] * 3] * 13 + [[0.0] * 3] * 2)))
+    mixed = threshold.samples_to_settle(level_of(repeated(500, [[1.0, 1.0, 1.0]] * 12 + [[1.0, 1.0, 0.0]] * 8)), 0.87)
+    agreeing = threshold.samples_to_settle(level_of(repeated(500, [[1.0] * 3] * 13 + [[0.0] * 3] * 2)), 0.87)
     assert mixed is not None
     assert agreeing is not None
     assert mixed < agreeing / 2

@@ -43,8 +43,8 @@ def test_a_report_has_only_the_sections_that_it_has_data_for(cliff: Report, noth
 
 def test_the_guide_has_a_row_a_length_and_its_advice(full: Report) -> None:
     text = section(full, "Operating guide")
-    assert r"| \[OK\] safe | 512 | 20 | 1.00 | 0.84-1.00 | no |" in text
-    assert r"| \[XX\] danger | 8,192 | 20 | 0.45 | 0.26-0.66 | no |" in text
+    assert r"| \[OK\] safe | 512 | 512 | 20 | 1.00 | 0.84-1.00 | yes |" in text
+    assert r"| \[XX\] danger | 8,192 | 8,192 | 20 | 0.45 | 0.26-0.66 | yes |" in text
     assert all(f"- {say(advice)}" in text for advice in findings_in(full).guide.advice)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
@@ -50,11 +51,11 @@ def test_the_logistic_curve_is_the_likeliest_one() -> None:
     right, n = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
     x = np.arange(5.0)
 
-    def loss(of: tuple[float, float]) -> float:
+    def loss(of: NDArray[np.float64]) -> float:
         p = expit(of[0] + of[1] * x)
         return -float((xlogy(right, p) + xlogy(n - right, 1.0 - p)).sum())
 
-    best = minimize(loss, (0.0, 0.0), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x
+    best = minimize(loss, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).x
     assert fitted(*pairs).fitted[0] == pytest.approx(expit(best[0] + best[1] * x), abs=1e-5)
 
 

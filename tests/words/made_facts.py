@@ -30,6 +30,7 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    UnscoredCouldBeRight,
     UnscoredDecide,
     Unshowable,
     ZeroBaseline,
@@ -129,10 +130,15 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             shown_up_to=500,
             at=ScoreAt(tokens=1000, mean=0.9, ci_low=0.7695, ci_high=0.9604),
             cause=TooFewToClear(
-                scored=40, unit="samples", at_both_lengths=False, needed=SampleCount(n=129, unit="samples"), most=20000
+                scored=40,
+                unit="samples",
+                at_both_lengths=False,
+                needed=SampleCount(n=106, unit="samples"),
+                most=20000,
+                planned_score=0.902,
             ),
         ),
-        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.90 (95% CI 0.77–0.96), above the threshold, but 40 samples are too few to show it; a new run with about 129 scored samples at that length is likely to settle it",
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.90 (95% CI 0.77–0.96), above the threshold, but 40 samples are too few to show it; a new run with about 106 scored samples at that length is likely to settle it, if the true score there is 0.90, as all lengths together suggest",
     ),
     (
         Stop(
@@ -177,6 +183,27 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             cause=NoneScored(planned=SampleCount(n=20, unit="samples"), needed=SampleCount(n=14, unit="samples")),
         ),
         "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 none of 20 samples was scored; at least 14 scored samples are needed there",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=1000,
+            at=ScoreAt(tokens=2000, mean=0.0, ci_low=0.0, ci_high=0.2775),
+            cause=UnscoredCouldBeRight(here=Part(n=90, total=100)),
+        ),
+        "every tested length up to 1,000 tokens clears 0.80 at 95% confidence; at 2,000 the score is 0.00 (95% CI 0.00–0.28), below the threshold, but 90 of 100 samples are unscored, and were those right it would not be below",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=0.875, ci_low=0.7389, ci_high=0.9454),
+            cause=NeitherShown(needed=SampleCount(n=176, unit="samples"), planned_score=0.871),
+            fall=ScoreAt(tokens=2000, mean=0.05, ci_low=0.0138, ci_high=0.165),
+        ),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.88 (95% CI 0.74–0.95), shown neither to clear it nor to be below it (about 176 scored samples there are likely to show which, if the true score there is 0.87, as all lengths together suggest); at 2,000 it is below, 0.05 (95% CI 0.01–0.17)",
     ),
     (NothingScored(planned=7), "none of the 7 samples was scored: nothing can be said of any length"),
     (NothingScored(planned=1), "the only sample was not scored: nothing can be said of any length"),
@@ -581,7 +608,7 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     ),
     (
         RangeAdvice(level="safe", lengths=(500, 1000, 2000), means=(0.95, 1.0), n_samples=300, unsure=(2000,)),
-        "safe from 500 to 2,000 tokens (mean score 0.95–1.00, n = 300): use the text as it is; at 2,000 the interval reaches into another range",
+        "safe from 500 to 2,000 tokens (mean score 0.95–1.00, n = 300): use the text as it is; at 2,000 the tests of the safe cap do not show it",
     ),
     (
         RangeAdvice(level="caution", lengths=(4000,), means=(0.7, 0.7), n_samples=100, unsure=()),
@@ -632,7 +659,7 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         RangeAdvice(
             level="safe", lengths=(500, 1000, 2000), means=(0.95, 0.95), n_samples=60, unsure=(500, 1000, 2000)
         ),
-        "safe from 500 to 2,000 tokens (mean score 0.95, n = 60): use the text as it is; at 500, 1,000 and 2,000 the interval reaches into another range",
+        "safe from 500 to 2,000 tokens (mean score 0.95, n = 60): use the text as it is; at 500, 1,000 and 2,000 the tests of the safe cap do not show it",
     ),
     (
         Retrieve(half_life_tokens=3000, beyond_longest=True, below=4000),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
-from contextcliff.records.analysis import SafeCap, Zone
+from contextcliff.records.analysis import SafeCap, ShapeName, Zone
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import JudgeUsage, Usage
 from contextcliff.records.search_record import Decision, LengthStanding
@@ -14,6 +14,7 @@ from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
+    EvidenceInWords,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -21,6 +22,7 @@ from contextcliff.reporting.report_facts import (
     JudgeTook,
     NoCliffCanShow,
     NoCliffInRange,
+    NoCrossingShown,
     Overall,
     PatternInShort,
     PilotPrompts,
@@ -28,21 +30,32 @@ from contextcliff.reporting.report_facts import (
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
+    ShapeInWords,
     StoppedEarly,
     ThresholdName,
     Tokens,
-    VerdictName,
+    ZoneNames,
     ZoneRange,
 )
 
 _REASON = Said(text="")
 
 
-def _cap(tokens: int | None, *, relative: bool = False) -> SafeCap:
+def _cap(
+    tokens: int | None,
+    *,
+    relative: bool = False,
+    shape: ShapeName | None = None,
+    step: tuple[int, int] | None = None,
+    dip: int | None = None,
+    settled: bool = True,
+    below_from: int | None = None,
+    settling: int | None = None,
+) -> SafeCap:
     return SafeCap(
         tokens=tokens,
         ci_low=tokens,
-        ci_high=None,
+        ci_high=below_from,
         censored=False,
         fraction_of_max=None if tokens is None else tokens / 8_192,
         rule="walk_up",
@@ -51,6 +64,11 @@ def _cap(tokens: int | None, *, relative: bool = False) -> SafeCap:
         confidence=0.95,
         verdict="cliff",
         reason=_REASON,
+        shape=shape,
+        shape_step=step,
+        dip_tokens=dip,
+        evidence="settled" if settled else "unsettled",
+        settling_samples=settling,
     )
 
 
@@ -103,16 +121,90 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (Tokens(n=8_192), "8,192 tokens"),
     (Headline(cap=_cap(4_096)), "4,096 tokens (95% confidence, 50% of the window)"),
     (Headline(cap=_cap(None)), "none - no tested length was shown to be safe"),
-    (VerdictName(verdict="insufficient_evidence"), "insufficient evidence"),
+    (
+        ShapeInWords(cap=_cap(4_096, shape="flat"), n_lengths=5),
+        "flat - the score does not change with length, and is at the threshold or above (the curve that fits best, no "
+        "test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(4_096, shape="flat", dip=8_192), n_lengths=5),
+        "flat - the score does not change with length, and is at the threshold or above, but for a dip at 8,192 tokens "
+        "(the curve that fits best, no test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(4_096, shape="cliff", step=(4_090, 8_100)), n_lengths=5),
+        "cliff - the score falls through the threshold in one step, between 4,090 and 8,100 tokens (the curve that "
+        "fits best, no test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(4_096, shape="slope"), n_lengths=5),
+        "slope - the score falls with length, over several steps or without reaching the threshold (the curve that "
+        "fits best, no test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(None, shape="below"), n_lengths=5),
+        "below - the score is under the threshold at every tested length (the curve that fits best, no test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(None, shape="rising"), n_lengths=5),
+        "rising - the score goes up with length (the curve that fits best, no test)",
+    ),
+    (
+        ShapeInWords(cap=_cap(4_096, shape="flat"), n_lengths=1),
+        "flat - the score of the only tested length is at the threshold or above",
+    ),
+    (
+        ShapeInWords(cap=_cap(None, shape="below"), n_lengths=1),
+        "below - the score of the only tested length is under the threshold",
+    ),
+    (
+        EvidenceInWords(cap=_cap(4_096, shape="flat")),
+        "settled - every tested length is shown to clear the threshold",
+    ),
+    (
+        EvidenceInWords(cap=_cap(4_096, shape="cliff", below_from=8_192)),
+        "settled - the score is shown to be below the threshold from 8,192 tokens on",
+    ),
+    (
+        EvidenceInWords(cap=_cap(None, shape="below", below_from=500)),
+        "settled - every tested length is shown to be below the threshold",
+    ),
+    (EvidenceInWords(cap=_cap(None, shape="below", settled=False)), "unsettled - the tests do not show this shape"),
+    (
+        EvidenceInWords(cap=_cap(4_096, shape="flat", settled=False, settling=106)),
+        "unsettled - the tests do not show this shape; about 106 samples at the length that stopped them are likely to",
+    ),
     (ThresholdName(cap=_cap(4_096)), "a score of 0.80"),
     (ThresholdName(cap=_cap(4_096, relative=True)), "80% of the shortest length's score"),
     (NoCliffInRange(longest=4_096), "no cliff up to the longest test (4,096 tokens); the true limit may be higher"),
-    (Crossing(low=500, high=None), "the score crosses the threshold at or above 500 tokens"),
+    (
+        NoCrossingShown(low=500),
+        "no tested length is shown to be below the threshold; a fall can only lie above 500 tokens",
+    ),
     (Crossing(low=None, high=900), "the score is below the threshold by 900 tokens at the latest"),
     (Crossing(low=500, high=900), "the score crosses the threshold between 500 and 900 tokens"),
     (
         ZoneRange(mark="[OK]", zone=Zone(name="stable", min_tokens=0, max_tokens=4_096)),
         "[OK] stable     0 - 4,096 tokens",
+    ),
+    (
+        ZoneRange(mark="[OK]", zone=Zone(name="stable", min_tokens=0, max_tokens=4_096, mean=0.987)),
+        "[OK] stable     0 - 4,096 tokens, mean 0.99",
+    ),
+    (
+        ZoneRange(mark="[XX]", zone=Zone(name="degraded", min_tokens=8_192, max_tokens=9_000, mean=0.31, fall=0.689)),
+        "[XX] degraded   8,192 - 9,000 tokens, mean 0.31 (69% lower)",
+    ),
+    (
+        ZoneRange(mark="[!!]", zone=Zone(name="transition", min_tokens=4_097, max_tokens=8_191, mean=0.99, fall=-0.05)),
+        "[!!] transition 4,097 - 8,191 tokens, mean 0.99 (5% higher)",
+    ),
+    (
+        ZoneNames(confidence=0.95),
+        "Stable: every tested length clears the threshold. Degraded: every tested length is shown to be below it, "
+        "tested from the longest one down, at 95% confidence together. Transition: neither is shown, or no length was "
+        "tested. The fall is that of the mean score, against the baseline where there is one, or else against the "
+        "first zone",
     ),
     (
         GuideRange(mark="[OK]", level="safe", first=500, last=1_000, n_lengths=2, n_sure=1),

@@ -62,7 +62,8 @@ def test_the_answer_has_the_same_figures() -> None:
     text = "\n".join(printed(simulated(CLIFF), language="ja"))
     cap = simulated(CLIFF).analysis.safe_cap
     assert f"安全な上限: {cap.tokens:,} トークン（信頼度 95%" in text
-    assert "判定:" in text
+    assert "形:" in text
+    assert "証拠:" in text
     assert "運用ガイド" in text
 
 

@@ -85,7 +85,8 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     """What stands under the headline."""
     cap = report.analysis.safe_cap
     if cap.shape is not None:
-        yield "Shape", ShapeInWords(cap=cap)
+        scored = sum(a_bin.mean is not None for a_bin in report.analysis.bins)
+        yield "Shape", ShapeInWords(cap=cap, n_lengths=scored)
         yield "Evidence", EvidenceInWords(cap=cap)
     yield "Reason", cap.reason
     yield "Threshold", ThresholdName(cap=cap)

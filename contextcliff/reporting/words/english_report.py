@@ -59,7 +59,7 @@ def _headline(fact: Headline) -> str:
 
 
 _SHAPES = {
-    "flat": "the score does not change with length",
+    "flat": "the score does not change with length, and is at the threshold or above",
     "slope": "the score falls with length, over several steps or without reaching the threshold",
     "cliff": "the score falls through the threshold in one step",
     "below": "the score is under the threshold at every tested length",
@@ -67,12 +67,20 @@ _SHAPES = {
 }
 
 
+_OF_ONE_LENGTH = {
+    "flat": "the score of the only tested length is at the threshold or above",
+    "below": "the score of the only tested length is under the threshold",
+}
+
+
 @say.register
 def _shape(fact: ShapeInWords) -> str:
     shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
+    if fact.n_lengths == 1:
+        return f"{shape} - {_OF_ONE_LENGTH.get(shape, shape)}"
     where = "" if step is None else f", between {step[0]:,} and {step[1]:,} tokens"
     but = "" if dip is None else f", but for a dip at {dip:,} tokens"
-    return f"{shape} - {_SHAPES.get(shape, shape)}{where}{but} (the curve that fits best)"
+    return f"{shape} - {_SHAPES.get(shape, shape)}{where}{but} (the curve that fits best, no test)"
 
 
 @say.register
@@ -80,7 +88,7 @@ def _evidence(fact: EvidenceInWords) -> str:
     cap = fact.cap
     if cap.evidence != "settled":
         needed = cap.settling_samples
-        likely = "" if needed is None else f"; {needed:,} samples, as the reason says, are likely to settle it"
+        likely = "" if needed is None else f"; about {needed:,} samples at the length that stopped them are likely to"
         return f"unsettled - the tests do not show this shape{likely}"
     if cap.shape == "below":
         return "settled - every tested length is shown to be below the threshold"

@@ -44,7 +44,7 @@ from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import say
 
 _SHAPES = {
-    "flat": "平坦。長さによってスコアは変わらない",
+    "flat": "平坦。長さによってスコアは変わらず、しきい値以上",
     "slope": "なだらかな低下。スコアは長さとともに、数段階にわたって、またはしきい値に達せずに下がる",
     "cliff": "崖。スコアは一段でしきい値を割る",
     "below": "しきい値未満。テストしたすべての長さでスコアがしきい値を下回る",
@@ -81,12 +81,20 @@ def _headline(fact: Headline) -> str:
     return f"{cap.tokens:,} トークン（信頼度 {phrases.percent(cap.confidence)}{share}）"
 
 
+_OF_ONE_LENGTH = {
+    "flat": "平坦。テストした唯一の長さのスコアはしきい値以上",
+    "below": "しきい値未満。テストした唯一の長さのスコアがしきい値を下回る",
+}
+
+
 @say.register
 def _shape(fact: ShapeInWords) -> str:
     shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
+    if fact.n_lengths == 1:
+        return _OF_ONE_LENGTH.get(shape, shape)
     where = "" if step is None else f"（{step[0]:,}～{step[1]:,} トークンの間）"
     but = "" if dip is None else f"（{dip:,} トークンでのみ落ち込む）"
-    return f"{_SHAPES.get(shape, shape)}{where}{but}（最もよく合う曲線による）"
+    return f"{_SHAPES.get(shape, shape)}{where}{but}（最もよく合う曲線で、検定ではない）"
 
 
 @say.register
@@ -94,7 +102,7 @@ def _evidence(fact: EvidenceInWords) -> str:
     cap = fact.cap
     if cap.evidence != "settled":
         needed = cap.settling_samples
-        likely = "" if needed is None else f"。理由にあるとおり、サンプル {needed:,} 件で判定できる見込み"
+        likely = "" if needed is None else f"。検定が止まった長さに約 {needed:,} 件のサンプルがあれば示せる見込み"
         return f"未確定。この形は検定では示されていない{likely}"
     if cap.shape == "below":
         return "確定。テストしたすべての長さでしきい値を下回ると示されている"
