@@ -280,11 +280,14 @@ def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: S
 def _planned_score(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> float | None:
     """The true score that further samples at the stop are planned for: that of the curve over all lengths.
 
-    It is moved a little toward a half, as the curve is an estimate. None where there is no threshold to compare with.
+    Of right and wrong answers it is moved a little toward a half, as the curve is an estimate; fractional scores are
+    planned with their own spread. None where there is no threshold to compare with.
     """
     fitted = None if shape is None else shape.at(stop.bin.median_tokens)
     if shape is None or fitted is None or threshold.score is None:
         return None
+    if not (stop.binary or stop.clusters):
+        return fitted
     return sample_size.cautious_mean(fitted, shape.n, threshold.score)
 
 

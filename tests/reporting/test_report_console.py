@@ -14,7 +14,7 @@ from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.words.english import say
-from tests.simulated_reports import edited, findings_in, relaid
+from tests.simulated_reports import PARTIAL, edited, findings_in, relaid, simulated
 
 FOLDER = Path("outputs") / "default" / "a-rather-long-run-identity-that-goes-on-and-on-and-on-and-on-and-on-and-on"
 
@@ -244,3 +244,18 @@ def test_nothing_that_a_judge_or_a_reason_brings_reaches_the_terminal_raw(full: 
     text = printed(report)
     assert "\x1b" not in text
     assert text.count("[red]x[/] \\x1b[2J") == 3
+
+
+def test_where_no_length_is_shown_below_nothing_is_said_to_cross(flat: Report) -> None:
+    assert "cross" not in printed(flat).lower()
+    text = " ".join(printed(simulated(PARTIAL)).split())
+    assert "crosses the threshold" not in text
+    assert "no tested length is shown to be below the threshold; a fall can only lie above 2,048 tokens" in text
+
+
+def test_the_guide_agrees_with_the_cap(cliff: Report) -> None:
+    assert "[OK] safe       512 - 4,096 tokens\n" in printed(cliff)
+
+
+def test_zones_have_range_mean_and_fall(cliff: Report) -> None:
+    assert "[XX] degraded   8,152 - 8,192 tokens, mean 0.45 (55% lower)" in printed(cliff)
