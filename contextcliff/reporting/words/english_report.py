@@ -74,12 +74,6 @@ _OF_ONE_LENGTH = {
 }
 
 
-_OF_ONE_LENGTH = {
-    "flat": "the score of the only tested length is at the threshold or above",
-    "below": "the score of the only tested length is under the threshold",
-}
-
-
 @say.register
 def _shape(fact: ShapeInWords) -> str:
     shape, step, dip = fact.cap.shape or "", fact.cap.shape_step, fact.cap.dip_tokens
