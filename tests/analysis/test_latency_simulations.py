@@ -1,4 +1,4 @@
-"""How often latency warnings are false, and how often a resource cliff is found. From fixed seeds, 2,000 runs a law."""
+"""How often latency warnings are false, and how often a resource cliff is found. From fixed seeds, 500 runs a law."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.analysis.timed_requests import LENGTHS, Server, asked_of, bins_of, do
 
 pytestmark = pytest.mark.slow
 
-RUNS = 2_000
+RUNS = 500
 FEW = (512, 1_024, 2_048)
 NOISES = (0.05, 0.1, 0.2)
 
