@@ -156,7 +156,7 @@ def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path:
         assert len(server.bodies) <= generations(tmp_path) + 4
 
 
-@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tmp_path: Path, concurrency: int) -> None:
     how = (*CLIFF, f"engine.concurrency={concurrency}", "engine.speculation=0")
     whole = run(tmp_path / "whole", *how)

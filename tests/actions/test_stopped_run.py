@@ -19,7 +19,9 @@ from tests.engines.fake_server import FakeServer, serving
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-BOTH = pytest.mark.parametrize("number", CODES, ids=lambda number: number.name)
+BOTH = pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=["SIGINT", "SIGTERM"]
+)
 GOES_ON = "what was answered is kept, and the same command goes on\n"
 SHORT = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=40")
 WINDOW = [{"id": "m", "max_model_len": 4096}]

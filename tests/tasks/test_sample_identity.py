@@ -139,7 +139,13 @@ def varied(option: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield key, {**values, key: other}
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+ALIKE = ("aggregation", "niah_multi", "niah_multi_static", "niah_semantic", "niah_static", "niah_static_ja")
+"""Tasks that are built as `niah` is."""
+
+
+@pytest.mark.parametrize(
+    "option", [pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in OPTIONS]
+)
 def test_a_key_that_changes_a_prompt_changes_its_sample_id_and_the_fingerprint(option: str) -> None:
     task, before = shipped(option)
     built, refused = set(), set()

@@ -14,7 +14,7 @@ from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
 from contextcliff.writing.analysis.health_levels import health_of
 from contextcliff.writing.analysis.writing_analysis import writing_of
-from contextcliff.writing.health import is_healthy
+from contextcliff.writing.healthy_rounds import is_healthy
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_LIMIT,

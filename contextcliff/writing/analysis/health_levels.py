@@ -9,7 +9,7 @@ from contextcliff.analysis.items import Item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.cap_reason import CapReason, NoneScored, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
-from contextcliff.writing.health import fault_of
+from contextcliff.writing.healthy_rounds import fault_of
 from contextcliff.writing.prose_findings import Health, HealthLevel
 
 

@@ -3,7 +3,7 @@
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
 goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
 measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The cap is tested on the share of rounds
-that are healthy (`writing/health.py`): a mean hides collapse. The measures are those of Context-Tester.
+that are healthy (`writing/healthy_rounds.py`): a mean hides collapse. The measures are those of Context-Tester.
 """
 
 from __future__ import annotations

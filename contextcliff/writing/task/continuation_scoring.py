@@ -15,7 +15,7 @@ from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
 from contextcliff.writing.author_composites import Parts, author_limit, author_parts, limit_with_coherence
 from contextcliff.writing.author_norms import author_windows, author_z
-from contextcliff.writing.health import LOOP, is_healthy
+from contextcliff.writing.healthy_rounds import LOOP, is_healthy
 from contextcliff.writing.measures.coherence import Vectors, coherence
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.measures.prose_words import prose_of

@@ -17,7 +17,7 @@ from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.words import english, japanese
 from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
-from contextcliff.writing.health import fault_of, is_healthy
+from contextcliff.writing.healthy_rounds import fault_of, is_healthy
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.words.english_writing import say
