@@ -66,9 +66,9 @@ def cap_reason(
         threshold=threshold.described,
         confidence=confidence,
         shown_up_to=sequence.cap_tokens,
-        at=None if stop is None else score_at(stop),
+        at=None if stop is None else score_at(stop, threshold),
         cause=cause,
-        fall=None if fall is None or fall is stop else score_at(fall),
+        fall=None if fall is None or fall is stop else score_at(fall, threshold),
         cleared_to=_cleared_to(sequence),
     )
 
@@ -98,10 +98,14 @@ def _without_comparison(sequence: FixedSequenceTest, baseline: RelativeThreshold
     return None
 
 
-def score_at(result: LengthResult) -> ScoreAt:
+def score_at(result: LengthResult, threshold: Threshold) -> ScoreAt:
     """The mean score of a length with its interval."""
     return ScoreAt(
-        tokens=result.bin.median_tokens, mean=result.bin.mean, ci_low=result.bin.ci_low, ci_high=result.bin.ci_high
+        tokens=result.bin.median_tokens,
+        mean=result.bin.mean,
+        ci_low=result.bin.ci_low,
+        ci_high=result.bin.ci_high,
+        in_search=threshold.is_sequential,
     )
 
 
@@ -123,7 +127,7 @@ def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> CapReason:
 
 def _below_from_the_start(sequence: FixedSequenceTest, threshold: Threshold, confidence: float) -> CapReason:
     """The shortest length is degraded. What is said of the others depends on what they show."""
-    first = score_at(sequence.results[0])
+    first = score_at(sequence.results[0], threshold)
     if len(sequence.degraded) == len(sequence.results) and not threshold.is_sequential:
         return BelowEverywhere(threshold=threshold.described, confidence=confidence, first=first)
     recovered = next((result for result in sequence.results if threshold.is_shown_above(result)), None)

@@ -46,6 +46,8 @@ class ScoreAt:
     mean: float | None
     ci_low: float | None
     ci_high: float | None
+    in_search: bool = False
+    """Whether the interval is a confidence sequence, whose ends are rounded outward."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,6 +40,7 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
+from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
 from contextcliff.reporting.words.english_say import QUANTITIES, amount, are, counted, portion, say
 
@@ -59,7 +60,9 @@ def _threshold(threshold: AskedThreshold) -> str:
 def _score(result: ScoreAt, confidence: float) -> str:
     if result.mean is None or result.ci_low is None or result.ci_high is None:
         return "unknown"
-    return f"{result.mean:.2f} ({confidence_figure(confidence)} CI {result.ci_low:.2f}–{result.ci_high:.2f})"
+    shown = phrases.interval_outward if result.in_search else phrases.interval
+    ends = shown(result.ci_low, result.ci_high).replace("-", "–")
+    return f"{result.mean:.2f} ({confidence_figure(confidence)} CI {ends})"
 
 
 @say.register

@@ -41,6 +41,7 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
+from contextcliff.reporting import phrases
 from contextcliff.reporting.phrases import confidence_figure, threshold_figure
 from contextcliff.reporting.words.japanese_say import QUANTITIES, THIRDS, UNITS, amount, counted, portion, say
 
@@ -64,7 +65,9 @@ def _threshold(threshold: AskedThreshold) -> str:
 def _score(result: ScoreAt, confidence: float) -> str:
     if result.mean is None or result.ci_low is None or result.ci_high is None:
         return "不明"
-    return f"{result.mean:.2f}（{confidence_figure(confidence)} 信頼区間 {result.ci_low:.2f}–{result.ci_high:.2f}）"
+    shown = phrases.interval_outward if result.in_search else phrases.interval
+    ends = shown(result.ci_low, result.ci_high).replace("-", "–")
+    return f"{result.mean:.2f}（{confidence_figure(confidence)} 信頼区間 {ends}）"
 
 
 @say.register
