@@ -29,7 +29,7 @@ LENGTHS = np.array([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])
 DRAWS = 400
 CONFIDENCE = 0.95
 QUICK = 40
-RECORD = 2_000
+RECORD = 500
 CORRELATION = 0.2
 """Share of the variance of scores at a length that lies between texts (intra-class correlation)."""
 
