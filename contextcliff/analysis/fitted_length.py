@@ -9,8 +9,8 @@ share of the score at short length is how NoLiMa (arXiv 2502.05167) counts: so a
 which the cap is. Nothing is extrapolated: a curve that reaches the score beyond the longest test has no such length.
 
 These are estimates, whatever their intervals: the safe cap does not depend on them. The intervals allow for chance and
-not for another form of the fall: on an exponential decay with 100 samples a length that of x50 covers in some 85% of
-runs at a nominal 95%, and on a straight line over log length with 40 that of x80 in some 75%.
+not for another form of the fall: in 100 runs each at a nominal 95%, that of x50 covered 85 on an exponential decay with
+100 samples a length, and that of x80 covered 73 on a straight line over log length with 40.
 """
 
 from __future__ import annotations
