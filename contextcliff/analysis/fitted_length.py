@@ -9,39 +9,27 @@ share of the score at short length is how NoLiMa (arXiv 2502.05167) counts: so a
 which the cap is. Nothing is extrapolated: a curve that reaches the score beyond the longest test has no such length.
 
 These are estimates, whatever their intervals: the safe cap does not depend on them. The intervals allow for chance and
-not for another form of the fall: on an exponential decay with 100 samples a length that of x50 covers in some 85% of
-runs at a nominal 95%, and on a straight line over log length with 40 that of x80 in some 75%.
+not for another form of the fall: in 100 runs each at a nominal 95%, that of x50 covered 85 on an exponential decay with
+100 samples a length, and that of x80 covered 73 on a straight line over log length with 40.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-
-import numpy as np
-from numpy.typing import NDArray
 
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
-from contextcliff.statistics.clusters import Cluster, design_effect_of
-from contextcliff.statistics.logistic_fall import Falls, fit_falls
-from contextcliff.statistics.mean_draws import LengthScores, drawn_means, expanded_tail
 
 RULER_THRESHOLD = 0.856
 """What Llama2-7B scores at 4K on RULER's 13 tasks (C.-P. Hsieh et al., arXiv 2404.06654, section 4)."""
 FEWEST_LENGTHS = 3
 """With two lengths nothing tells a steep fall from a slow one."""
-_DRAWS = 1_000
-_SEED = 20_261_103
-
-_Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +145,7 @@ def fitted_lengths(study: Study) -> FittedLengths | None:
 
 
 def estimates_of(
-    results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = _DRAWS
+    results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = DRAWS
 ) -> FittedLengths | None:
     """The estimates of lengths in ascending order, with intervals from so many draws.
 
@@ -166,12 +154,12 @@ def estimates_of(
     scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
     if not scored:
         return None
-    curve = _Curve.of(scored, confidence=confidence, relative=relative, draws=draws)
-    x80, x50 = (curve.length_at(share) for share in (0.8, 0.5))
+    curve = ScoreCurve.of(scored, confidence=confidence, relative=relative, draws=draws)
+    x80, x50 = (_fitted_length(curve, share) for share in (0.8, 0.5))
     return FittedLengths(
         x80=x80,
         x50=x50,
-        area=curve.area(),
+        area=_area(curve) if len(curve.tokens) > 1 else None,
         effective_length=effective_length(results),
         n_samples=curve.samples,
         n_lengths=len(curve.tokens),
@@ -193,143 +181,45 @@ def effective_length(results: Sequence[LengthResult], threshold: float = RULER_T
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Curve:
-    """The scores of a run by length, and draws of what they could have been."""
-
-    tokens: tuple[int, ...]
-    """Different lengths, ascending: medians of measured prompts."""
-    lengths: tuple[LengthScores, ...]
-    confidence: float
-    relative: bool
-    draws: _Array
-    """Of shape (draws, lengths)."""
-
-    @classmethod
-    def of(cls, scored: Sequence[LengthResult], *, confidence: float, relative: bool, draws: int) -> _Curve:
-        by_tokens: defaultdict[int, list[LengthResult]] = defaultdict(list)
-        for result in scored:
-            by_tokens[result.bin.median_tokens].append(result)
-        tokens = tuple(sorted(by_tokens))
-        lengths = tuple(_scores_of(by_tokens[each]) for each in tokens)
-        drawn = drawn_means(lengths, draws=draws, confidence=confidence, seed=_SEED)
-        return cls(tokens=tokens, lengths=lengths, confidence=confidence, relative=relative, draws=drawn)
-
-    @property
-    def _means(self) -> _Array:
-        return np.array([[length.total / length.n for length in self.lengths]])
-
-    @cached_property
-    def _fitted(self) -> Falls:
-        return fit_falls(self.at, self._means, self._weights)
-
-    @cached_property
-    def _drawn(self) -> Falls:
-        return fit_falls(self.at, self.draws, self._weights)
-
-    @property
-    def samples(self) -> int:
-        return sum(length.n for length in self.lengths)
-
-    @property
-    def at(self) -> _Array:
-        return np.asarray(np.log(self.tokens), dtype=np.float64)
-
-    def length_at(self, share: float) -> FittedLength:
-        """Where the curve falls to `share` of the full score, or of its value at the shortest length."""
-        if len(self.tokens) < FEWEST_LENGTHS:
-            reason = TooFewToFit(lengths=len(self.tokens), fewest=FEWEST_LENGTHS)
-            return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=reason)
-        score = float(self._score(self._fitted, share)[0])
-        if self.relative and score < share * LOW_BASELINE:
-            hardly = LowBaseline(mean=score / share, tokens=self.tokens[0], least=LOW_BASELINE)
-            return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=hardly)
-        first, last = self._fitted.crossings(score)
-        at = float(0.5 * (first[0] + last[0]))
-        lows, highs = self._drawn.crossings(self._score(self._drawn, share))
-        low = min(float(np.quantile(lows, self._tail, method="lower")), at)
-        high = max(float(np.quantile(highs, 1.0 - self._tail, method="higher")), at)
-        return self._said(score, at, low, high)
-
-    def area(self) -> ScoreArea | None:
-        if len(self.tokens) < 2:
-            return None
-        value = float(self._areas(self._means)[0])
-        drawn = self._areas(self.draws)
-        # The pseudo-samples draw every length toward the middle, which adds up over the lengths.
-        drawn = drawn - float(drawn.mean()) + value
-        low, high = (float(end) for end in np.quantile(drawn, [self._tail, 1.0 - self._tail]))
-        return ScoreArea(
-            value=value,
-            ci_low=max(0.0, min(low, value)),
-            ci_high=min(1.0, max(high, value)),
-            min_tokens=self.tokens[0],
-            max_tokens=self.tokens[-1],
-        )
-
-    def _areas(self, means: _Array) -> _Array:
-        return np.asarray(np.trapezoid(means, self.at, axis=1) / (self.at[-1] - self.at[0]), dtype=np.float64)
-
-    def _score(self, falls: Falls, share: float) -> _Array:
-        whole = falls.value_at(float(self.at[0])) if self.relative else np.ones_like(falls.top)
-        return np.asarray(share * whole)
-
-    @property
-    def _tail(self) -> float:
-        """Share of draws beyond each end of an interval."""
-        return expanded_tail(round(statistics.median(length.n for length in self.lengths)), self.confidence)
-
-    @cached_property
-    def _weights(self) -> _Array:
-        """Inverse variance of each mean, by the score of a first fit, moved toward the middle by two samples.
-
-        By its own score a length that happens to be good would weigh more, and lift the curve.
-        """
-        n = np.array([float(length.n) for length in self.lengths])
-        worth = n / np.array([length.design_effect for length in self.lengths])
-        first = fit_falls(self.at, self._means, 4.0 * worth)
-        fitted = np.array([first.value_at(float(at))[0] for at in self.at])
-        moved = (n * fitted + 1.0) / (n + 2.0)
-        return np.asarray(worth / (moved * (1.0 - moved)))
-
-    def _said(self, score: float, at: float, low: float, high: float) -> FittedLength:
-        ci_low, ci_high, tokens = self._tokens(low), self._tokens(high), self._tokens(at)
-        basis = FitBasis(confidence=self.confidence, lengths=len(self.tokens), samples=self.samples)
-        if tokens is not None:
-            reason: Fact = FallsTo(score=score, tokens=tokens, ci_low=ci_low, ci_high=ci_high, basis=basis)
-        elif at > 0.0:
-            ci_low, ci_high = (self.tokens[-1] if low == math.inf else ci_low), None
-            reason = StaysAbove(score=score, longest=self.tokens[-1], at_least=ci_low, basis=basis)
-        else:
-            ci_low, ci_high = None, (self.tokens[0] if high == -math.inf else ci_high)
-            reason = StartsBelow(score=score, shortest=self.tokens[0], at_most=ci_high, basis=basis)
-        return FittedLength(
-            tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=at == math.inf, score=score, reason=reason
-        )
-
-    def _tokens(self, at: float) -> int | None:
-        return round(math.exp(at)) if math.isfinite(at) else None
+def _area(curve: ScoreCurve) -> ScoreArea:
+    value, low, high = curve.area()
+    return ScoreArea(value=value, ci_low=low, ci_high=high, min_tokens=curve.tokens[0], max_tokens=curve.tokens[-1])
 
 
-def _scores_of(results: Sequence[LengthResult]) -> LengthScores:
-    """The scores of a length: samples that share a text, here or at another length, by their text.
+def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
+    if len(curve.tokens) < FEWEST_LENGTHS:
+        return _none(TooFewToFit(lengths=len(curve.tokens), fewest=FEWEST_LENGTHS))
+    fall = curve.fall_to(share)
+    if curve.relative and fall.score < share * LOW_BASELINE:
+        return _none(LowBaseline(mean=fall.score / share, tokens=curve.tokens[0], least=LOW_BASELINE))
+    return _said(curve, fall)
 
-    As everywhere, a length at which all samples share one text is about that text, and they are independent.
-    """
-    alone: list[float] = []
-    shared: defaultdict[str, list[float]] = defaultdict(list)
-    for result in results:
-        several = len({item.cluster for item in result.items} - {""}) > 1
-        for item in result.items:
-            if item.score is None:
-                continue
-            if several and item.cluster:
-                shared[item.cluster].append(item.score)
-            else:
-                alone.append(item.score)
-    effects = [design_effect_of(result.evidence.clusters) for result in results if result.evidence.clusters]
-    return LengthScores(
-        alone=tuple(sorted(alone)),
-        shared={name: Cluster(total=math.fsum(scores), scored=len(scores)) for name, scores in shared.items()},
-        design_effect=max(effects, default=1.0),
+
+def _none(reason: Fact) -> FittedLength:
+    return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=reason)
+
+
+def _said(curve: ScoreCurve, fall: FallTo) -> FittedLength:
+    shortest, longest = curve.tokens[0], curve.tokens[-1]
+    ci_low, ci_high, tokens = _tokens(fall.low), _tokens(fall.high), _tokens(fall.at)
+    basis = FitBasis(confidence=curve.confidence, lengths=len(curve.tokens), samples=curve.samples)
+    if tokens is not None:
+        reason: Fact = FallsTo(score=fall.score, tokens=tokens, ci_low=ci_low, ci_high=ci_high, basis=basis)
+    elif fall.at > 0.0:
+        ci_low, ci_high = (longest if fall.low == math.inf else ci_low), None
+        reason = StaysAbove(score=fall.score, longest=longest, at_least=ci_low, basis=basis)
+    else:
+        ci_low, ci_high = None, (shortest if fall.high == -math.inf else ci_high)
+        reason = StartsBelow(score=fall.score, shortest=shortest, at_most=ci_high, basis=basis)
+    return FittedLength(
+        tokens=tokens,
+        ci_low=ci_low,
+        ci_high=ci_high,
+        censored=fall.at == math.inf,
+        score=fall.score,
+        reason=reason,
     )
+
+
+def _tokens(at: float) -> int | None:
+    return round(math.exp(at)) if math.isfinite(at) else None

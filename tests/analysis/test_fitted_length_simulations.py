@@ -3,6 +3,10 @@
 A cliff and a slope with 20, 40 and 100 samples at each of seven lengths, independent or in texts that recur at all
 lengths. An end that is missing is beyond the range. What is planted of the area is that of the true scores at the
 tested lengths.
+
+In 2,000 runs a law the intervals covered (x80, x50, area): slope with 20 samples a length .984, .986, .957; with 40
+.963, .968, .959; with 100 .958, .954, .945; gentle slope with 20 .990, .980, .951; steep slope with 20 .989, .987,
+.965; with 100 .947, .959, .948.
 """
 
 from __future__ import annotations
