@@ -21,6 +21,7 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold, is_degraded
 from contextcliff.records.analysis import Zone
 from contextcliff.statistics.clusters import p_at_least_share
+from contextcliff.statistics.rank_tests import is_significant
 
 Verdict = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 
@@ -139,7 +140,7 @@ def _longest_is_lower(results: Sequence[LengthResult], confidence: float) -> boo
         p = stats.fisher_exact(table, alternative="less").pvalue
     else:
         p = stats.mannwhitneyu(last, first, alternative="less").pvalue
-    return bool(p <= 1.0 - confidence)
+    return is_significant(float(p), confidence)
 
 
 def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
