@@ -82,6 +82,7 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         audit=facts.audit,
         begins_anywhere=invocation.task.begins_anywhere,
         search=facts.search,
+        draws_anew=invocation.sampling.draws_anew,
     )
 
 

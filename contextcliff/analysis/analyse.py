@@ -49,6 +49,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
             study.control_levels,
             cells,
             begins_anywhere=study.facts.begins_anywhere,
+            draws_anew=study.facts.draws_anew,
         ),
         findings=findings,
     )
@@ -73,7 +74,11 @@ def study_of(
     else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
-    sequence, threshold = sequence_of(groups, settings, relative=relative, search=search) if groups else (None, None)
+    sequence, threshold = (
+        sequence_of(groups, settings, relative=relative, search=search, draws_anew=facts.draws_anew)
+        if groups
+        else (None, None)
+    )
     return Study(
         scored=tuple(scored),
         search=search,
@@ -95,10 +100,15 @@ def study_of(
 
 
 def sequence_of(
-    groups: Sequence[Group], settings: AnalysisSettings, *, relative: bool, search: Search | None = None
+    groups: Sequence[Group],
+    settings: AnalysisSettings,
+    *,
+    relative: bool,
+    search: Search | None = None,
+    draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear."""
-    results = summarise(groups, settings.confidence)
+    """The walk over at least one length, and what each had to clear; `draws_anew` as for `summarise`."""
+    results = summarise(groups, settings.confidence, draws_anew=draws_anew)
     threshold: Threshold = make_threshold(
         results,
         threshold=settings.threshold,
@@ -170,12 +180,18 @@ def _safe_cap(
     )
 
 
+def _fixed_score(study: Study) -> float | None:
+    """The threshold as a score; None where it is a share of a baseline without a score, or of one of 0."""
+    score = study.safe_cap.threshold_score
+    return None if study.relative and not score else score
+
+
 def _caps(study: Study) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is a finding's."""
     caps: dict[str, int | None] = dict.fromkeys(rules.RULES)
     if study.sequence is not None:
         caps["walk_up"] = study.sequence.cap_tokens
         caps["blueprint"] = rules.blueprint(study.bins)
-        caps["absolute"] = rules.absolute(study.bins, study.settings.threshold)
+        caps["absolute"] = rules.absolute(study.bins, _fixed_score(study))
         caps["relative"] = rules.relative(study.bins)
     return caps

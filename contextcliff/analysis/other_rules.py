@@ -23,9 +23,12 @@ _FAILURE_FACTOR = 2.0
 _FAILURE_STEP = 0.1
 
 
-def absolute(bins: Sequence[Bin], threshold: float) -> int | None:
-    """Longest prompt before the first length whose mean is below `threshold`."""
-    return _before_first(bins, lambda b: b.mean is None or b.mean < threshold)
+def absolute(bins: Sequence[Bin], score: float | None) -> int | None:
+    """Longest prompt before the first length whose mean is below `score`: the run's threshold as a score.
+
+    Of a relative threshold that is its share of the baseline's mean. None where there is no such score.
+    """
+    return None if score is None else _before_first(bins, lambda b: b.mean is None or b.mean < score)
 
 
 def relative(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:

@@ -42,6 +42,8 @@ class StudyFacts:
     """Whether samples begin at sentences all over their texts."""
     search: SearchPlan | None = None
     """What the search of the cap could ask; None where the number of samples was fixed."""
+    draws_anew: bool = True
+    """Whether the repeats of a question are draws of their own; at temperature 0, or with one seed, they are not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -147,7 +147,7 @@ def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> flo
     """Power of Fisher's test, summed over all outcomes: arrays of shape (n + 1, n + 1), right before × right after."""
     right = np.arange(n + 1)
     before, after = right[:, None], right[None, :]
-    p_values = stats.hypergeom.cdf(after, 2 * n, before + after, n)
+    p_values = np.asarray(stats.hypergeom.cdf(after, 2 * n, before + after, n))
     chances = stats.binom.pmf(right, n, baseline)[:, None] * stats.binom.pmf(right, n, baseline - drop)[None, :]
     return float(chances[are_significant(p_values, confidence)].sum())
 
