@@ -83,6 +83,7 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         begins_anywhere=invocation.task.begins_anywhere,
         search=facts.search,
         quantity=invocation.task.cap_quantity,
+        draws_anew=invocation.sampling.draws_anew,
     )
 
 

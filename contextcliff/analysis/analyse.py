@@ -55,6 +55,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
             cells,
             window=study.facts.max_context_tokens,
             begins_anywhere=study.facts.begins_anywhere,
+            draws_anew=study.facts.draws_anew,
         ),
         findings=findings,
     )
@@ -80,7 +81,14 @@ def study_of(
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = (
-        sequence_of(groups, settings, relative=relative, search=search, quantity=facts.quantity)
+        sequence_of(
+            groups,
+            settings,
+            relative=relative,
+            search=search,
+            quantity=facts.quantity,
+            draws_anew=facts.draws_anew,
+        )
         if groups
         else (None, None)
     )
@@ -119,10 +127,14 @@ def sequence_of(
     relative: bool,
     search: Search | None = None,
     quantity: Quantity = "score",
+    draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear. `quantity` is what is tested."""
+    """The walk over at least one length, and what each had to clear.
+
+    `quantity` is what is tested; `draws_anew` as for `summarise`.
+    """
     groups = _tested_on(groups, quantity)
-    results = summarise(groups, settings.confidence)
+    results = summarise(groups, settings.confidence, draws_anew=draws_anew)
     threshold: Threshold = make_threshold(
         results,
         threshold=settings.threshold,
@@ -226,6 +238,12 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     )
 
 
+def _fixed_score(study: Study) -> float | None:
+    """The threshold as a score; None where it is a share of a baseline without a score, or of one of 0."""
+    score = study.safe_cap.threshold_score
+    return None if study.relative and not score else score
+
+
 def _caps(study: Study) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is a finding's."""
     caps: dict[str, int | None] = dict.fromkeys(rules.RULES)
@@ -233,6 +251,6 @@ def _caps(study: Study) -> dict[str, int | None]:
         caps["walk_up"] = study.sequence.cap_tokens
         caps["blueprint"] = rules.blueprint(study.bins)
         tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
-        caps["absolute"] = rules.absolute(tested, study.settings.threshold)
+        caps["absolute"] = rules.absolute(tested, _fixed_score(study))
         caps["relative"] = rules.relative(study.bins)
     return caps

@@ -83,14 +83,17 @@ def median_tokens(samples: Iterable[ScoredSample]) -> int:
     return round(statistics.median(s.measured_tokens for s in samples))
 
 
-def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None = None) -> tuple[LengthResult, ...]:
+def summarise(
+    groups: Sequence[Group], confidence: float, *, binary: bool | None = None, draws_anew: bool = True
+) -> tuple[LengthResult, ...]:
     """The result of each group, with intervals at `confidence`.
 
-    `binary` is whether every item of the whole run is right or wrong; None decides it by these groups.
+    `binary` is whether every item of the whole run is right or wrong; None decides it by these groups. Without
+    `draws_anew` the repeats of a question are one draw, and how much they differ measures nothing of the model.
     """
     if binary is None:
         binary = all(item.is_right_or_wrong for g in groups for item in items_of(g.samples))
-    results = [_length_result(g, binary=binary, confidence=confidence) for g in groups]
+    results = [_length_result(g, binary=binary, confidence=confidence, draws_anew=draws_anew) for g in groups]
     rolling = rolling_variances([result.scores for result in results])
     return tuple(
         replace(result, bin=replace(result.bin, rolling_variance=variance))
@@ -98,12 +101,12 @@ def summarise(groups: Sequence[Group], confidence: float, *, binary: bool | None
     )
 
 
-def _length_result(group: Group, *, binary: bool, confidence: float) -> LengthResult:
+def _length_result(group: Group, *, binary: bool, confidence: float, draws_anew: bool) -> LengthResult:
     lengths = [s.measured_tokens for s in group.samples]
     n_scored = sum(s.score is not None for s in group.samples)
     items = items_of(group.samples)
     scores = scores_of(items)
-    changes = instability_of(items)
+    changes = instability_of(items) if draws_anew else None
     summary = Bin(
         asked_tokens=group.asked_tokens,
         min_tokens=min(lengths),

@@ -53,11 +53,13 @@ def notes_of(
     *,
     window: int,
     begins_anywhere: bool = False,
+    draws_anew: bool = True,
 ) -> tuple[Fact, ...]:
     """Everything that limits or qualifies the analysis, most important first.
 
     `groups` are the samples of the test's lengths, in the same order. `window` is the model's, in tokens.
-    `begins_anywhere`: samples begin at sentences all over their texts.
+    `begins_anywhere`: samples begin at sentences all over their texts. `draws_anew`: the
+    repeats of a question are draws of their own.
     """
     scored = [item for group in groups for item in group.samples]
     return (
@@ -67,7 +69,7 @@ def notes_of(
         *_uninformative(controls, cells),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
-        *_repeats(scored),
+        *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
         *((StoppedWhenDecided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
         *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
@@ -174,10 +176,10 @@ def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Fact]:
         yield FewSharedTexts(shared_by=shared_by, fewest=FEW_TEXTS, n_lengths=few, of_lengths=len(results))
 
 
-def _repeats(scored: Sequence[ScoredSample]) -> Iterator[Fact]:
+def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[Fact]:
     times = max((item.sample.repeat + 1 for item in scored), default=1)
     if times > 1:
-        yield RepeatedQuestions(times=times)
+        yield RepeatedQuestions(times=times, draws_anew=draws_anew)
         return
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
     again = len(shared) - len(set(shared))

@@ -23,9 +23,13 @@ _FAILURE_FACTOR = 2.0
 _FAILURE_STEP = 0.1
 
 
-def absolute(bins: Sequence[Bin], threshold: float) -> int | None:
-    """The length up to which the last one clears before the first whose mean is below `threshold`."""
-    return _before_first(bins, lambda b: b.mean is None or b.mean < threshold)
+def absolute(bins: Sequence[Bin], score: float | None) -> int | None:
+    """The length up to which the last one clears before the first whose mean is below `score`.
+
+    `score` is the run's threshold as one: of a relative threshold its share of the baseline's mean. None where there is
+    none.
+    """
+    return None if score is None else _before_first(bins, lambda b: b.mean is None or b.mean < score)
 
 
 def relative(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:

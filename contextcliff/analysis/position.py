@@ -20,6 +20,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import shown_interval
+from contextcliff.statistics.rank_tests import is_significant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +107,7 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
     if not strata:
         return _untested("stable", n, EqualScores(thirds=_thirds(pairs)))
     linear, edges, p_value = permutation_test(strata)
-    pattern = _largest(linear, edges) if p_value <= 1.0 - confidence else "stable"
+    pattern = _largest(linear, edges) if is_significant(p_value, confidence) else "stable"
     return PositionPattern(
         pattern=pattern,
         p_value=p_value,

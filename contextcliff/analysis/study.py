@@ -45,6 +45,8 @@ class StudyFacts:
     """What the search of the cap could ask; None where the number of samples was fixed."""
     quantity: Quantity = "score"
     """What the lengths are tested on: the score, or a detail of it that is 0 or 1."""
+    draws_anew: bool = True
+    """Whether the repeats of a question are draws of their own; at temperature 0, or with one seed, they are not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from contextcliff.records.cap_reason import AskedThreshold, Quantity
 from contextcliff.records.search_record import ThirdName
 from contextcliff.statistics import observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.rank_tests import is_significant
 
 LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
@@ -180,7 +181,7 @@ class RelativeThreshold:
 
     def _exceeds_share_of(self, baseline: Evidence, evidence: Evidence) -> bool:
         p = p_at_most_share(evidence, baseline, self.share, self.confidence)
-        return p <= 1.0 - self.confidence
+        return is_significant(p, self.confidence)
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
         if not result.scores or not self.baseline.scores:
@@ -193,7 +194,7 @@ class RelativeThreshold:
         if self._is_member(result) or not result.scores or not self.baseline.scores:
             return False
         p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
-        return p <= 1.0 - self.confidence
+        return is_significant(p, self.confidence)
 
     def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
         return None

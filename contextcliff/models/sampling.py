@@ -24,6 +24,11 @@ class Sampling:
     seed: NonNegativeInt | None = None
 
     @property
+    def draws_anew(self) -> bool:
+        """Whether each request draws its own answer: a temperature above 0, and no seed that all requests share."""
+        return self.temperature > 0.0 and self.seed is None
+
+    @property
     def generated_tokens(self) -> int:
         """Most tokens that a request generates, thinking included."""
         return self.max_tokens + self.thinking_tokens

@@ -132,9 +132,10 @@ class FewSharedTexts(Fact):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepeatedQuestions(Fact):
-    """Each question was put so many times."""
+    """Each question was put so many times; without `draws_anew` its repeats are no draws of their own."""
 
     times: int
+    draws_anew: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -54,6 +54,8 @@ class SampleLine:
     """1 a single piece of evidence, 2 several; None where the task has no levels."""
     em: float | None
     f1: float | None
+    contains_reference: bool | None
+    """Whether an accepted answer stands in what the model said, alone or among further words; None: not looked at."""
     false_refusal: bool | None
     """Whether a model said that the text doesn't tell, though it does; None where that isn't looked at."""
     output: str | None
@@ -163,11 +165,16 @@ def sample_line(scored: ScoredSample) -> SampleLine:
         level=level if isinstance(level, int) else None,
         em=scored.details.get("em"),
         f1=scored.details.get("f1"),
-        false_refusal=bool(scored.details["false_refusal"]) if "false_refusal" in scored.details else None,
+        contains_reference=_flag(scored, "contains_reference"),
+        false_refusal=_flag(scored, "false_refusal"),
         output=None if generation is None else generation.text,
         completion_tokens=None if generation is None else generation.completion_tokens,
         retries=scored.retries,
     )
+
+
+def _flag(scored: ScoredSample, name: str) -> bool | None:
+    return bool(scored.details[name]) if name in scored.details else None
 
 
 def _lines(rows: Iterable[Mapping[str, object]]) -> str:

@@ -110,5 +110,11 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def is_significant(p_value: float, confidence: float) -> bool:
-    """Whether a p-value is at most 1 − `confidence`."""
-    return p_value <= 1.0 - confidence + SLACK
+    """Whether a p-value is at most 1 − `confidence`; every test of this package is decided here."""
+    return bool(p_value <= 1.0 - confidence + SLACK)
+
+
+def are_significant(p_values: _Array, confidence: float) -> NDArray[np.bool_]:
+    """The same of each p-value of an array of any shape."""
+    significant: NDArray[np.bool_] = p_values <= 1.0 - confidence + SLACK
+    return significant

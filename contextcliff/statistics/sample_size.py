@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from contextcliff.statistics.intervals import clopper_pearson_low
-from contextcliff.statistics.rank_tests import is_significant, least_p
+from contextcliff.statistics.rank_tests import are_significant, is_significant, least_p
 
 POWER = 0.8
 """Chance that a run of the planned size shows what is true."""
@@ -155,9 +155,9 @@ def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> flo
     """Power of Fisher's test, summed over all outcomes: arrays of shape (n + 1, n + 1), right before × right after."""
     right = np.arange(n + 1)
     before, after = right[:, None], right[None, :]
-    p_values = stats.hypergeom.cdf(after, 2 * n, before + after, n)
+    p_values = np.asarray(stats.hypergeom.cdf(after, 2 * n, before + after, n))
     chances = stats.binom.pmf(right, n, baseline)[:, None] * stats.binom.pmf(right, n, baseline - drop)[None, :]
-    return float(chances[p_values <= 1.0 - confidence].sum())
+    return float(chances[are_significant(p_values, confidence)].sum())
 
 
 def _arcsine_power(n: int, confidence: float, baseline: float, drop: float) -> float:

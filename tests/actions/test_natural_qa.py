@@ -47,7 +47,7 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("qa")
-    run(folder, *QA, *DRAWN, "engine.law=flat", "task.controls=true")
+    run(folder, *QA, *DRAWN, "engine.law=flat", "task.controls=true", "sampling.temperature=0.7")
     return folder
 
 

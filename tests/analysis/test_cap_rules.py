@@ -37,6 +37,18 @@ def test_absolute_and_relative_stop_before_the_first_low_mean() -> None:
     assert rules.relative(found, 0.8) == 4_000
 
 
+def test_absolute_takes_a_relative_threshold_as_the_share_of_the_baseline_that_it_is() -> None:
+    samples = curve({500: (60, 100), 1_000: (52, 100), 2_000: (40, 100)})
+    assert analysed(samples, relative=True).caps["absolute"] == 1_000  # 0.8 of 0.60 is 0.48
+    assert analysed(samples).caps["absolute"] is None
+
+
+def test_absolute_is_none_where_a_relative_threshold_is_no_score_or_a_score_of_0() -> None:
+    assert analysed(curve({500: (0, 0, 3), 1_000: (20, 20)}), relative=True).caps["absolute"] is None
+    assert analysed(curve({500: (0, 20), 1_000: (0, 20)}), relative=True).caps["absolute"] is None
+    assert analysed([], relative=True).caps["absolute"] is None
+
+
 def test_a_length_without_a_score_fails_every_rule() -> None:
     found = bins(curve({500: (20, 20), 1_000: (0, 0, 20), 2_000: (20, 20)}))
     assert (rules.absolute(found, 0.8), rules.relative(found), rules.blueprint(found)) == (500, 500, 1_000)

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.analysis.analyse import analyse, study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.position import position_pattern
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.models.sampling import Sampling
 from contextcliff.records.cap_reason import Stop, TooFewToClear
 from contextcliff.records.cautions import RepeatedQuestions
 from contextcliff.records.generation import ScoredSample
@@ -62,6 +66,30 @@ def test_questions_that_differ_at_one_length_make_the_whole_run_one_of_fractions
     samples = repeated(500, [[1.0] * 3] * 20) + repeated(1_000, [[1.0, 1.0, 0.0]] * 20)
     results = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
     assert [result.binary for result in results] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "measured"),
+    [
+        (Sampling(), False),
+        (Sampling(temperature=0.7), True),
+        (Sampling(temperature=0.7, seed=1), False),
+    ],
+    ids=["greedy", "drawn", "one seed"],
+)
+def test_only_repeats_that_are_draws_of_their_own_measure_instability(sampling: Sampling, *, measured: bool) -> None:
+    samples = group(repeated(500, [[1.0, 1.0, 0.0]] * 10), designed_lengths=True, bins=1)
+    (result,) = summarise(samples, 0.95, draws_anew=sampling.draws_anew)
+    assert (result.bin.instability, result.bin.within_item_variance) == (
+        (1.0, pytest.approx(1 / 3)) if measured else (None, None)
+    )
+
+
+def test_greedy_repeats_are_said_to_measure_no_instability_and_none_is_logged() -> None:
+    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, draws_anew=False)
+    analysis = analyse(study_of(repeated(500, [[1.0] * 3] * 20), AnalysisSettings(), facts), ())
+    assert [found.instability for found in analysis.bins] == [None]
+    assert RepeatedQuestions(times=3, draws_anew=False) in analysis.notes
 
 
 def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tested() -> None:

@@ -47,6 +47,7 @@ KEYS = [
     "level",
     "em",
     "f1",
+    "contains_reference",
     "false_refusal",
     "output",
     "completion_tokens",
@@ -99,7 +100,15 @@ def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeSc
     row = samples_table([make_scored(answered=False)])[0]
     nulls = {key for key, value in row.items() if value is None}
     of_generation = {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
-    of_the_task = {"judge_rating", "evidence_distance_tokens", "level", "em", "f1", "false_refusal"}
+    of_the_task = {
+        "judge_rating",
+        "evidence_distance_tokens",
+        "level",
+        "em",
+        "f1",
+        "contains_reference",
+        "false_refusal",
+    }
     assert nulls == of_generation | of_the_task | {"output", "completion_tokens"}
     assert row["failure"] == "timeout"
 

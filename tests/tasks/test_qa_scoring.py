@@ -41,7 +41,9 @@ def scored(
 
 
 def test_a_right_phrase_has_the_full_score_and_no_tag_however_it_ended() -> None:
-    right = QaScore(value=1.0, em=1.0, f1=1.0, prediction="1817", failure=None, false_refusal=False)
+    right = QaScore(
+        value=1.0, em=1.0, f1=1.0, contains_reference=1.0, prediction="1817", failure=None, false_refusal=False
+    )
     assert scored("1817\nIt stands in the first sen", finish_reason="length") == right
     assert scored('{"answer": 1817}', format="json") == right
     assert scored("In 1817.").em == 1.0
@@ -50,9 +52,11 @@ def test_a_right_phrase_has_the_full_score_and_no_tag_however_it_ended() -> None
 @pytest.mark.parametrize(
     ("raw", "value", "failure"),
     [
-        ("the autumn of 1817", 0.5, "partial"),
-        ("It was established in the year 1817", 0.5, "partial"),
-        ("It was established by the governor in the year 1817", 0.4, "wrong"),
+        ("in 1939", 0.5, "wrong"),  # all that it shares with a reference is "in"
+        ("the autumn of 1817", 0.5, "verbose"),
+        ("It was established in the year 1817", 0.5, "verbose"),
+        ("It was established by the governor in the year 1817", 0.4, "verbose"),
+        ("It was established by the governor, not in 1817", 0.4, "wrong"),
         ("1939", 0.0, "wrong"),
         ("1492", 0.0, "hallucination"),
         ("", 0.0, "empty"),
@@ -62,11 +66,12 @@ def test_a_phrase_is_scored_by_f1_and_tagged_where_it_is_no_exact_match(raw: str
     found = scored(raw)
     assert found.value == pytest.approx(value)
     assert (found.em, found.failure) == (0.0, failure)
+    assert found.contains_reference == float(failure == "verbose")
 
 
 def test_a_reply_that_cannot_be_parsed_is_worth_nothing_and_is_shown_as_it_is() -> None:
     assert scored(" 1817 ", format="json") == QaScore(
-        value=0.0, em=0.0, f1=0.0, prediction="1817", failure="schema", false_refusal=False
+        value=0.0, em=0.0, f1=0.0, contains_reference=0.0, prediction="1817", failure="schema", false_refusal=False
     )
 
 
@@ -107,6 +112,7 @@ def test_a_summary_is_scored_by_rouge_l_and_has_no_line_between_right_and_wrong(
     told = "The exchange was established in 1817.\n\nIt closed in 1939."
     found = scored(told, kind="summary", references=(TEXT, told), metric="em")
     assert (found.value, found.failure, found.prediction) == (1.0, None, told.replace("\n\n", "\n"))
+    assert found.contains_reference is None
     near = scored("The exchange closed.", kind="summary", references=(told,))
     assert 0.0 < near.value < 1.0
     assert near.failure is None
@@ -119,7 +125,7 @@ def test_a_summary_is_scored_by_rouge_l_and_has_no_line_between_right_and_wrong(
 def test_a_phrase_can_be_scored_by_another_metric(metric: str, value: float) -> None:
     found = scored("the autumn of 1817", metric=metric)
     assert found.value == pytest.approx(value)
-    assert (found.f1, found.failure) == (0.5, "partial")
+    assert (found.f1, found.failure) == (0.5, "verbose")
 
 
 def test_what_was_only_considered_is_refused_by_name() -> None:
@@ -149,3 +155,4 @@ def test_scores_lie_between_0_and_1_and_only_a_right_answer_has_no_tag(
     assert all(0.0 <= measure <= 1.0 for measure in (found.value, found.em, found.f1))
     if kind != "summary":
         assert (found.failure is None) is (found.em == 1.0)
+        assert found.contains_reference == float(found.failure in (None, "verbose"))

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answer_format import Format, Parsed, parse_answer
+from contextcliff.tasks.questions.contained import contains_reference
 from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify, content_words, context_words_of
 
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
     "the lamp herself on the night of the storm, because her father lay ill with a fever."
 )
-TAGS = ("empty", "schema", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
+TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
 RAMBLING = (
     "Marit lit the lamp, and the lamp of the lighthouse was lit by Marit on the night of the storm, " * 3 + "again."
 )
@@ -33,9 +34,10 @@ def tag_of(
     question: str = "Who built the lighthouse of Skerrow?",
     evidence_present: bool = True,
 ) -> Failure:
+    parsed = parse_answer(reply, format=format, whole=kind == "summary")
     return classify(
         reply,
-        parsed=parse_answer(reply, format=format, whole=kind == "summary"),
+        parsed=parsed,
         question=question,
         references=references,
         context_words=context_words_of(context),
@@ -43,6 +45,7 @@ def tag_of(
         format=format,
         question_kind=kind,
         evidence_present=evidence_present,
+        contains_reference=contains_reference(parsed.answer or "", references, question=question),
     )
 
 
@@ -55,9 +58,22 @@ def tag_of(
         ("Marit", "json", "stop", "schema"),
         ('{"name": "Marit"}', "json", "stop", "schema"),
         ('{"answer": "Ma', "json", "length", "schema"),
+        ("It was the engineer Otto Lindqvist.", "plain", "stop", "verbose"),
+        ('{"answer": "The engineer Otto Lindqvist, in 1817"}', "json", "stop", "verbose"),
+        ("The engineer Otto Lindqvist", "json", "stop", "schema"),  # no JSON: nothing was answered
+        ("I'm sorry, but it was the engineer Otto Lindqvist.", "plain", "stop", "verbose"),
+        ("It isn't stated outright. The engineer Otto Lindqvist built it.", "plain", "stop", "verbose"),
+        ("The engineer Otto Lindqvist built it in 1817 and the", "plain", "length", "verbose"),
+        ("The engineer Otto Lindqvist of Stockholm, a baker's son", "plain", "stop", "verbose"),
+        (f"The engineer Otto Lindqvist built it. {RAMBLING}", "plain", "stop", "verbose"),
+        ("The text does not say whether the engineer Otto Lindqvist built it", "plain", "stop", "refusal"),
+        ("It was not the engineer Otto Lindqvist", "plain", "stop", "partial"),
+        ("the engineer Otto Lindqvist or Marit", "plain", "stop", "partial"),
         ("The text does not say", "plain", "length", "refusal"),
         ('{"answer": "unknown"}', "json", "stop", "refusal"),
         ("Marit", "plain", "length", "incomplete"),
+        ("Marit\nShe lit the lamp on the night of", "plain", "length", "wrong"),  # cut behind the answer
+        ('{"answer": "Marit"} She lit the', "json", "length", "wrong"),
         ("Brunel and the", "plain", "stop", "incomplete"),
         ("It was Brunel,", "plain", "stop", "incomplete"),
         ("Isambard Brunel", "plain", "stop", "hallucination"),
@@ -79,6 +95,7 @@ def test_the_order_decides_where_several_hold() -> None:
     several = {  # each also has what its right neighbours are tagged for
         "empty": tag_of("", format="json", finish_reason="length"),
         "schema": tag_of("I don't know Brunel,", format="json", finish_reason="length"),
+        "verbose": tag_of("I'm sorry, but the engineer Otto Lindqvist and the", finish_reason="length"),
         "refusal": tag_of("I don't know Brunel,", finish_reason="length"),
         "incomplete": tag_of("Brunel", finish_reason="length"),
         "hallucination": tag_of("Brunel, Telford and Smeaton built the lighthouse " * 6 + "together."),
@@ -125,8 +142,10 @@ def test_words_of_a_reference_are_never_invented_and_an_unknown_text_accuses_nob
     assert tag_of("Brunel", context="").tag == "wrong"
 
 
-def test_a_choice_is_never_partly_right() -> None:
+def test_a_choice_is_never_partly_right_nor_a_summary_right_in_too_many_words() -> None:
     assert tag_of("Otto Lindqvist", kind="choice").tag == "wrong"
+    assert tag_of("It was the engineer Otto Lindqvist", kind="choice").tag == "wrong"
+    assert tag_of("It was the engineer Otto Lindqvist", kind="summary").tag == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -151,10 +170,11 @@ def test_a_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
     asked = "誰が乗りましたか"
     tags = {
         answer: tag_of(answer, references=("ジョバンニ",), context=story, question=asked).tag
-        for answer in ("銀河鉄道", "犬", "猫", "織田信長", "ジョバンニは")
+        for answer in ("銀河鉄道", "犬", "猫", "織田信長", "ジョバンニは", "ジョバンニではない")
     }
     assert tags == {
-        "銀河鉄道": "wrong", "犬": "wrong", "猫": "hallucination", "織田信長": "hallucination", "ジョバンニは": "wrong",
+        "銀河鉄道": "wrong", "犬": "wrong", "猫": "hallucination", "織田信長": "hallucination",
+        "ジョバンニは": "verbose", "ジョバンニではない": "wrong",
     }  # fmt: skip
 
 

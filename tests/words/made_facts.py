@@ -506,6 +506,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         "each question was put 3 times: its score is the mean over its repeats, which are one piece of evidence together; the instability is how often they differ",
     ),
     (
+        RepeatedQuestions(times=3, draws_anew=False),
+        "each question was put 3 times: its score is the mean over its repeats, which are one piece of evidence together; at temperature 0, or with sampling.seed set, they are no draws of their own and measure no instability",
+    ),
+    (
         LowBaseline(mean=0.05, tokens=500, least=0.2),
         "the baseline is a score of 0.05 at 500 tokens, under 0.20: this model hardly does the task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a larger model",
     ),

@@ -21,6 +21,7 @@ from contextcliff.statistics.clusters import Evidence as Scores
 from contextcliff.statistics.clusters import clusters_from
 from contextcliff.statistics.gaffke import weighted_mean_cdf
 from contextcliff.statistics.melding import binary_p_at_most_share
+from contextcliff.statistics.rank_tests import is_significant
 
 _DEPTHS = 10
 Key = tuple[int, ...]
@@ -95,7 +96,7 @@ def _samples_above(fixed: SimulatedFixed, key: Key) -> bool:
     # Gaffke's bound is at least the threshold exactly where this share is at most alpha; finding the bound takes
     # twenty times as long.
     below = weighted_mean_cdf((0.0, *scores), np.array([fixed.rule.threshold]))
-    return bool(below[0] <= 1.0 - fixed.rule.confidence)
+    return is_significant(float(below[0]), fixed.rule.confidence)
 
 
 def _texts_above(fixed: SimulatedFixed, key: Key) -> bool:
@@ -108,7 +109,7 @@ def _texts_above(fixed: SimulatedFixed, key: Key) -> bool:
 def _pairs_above(fixed: SimulatedFixed, key: Key) -> bool:
     here, baseline = key
     p = binary_p_at_most_share(here, fixed.samples, baseline, fixed.samples, fixed.rule.threshold)
-    return p <= 1.0 - fixed.rule.confidence
+    return is_significant(p, fixed.rule.confidence)
 
 
 _TESTS: Mapping[Evidence, Callable[[SimulatedFixed, Key], bool]] = {

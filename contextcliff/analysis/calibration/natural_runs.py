@@ -17,6 +17,7 @@ from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.search import SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.melding import binary_p_at_most_share
+from contextcliff.statistics.rank_tests import is_significant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,4 +65,4 @@ class SimulatedNatural:
 
     def _is_above(self, right: int, baseline: int) -> bool:
         p = binary_p_at_most_share(right, self.samples, baseline, self.samples, self.rule.threshold)
-        return p <= 1.0 - self.rule.confidence
+        return is_significant(p, self.rule.confidence)

@@ -124,7 +124,8 @@ _RULES = {
     "walk_up": "longest prompt of the last length, from the shortest up, that was shown to clear the threshold",
     "blueprint": "shortest prompt of the first length where the spread doubles, the mean falls by over 30% or"
     " failures spike",
-    "absolute": "longest prompt before the first mean under the threshold, taken as a fixed score; no test",
+    "absolute": "longest prompt before the first mean under the threshold as a score (of a relative one, its share of"
+    " the baseline's mean); no test",
     "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
     ' "effective length" of NoLiMa; no test',
     "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"

@@ -46,10 +46,15 @@ class NaturalLengthsSection(Section[LengthAudit]):
         audit = self.of(report)
         if audit is None:
             return ()
+        repeats = (
+            " Instability is the share of questions whose score changes between their repeats, the variance in a"
+            " question its mean size."
+            if _has_instability(report.analysis.bins)
+            else ""
+        )
         meaning = (
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
-            f" {audit.too_long:,} too long, and none was cut or padded. Instability is the share of questions whose"
-            " score changes between their repeats, the variance in a question its mean size."
+            f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
         return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
 
@@ -59,16 +64,24 @@ class NaturalLengthsSection(Section[LengthAudit]):
             yield Measurement(key="within_item_variance", value=each.within_item_variance, step=each.asked_tokens)
 
 
+def _has_instability(bins: tuple[Bin, ...]) -> bool:
+    """Whether any length measured it: the repeats of a greedy run are no draws of their own."""
+    return any(b.instability is not None for b in bins)
+
+
 def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
     shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
+    of_repeats = (
+        Column(title="instability", cells=shares),
+        Column(title="variance in a question", cells=tuple(_small(b.within_item_variance) for b in bins)),
+    )
     return (
         Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
         Column(title="prompt tokens", cells=tuple(f"{b.min_tokens:,}-{b.max_tokens:,}" for b in bins)),
         Column(title="documents", cells=tuple(phrases.whole(b.n_documents) for b in bins)),
         Column(title="questions", cells=tuple(phrases.whole(b.n_items) for b in bins)),
         Column(title="sd", cells=tuple(phrases.score(b.std) for b in bins)),
-        Column(title="instability", cells=shares),
-        Column(title="variance in a question", cells=tuple(_small(b.within_item_variance) for b in bins)),
+        *(of_repeats if _has_instability(bins) else ()),
         Column(title="latency sd", cells=tuple(phrases.milliseconds(b.latency_ms_std) for b in bins)),
     )
 

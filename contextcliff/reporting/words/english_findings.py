@@ -258,9 +258,14 @@ def _few_shared_texts(fact: FewSharedTexts) -> str:
 
 @say.register
 def _repeated_questions(fact: RepeatedQuestions) -> str:
+    meant = (
+        "the instability is how often they differ"
+        if fact.draws_anew
+        else "at temperature 0, or with sampling.seed set, they are no draws of their own and measure no instability"
+    )
     return (
         f"each question was put {fact.times} times: its score is the mean over its repeats, which are one piece of "
-        "evidence together; the instability is how often they differ"
+        f"evidence together; {meant}"
     )
 
 

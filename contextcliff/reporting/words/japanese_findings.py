@@ -252,9 +252,13 @@ def _few_shared_texts(fact: FewSharedTexts) -> str:
 
 @say.register
 def _repeated_questions(fact: RepeatedQuestions) -> str:
-    return (
-        f"各質問を {fact.times} 回ずつ尋ねた。質問のスコアは反復の平均で、反復は合わせて一つの証拠として数える。"
+    meant = (
         "不安定性は、反復の結果が食い違う割合"
+        if fact.draws_anew
+        else "温度 0 または sampling.seed の指定があると、反復は独立した抽選ではなく、不安定性は測れない"
+    )
+    return (
+        f"各質問を {fact.times} 回ずつ尋ねた。質問のスコアは反復の平均で、反復は合わせて一つの証拠として数える。{meant}"
     )
 
 

@@ -128,9 +128,7 @@ class Qa(Task):
             metric=self.metric,
             evidence_present=sample.control != "floor",
         )
-        return Score(
-            value=scored.value,
-            prediction=scored.prediction,
-            failure=scored.failure,
-            details={"em": scored.em, "f1": scored.f1, "false_refusal": float(scored.false_refusal)},
-        )
+        details = {"em": scored.em, "f1": scored.f1, "false_refusal": float(scored.false_refusal)}
+        if scored.contains_reference is not None:
+            details["contains_reference"] = scored.contains_reference
+        return Score(value=scored.value, prediction=scored.prediction, failure=scored.failure, details=details)

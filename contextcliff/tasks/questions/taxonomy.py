@@ -4,12 +4,16 @@
 | --- | --- | --- |
 | 1 | `empty` | nothing was said: a blank reply in either form, or a blank `answer` in JSON |
 | 2 | `schema` | JSON was asked for, and the reply is none or lacks the key; so is an object that was cut off |
-| 3 | `refusal` | it says that the text doesn't tell, or that the model won't, and no reference says so too |
-| 4 | `incomplete` | the token limit stopped the reply, or the answer ends in mid-sentence |
-| 5 | `hallucination` | most content words that it adds to the question stand neither in the text nor in a reference |
-| 6 | `drift` | far longer than the references; or a sentence without a content word of the question or of the text |
-| 7 | `partial` | token F1 of 0.5 or more (phrases only: a choice is right or wrong, a summary has no such line) |
-| 8 | `wrong` | none of these: it is of the text, and not the answer |
+| 3 | `verbose` | right, but said in too many words: a reference stands in it, and it is no exact match (phrases only) |
+| 4 | `refusal` | it says that the text doesn't tell, or that the model won't, and no reference says so too |
+| 5 | `incomplete` | the token limit stopped the answer, or it ends in mid-sentence |
+| 6 | `hallucination` | most content words that it adds to the question stand neither in the text nor in a reference |
+| 7 | `drift` | far longer than the references; or a sentence without a content word of the question or of the text |
+| 8 | `partial` | token F1 of 0.5 or more, with a content word of a reference (phrases only, again) |
+| 9 | `wrong` | none of these: it is of the text, and not the answer |
+
+`verbose` stands before all that judge words, since what is right stays so among apologies and inventions, and before
+the end is reached. `contained.py` says what stands in an answer: a refusal that names the reference does not give it.
 
 `false_refusal` is a mark beside the tag: the reply refuses, and the evidence was there. It is set on `refusal` and,
 since a model that refuses seldom does it in JSON, on `schema`.
@@ -27,7 +31,7 @@ from functools import lru_cache
 
 from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answer_format import Format, Parsed
-from contextcliff.tasks.questions.squad_scoring import UNSPACED, best, runs, token_f1
+from contextcliff.tasks.questions.squad_scoring import UNSPACED, runs, token_f1
 
 PARTIAL_F1 = 0.5
 _FAR_LONGER = 5
@@ -35,6 +39,8 @@ _FAR_LONGER_CHARACTERS = 100
 """Far longer: over five times the longest reference, and a sentence beyond that."""
 _SHORT = 5
 """Content words up to which an answer that touches nothing is an invented one, and no talk of something else."""
+_DRESS = "\"'”’*_`.。 \n"
+"""What may stand behind the last word of an answer."""
 _OPENING = 300
 """A refusal shows in so many characters; further on, "was not given" is a sentence about the text."""
 
@@ -100,19 +106,31 @@ def classify(
     format: Format,
     question_kind: str = "short",
     evidence_present: bool = True,
+    contains_reference: bool = False,
 ) -> Failure:
-    """The tag of a reply (`answer`, with what was `parsed` from it) that is known to be wrong, by the order above."""
+    """The tag of a reply (`answer`, with what was `parsed` from it) that is no exact match, by the order above.
+
+    `contains_reference` is whether one of `references` stands in what was parsed, as `contained.py` sees it.
+    """
     said = parsed.answer
     if not answer.strip() or said == "":
         return Failure(tag="empty")
     if said is None and format == "json":
         return Failure(tag="schema", false_refusal=evidence_present and _refuses(answer, references, question_kind))
     text = answer.strip() if said is None else said
+    if contains_reference and question_kind == "short":
+        return Failure(tag="verbose")
     if _refuses(text, references, question_kind):
         return Failure(tag="refusal", false_refusal=evidence_present)
-    if finish_reason == "length" or _MID_SENTENCE.search(text):
+    if (finish_reason == "length" and _is_at_the_end(text, answer)) or _MID_SENTENCE.search(text):
         return Failure(tag="incomplete")
     return Failure(tag=_tag_of_words(text, question, references, context_words.words, question_kind))
+
+
+def _is_at_the_end(text: str, reply: str) -> bool:
+    """Whether the answer is the last that the reply says: else a limit has cut what follows the answer."""
+    said, answered = (words.rstrip(_DRESS).rpartition("\n")[-1] for words in (reply, text))
+    return said.endswith(answered)
 
 
 def _refuses(text: str, references: Sequence[str], question_kind: str) -> bool:
@@ -134,6 +152,8 @@ def _tag_of_words(
     longest = max(map(len, references), default=0)
     if elsewhere or len(text) > _FAR_LONGER * longest + _FAR_LONGER_CHARACTERS:
         return "drift"
-    if question_kind == "short" and references and best(token_f1, text, references) >= PARTIAL_F1:
+    if question_kind == "short" and any(
+        token_f1(text, one) >= PARTIAL_F1 and not said.isdisjoint(content_words(one)) for one in references
+    ):
         return "partial"
     return "wrong"
