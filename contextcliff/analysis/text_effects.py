@@ -51,6 +51,8 @@ class TextEffectFound(Fact):
     """Samples of a text at a length, on average."""
     design_effect: float
     assumed: float
+    lengths_differ: bool = False
+    """Whether the texts of one length differ in length themselves, as documents in a bin do."""
 
     @property
     def is_unbounded(self) -> bool:
@@ -103,6 +105,7 @@ def text_effects(study: Study) -> TextEffects | None:
         size=pooled.size,
         design_effect=pooled.design_effect,
         assumed=ASSUMED_CORRELATION,
+        lengths_differ=any(each.natural_lengths for each in study.bins),
     )
     return TextEffects(
         correlation=pooled.correlation,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from contextcliff.analysis.early_warning import EarlyWarning
 from contextcliff.analysis.early_warnings import EarlyWarnings
 from contextcliff.analysis.latency_canary import PrefillAtLength, TtftJump, TtftSpread
@@ -75,6 +77,10 @@ WARNING_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         _EFFECT,
         "12% of the variance of the scores lies between texts (95% CI 2%–41%; 8 texts, 120 samples, 3 lengths): by that estimate the 5.0 samples of a text show as much as 3.4 independent ones (design effect 1.5); the tests take 15% at least, whatever the estimate, and the claim is about texts of this kind and not these 8 alone",
+    ),
+    (
+        TextEffectInShort(effect=replace(_EFFECT, lengths_differ=True)),
+        "12% of the variance of the scores lies between texts, also because those of one bin differ in length (2%-41%, 8 texts)",
     ),
     (TextEffectInShort(effect=_EFFECT), "12% of the variance of the scores lies between texts (2%-41%, 8 texts)"),
 )
