@@ -16,6 +16,7 @@ from contextcliff.analysis.settled import evidence_of
 from contextcliff.analysis.shape import Shape, shape_of
 from contextcliff.analysis.stop_reason import settling_samples
 from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.records.analysis import ShapeName
 from tests.analysis.made_levels import counted
 
 pytestmark = pytest.mark.slow
@@ -25,7 +26,7 @@ LENGTHS = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 THRESHOLD = AbsoluteThreshold(threshold=0.8, confidence=0.95)
 Recorder = Callable[[str, object], None]
 
-LAWS: dict[str, tuple[tuple[float, ...], str]] = {
+LAWS: dict[str, tuple[tuple[float, ...], ShapeName]] = {
     "cliff from .97 to .30": ((0.97,) * 4 + (0.3,) * 3, "cliff"),
     "cliff at the last length": ((0.97,) * 6 + (0.3,), "cliff"),
     "cliff behind a dip at first": ((0.88,) + (0.99,) * 5 + (0.05,), "cliff"),
@@ -38,8 +39,8 @@ LAWS: dict[str, tuple[tuple[float, ...], str]] = {
     "rising from .60 to .97": ((0.6, 0.7, 0.8, 0.88, 0.93, 0.96, 0.97), "rising"),
     "a dip to .50 between .97": ((0.97,) * 3 + (0.5,) + (0.97,) * 3, "flat"),
 }
-RIGHT_AT_LEAST = 0.95
-"""Share of runs with the right shape; of some 2,000 with 0.96 that is never missed by chance."""
+RIGHT_AT_LEAST = 0.94
+"""Share of runs with the right shape. Seen: 0.951 to 1, the lowest at 20 samples a length."""
 
 
 @lru_cache(maxsize=100_000)
@@ -101,7 +102,7 @@ def test_a_planted_cliff_is_shown_and_settled(n: int, record_property: Recorder)
 
 @pytest.mark.parametrize(("rate", "n"), [(0.95, 20), (0.9, 40)])
 def test_the_samples_that_are_said_to_settle_a_flat_model_do(rate: float, n: int, record_property: Recorder) -> None:
-    """By the score of the length that failed, which it did because it came out low, it took three times as many."""
+    """By the score of the length that failed, which it did because it came out low, about twice as many were named."""
     power, sizes = [], []
     for run in runs((rate,) * 7, n, seed=3_000 + n):
         walk = walked(run)
