@@ -39,8 +39,8 @@ LAWS: dict[str, tuple[tuple[float, ...], ShapeName]] = {
     "rising from .60 to .97": ((0.6, 0.7, 0.8, 0.88, 0.93, 0.96, 0.97), "rising"),
     "a dip to .50 between .97": ((0.97,) * 3 + (0.5,) + (0.97,) * 3, "flat"),
 }
-RIGHT_AT_LEAST = 0.95
-"""Share of runs with the right shape; of some 2,000 with 0.96 that is never missed by chance."""
+RIGHT_AT_LEAST = 0.94
+"""Share of runs with the right shape. Seen: 0.951 to 1, the lowest at 20 samples a length."""
 
 
 @lru_cache(maxsize=100_000)
@@ -102,7 +102,7 @@ def test_a_planted_cliff_is_shown_and_settled(n: int, record_property: Recorder)
 
 @pytest.mark.parametrize(("rate", "n"), [(0.95, 20), (0.9, 40)])
 def test_the_samples_that_are_said_to_settle_a_flat_model_do(rate: float, n: int, record_property: Recorder) -> None:
-    """By the score of the length that failed, which it did because it came out low, it took three times as many."""
+    """By the score of the length that failed, which it did because it came out low, about twice as many were named."""
     power, sizes = [], []
     for run in runs((rate,) * 7, n, seed=3_000 + n):
         walk = walked(run)
