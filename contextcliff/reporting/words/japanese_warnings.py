@@ -62,8 +62,8 @@ def _text_effect(fact: TextEffectFound) -> str:
     if fact.is_unbounded:
         doubt = "。このサンプルでは範囲を絞れない"
     return (
-        f"スコアの分散の {fact.correlation:.0%} が{shared}の間にある{also}（{confidence_figure(fact.confidence)} 信頼区間 "
-        f"{fact.ci_low:.0%}–{fact.ci_high:.0%}、"
+        f"スコアの分散の {fact.correlation:.0%} が{shared}の間にある{also}"
+        f"（{confidence_figure(fact.confidence)} 信頼区間 {fact.ci_low:.0%}–{fact.ci_high:.0%}、"
         f"{shared} {fact.texts:,} 個、サンプル {fact.samples:,} 件、長さ {fact.n_lengths:,} 種類）{doubt}。"
         f"一つの{shared}のサンプル {fact.size:.1f} 件は、推定では独立な {worth:.1f} 件に相当する"
         f"（デザイン効果 {fact.design_effect:.1f}）。検定は推定によらず少なくとも {fact.assumed:.0%} を見込む。"
