@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
@@ -134,6 +135,24 @@ class JudgeInShort(Fact):
     """How often the judge and the exact score disagree."""
 
     judgement: Judgement
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswersInShort(Fact):
+    """Answers to questions by F1, exact match, and how many contain an accepted answer."""
+
+    measures: AnswerMeasures
+
+
+EXPLAINED_TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
+"""The tags of an answer to a question; `tasks/questions/taxonomy.py` gives them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailureTag(Fact):
+    """What one of `EXPLAINED_TAGS` says of an answer."""
+
+    tag: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

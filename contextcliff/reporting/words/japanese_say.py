@@ -82,6 +82,7 @@ _LABELS = {
     "Every depth": "深さごと",
     "Controls": "対照",
     "Judge": "審査モデル",
+    "Answers": "回答",
     "Score by length": "長さ別のスコア",
     "tokens": "トークン",
     "asked": "指定",
