@@ -190,6 +190,24 @@ class JudgeInShort(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AnswersInShort(Fact):
+    """Answers to questions by F1, exact match, and how many contain an accepted answer."""
+
+    measures: AnswerMeasures
+
+
+EXPLAINED_TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
+"""The tags of an answer to a question; `tasks/questions/taxonomy.py` gives them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailureTag(Fact):
+    """What one of `EXPLAINED_TAGS` says of an answer."""
+
+    tag: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PromptTokens(Fact):
     """The tokens of all prompts, and how many of them no cache saved."""
 

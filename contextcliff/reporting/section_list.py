@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -33,6 +33,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("answer_section.ZonesSection"),
     _core("warnings_section.WarningsSection"),
     _core("guide_section.GuideSection"),
+    replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),

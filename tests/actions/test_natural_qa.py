@@ -180,3 +180,29 @@ def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
 
 def test_a_corpus_is_data_alone() -> None:
     assert Corpus(documents=()).questions == ()
+
+
+def test_the_share_of_answers_that_contain_the_reference_stands_beside_f1_and_exact_match(finished: Path) -> None:
+    (report,) = reports(finished)
+    measures = {each["name"]: each for each in report["answer_measures"]["measures"]}
+    assert list(measures) == ["f1", "em", "contains_reference"]
+    assert measures["f1"]["mean"] == pytest.approx(report["mean"])
+    questions = sum(b["n_items"] for b in report["bins"])
+    for each in measures.values():
+        assert each["n"] == sum(length["n"] for length in each["lengths"]) == questions
+        assert each["ci_low"] <= each["mean"] <= each["ci_high"]
+    page = next(finished.rglob("report.md")).read_text(encoding="utf-8")
+    assert page.index("## Answers") < page.index("## Score by length")
+    for tag in {tag for b in report["bins"] for tag in b["failures"]}:
+        assert f"- {tag}: " in page  # each tag of the tables is explained
+
+
+def test_stored_answers_are_scored_anew_by_analyze(tmp_path: Path) -> None:
+    quiet = (*QA, "engine.law=flat", "task.repeats=1", "task.samples_per_bin=8")
+    run(tmp_path, *quiet)
+    before = samples(tmp_path)
+    (lines,) = tmp_path.rglob("samples.jsonl")
+    lines.write_text("", encoding="utf-8")  # as an earlier version left them, without the new tags
+    assert contextcliff(*quiet, "action=analyze", cwd=tmp_path).returncode == 0
+    assert samples(tmp_path) == before
+    assert all(line["contains_reference"] in (True, False) for line in before)

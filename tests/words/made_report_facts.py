@@ -13,6 +13,7 @@ from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import JudgeUsage, Usage
 from contextcliff.records.search_record import Decision, LengthStanding
 from contextcliff.reporting.report_facts import (
+    AnswersInShort,
     AskedAhead,
     ControlPrompts,
     Crossing,
@@ -284,6 +285,16 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     ),
     (_judgement(0.1), "qwen disagrees in 10% (5%-20%) of 60; mean rating 7.5"),
     (_judgement(None), "qwen rated none of 60 answers"),
+    (
+        AnswersInShort(
+            measures=AnswerMeasures(
+                measures=(_measure("f1", 0.4), _measure("em", 0.1), _measure("contains_reference", 0.45))
+            )
+        ),
+        "F1 0.40 (0.30-0.50), exact match 10% (0%-20%), contain the accepted answer 45% (35%-55%); n = 40",
+    ),
+    (FailureTag(tag="verbose"), "right, but said in too many words: the accepted answer stands in it"),
+    (FailureTag(tag="partial"), "it shares many words with the accepted answer (F1 of 0.5 or more)"),
     (PromptTokens(usage=_USAGE), "1,500, of which 500 cached and 1,000 computed"),
     (JudgeTook(usage=_JUDGE), "60 requests, 900 prompt and 120 completion tokens, 0.25 USD of the cost"),
     (SamplesCompleted(completed=58, planned=60, reused=0), "58 of 60 completed, none reused"),

@@ -33,6 +33,13 @@ _IN_A_SEARCH = (
 )
 
 
+_FACETS = {
+    "level": "1: the answer stands in a single place of the text. 2: it takes several places.",
+    "evidence_depth": "Where the first place that the answer takes stands: 0 the start of the text, 1 its end.",
+    "evidence_distance_tokens": "Tokens from one place that the answer takes to the next, where it takes several.",
+}
+
+
 def _has_facets(report: Report) -> bool:
     finding = report.analysis.finding(Facets)
     return finding is not None and bool(finding.facets)
@@ -75,7 +82,8 @@ class FacetsSection(Section[Facets]):
             Image(figure="facets"),
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
-            blocks += [Heading(text=facet), _table(tuple(rows))]
+            meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
+            blocks += [Heading(text=facet), *meaning, _table(tuple(rows))]
         return tuple(blocks)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
@@ -45,7 +46,7 @@ class FailuresSection(Section[None]):
             Column(title="failure rate", cells=rates),
             *(Column(title=tag, cells=tuple(phrases.whole(b.failures.get(tag, 0)) for b in bins)) for tag in tags),
         )
-        return (Table(columns=columns), Image(figure="failures_by_length"))
+        return (*_what_fails(report), Table(columns=columns), Image(figure="failures_by_length"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
@@ -55,6 +56,16 @@ class FailuresSection(Section[None]):
                 # A tag that this length doesn't have was counted as none here: without the zero, a chart
                 # would draw a line over the length.
                 yield Measurement(key=f"failure.{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
+
+
+def _what_fails(report: Report) -> tuple[Text, ...]:
+    if report.analysis.finding(AnswerMeasures) is None:
+        return ()
+    text = (
+        "Every answer that is no exact match counts as a failure here, also one that is verbose and right; the tags"
+        " are explained under Answers."
+    )
+    return (Text(text=text),)
 
 
 class LatencySection(Section[None]):
@@ -121,10 +132,11 @@ def failures_figure(report: Report) -> Figure:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
+    rest_is = "answered right" if report.analysis.finding(AnswerMeasures) is None else "exact matches"
     heading(
         axes,
         title=f"Failures by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is answered right",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is {rest_is}",
         inches=width,
         above=10,
     )

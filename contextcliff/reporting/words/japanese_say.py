@@ -95,6 +95,7 @@ _LABELS = {
     "Failure spike": "失敗の急増",
     "Unscored spike": "未採点の急増",
     "Judge": "審査モデル",
+    "Answers": "回答",
     "Score by length": "長さ別のスコア",
     "tokens": "トークン",
     "asked": "指定",

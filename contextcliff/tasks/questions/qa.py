@@ -31,6 +31,7 @@ class Qa(Task):
     designed_lengths = False
     relative_by_default = True  # how hard a set's questions are is the set's; length shows against short documents
     reads_documents = True  # whether an answer's words stand in the document decides its failure tag
+    findings = ("answer_measures",)
     not_asked = ("save_contexts", "metric")
 
     format: Literal["json", "plain"]
