@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasureName
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
@@ -20,6 +21,7 @@ from contextcliff.reporting.report_facts import (
     EffectiveInShort,
     EveryDepthInShort,
     EvidenceInWords,
+    FailureTag,
     FittedInShort,
     GuideRange,
     HalfLifeInShort,
@@ -77,6 +79,10 @@ def _cap(
         evidence="settled" if settled else "unsettled",
         settling_samples=settling,
     )
+
+
+def _measure(name: MeasureName, mean: float) -> AnswerMeasure:
+    return AnswerMeasure(name=name, n=40, mean=mean, ci_low=mean - 0.1, ci_high=mean + 0.1, lengths=())
 
 
 def _fitted(

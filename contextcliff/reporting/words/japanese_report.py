@@ -20,6 +20,7 @@ from contextcliff.reporting.report_facts import (
     Crossing,
     EveryDepthInShort,
     EvidenceInWords,
+    FailureTag,
     GuideRange,
     HalfLifeInShort,
     Headline,
