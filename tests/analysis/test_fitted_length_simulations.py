@@ -28,12 +28,13 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import StudyFacts
 from tests.analysis.made_levels import counted
 from tests.analysis.searched_samples import coin, plan_of, searched
+from tests.statistics.simulated_walks import fewest_hits, simulated_runs
 
 LENGTHS = np.array([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])
 DRAWS = 400
 CONFIDENCE = 0.95
 QUICK = 40
-RECORD = 500
+RECORD = simulated_runs(100)
 CORRELATION = 0.2
 """Share of the variance of scores at a length that lies between texts (intra-class correlation)."""
 
@@ -159,7 +160,7 @@ def test_the_intervals_cover_where_samples_share_texts(
 def test_on_stopped_data_the_intervals_of_fitted_lengths_cover_less(name: str, record_property: Recorder) -> None:
     """The shipped search refines between the last length that passed and the first that failed, and stops each length
     when it is decided: what the page marks. The area's range is the search's own."""
-    law, runs, settings = LAWS[name], 400, AnalysisSettings()
+    law, runs, settings = LAWS[name], simulated_runs(60), AnalysisSettings()
     plan = plan_of(*(int(at) for at in LENGTHS), refine=True)
     hits = {"x80": 0, "x50": 0}
     for seed in range(runs):
@@ -172,4 +173,4 @@ def test_on_stopped_data_the_intervals_of_fitted_lengths_cover_less(name: str, r
         hits["x50"] += covers(found.x50, law.x50)
     for key, count in hits.items():
         record_property(key, count / runs)
-        assert count / runs >= 0.85
+        assert count >= fewest_hits(runs, 0.85)

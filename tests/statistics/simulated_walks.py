@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,16 @@ def log_e_values(bets: Bets, gains: Array, block: int) -> Array:
 def passes(bets: Bets, gains: Array, block: int, alpha: float) -> NDArray[np.bool_]:
     """Whether each run ever reaches 1/alpha at the end of a block."""
     return np.asarray((log_e_values(bets, gains, block) >= -math.log(alpha)).any(axis=1))
+
+
+def simulated_runs(few: int) -> int:
+    """Runs of a long simulation: `few`, or what SIMULATED_RUNS says; 2000 repeats the figures of the docs."""
+    return int(os.environ.get("SIMULATED_RUNS", few))
+
+
+def fewest_hits(runs: int, rate: float) -> int:
+    """Hits of this rate that `runs` runs fall short of with a chance of at most 1 in 10,000."""
+    return int(stats.binom.ppf(1.0 - NEARLY_SURE, runs, rate))
 
 
 def most_errors(runs: int, rate: float) -> int:
