@@ -1,4 +1,4 @@
-"""How often warnings on scores are false, and how often a change is found. From fixed seeds, 100 runs a law, or SIMULATED_RUNS."""
+"""How often warnings on scores are false, and how often a change is found. From fixed seeds."""
 
 from __future__ import annotations
 
