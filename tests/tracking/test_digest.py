@@ -12,6 +12,7 @@ from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
+from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
@@ -34,6 +35,7 @@ def whole_report() -> Report:
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
+        answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         task_kind="niah",
         dataset_kind="essays",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasureName
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
@@ -38,12 +37,9 @@ from contextcliff.reporting.report_facts import (
     VerdictName,
     ZoneRange,
 )
+from tests.reporting.made_answer_measures import MEASURES
 
 _REASON = Said(text="")
-
-
-def _measure(name: MeasureName, mean: float) -> AnswerMeasure:
-    return AnswerMeasure(name=name, n=40, mean=mean, ci_low=mean - 0.1, ci_high=mean + 0.1, lengths=())
 
 
 def _cap(tokens: int | None, *, relative: bool = False) -> SafeCap:
@@ -151,12 +147,8 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (_judgement(0.1), "qwen disagrees in 10% (5%-20%) of 60; mean rating 7.5"),
     (_judgement(None), "qwen rated none of 60 answers"),
     (
-        AnswersInShort(
-            measures=AnswerMeasures(
-                measures=(_measure("f1", 0.4), _measure("em", 0.1), _measure("contains_reference", 0.45))
-            )
-        ),
-        "F1 0.40 (0.30-0.50), exact match 10% (0%-20%), contain the accepted answer 45% (35%-55%); n = 40",
+        AnswersInShort(measures=MEASURES),
+        "F1 0.30 (0.25-0.35), exact match 10% (5%-15%), contain the accepted answer 60% (55%-65%); n = 40",
     ),
     (FailureTag(tag="verbose"), "right, but said in too many words: the accepted answer stands in it"),
     (FailureTagsFollow(), "What the failure tags in the tables below say of an answer"),
