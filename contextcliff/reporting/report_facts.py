@@ -202,6 +202,11 @@ EXPLAINED_TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "halluc
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FailureTagsFollow(Fact):
+    """The tags of answers that are no exact match are explained below."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FailureTag(Fact):
     """What one of `EXPLAINED_TAGS` says of an answer."""
 

@@ -197,6 +197,11 @@ def test_the_share_of_answers_that_contain_the_reference_stands_beside_f1_and_ex
         assert f"- {tag}: " in page  # each tag of the tables is explained
 
 
+def test_greedy_repeats_are_no_instability_of_zero(tmp_path: Path) -> None:
+    report = run(tmp_path, *QA, "engine.law=flat", "task.repeats=2", "task.samples_per_bin=8")
+    assert [(b["instability"], b["within_item_variance"]) for b in report["bins"]] == [(None, None)] * 5
+
+
 def test_stored_answers_are_scored_anew_by_analyze(tmp_path: Path) -> None:
     quiet = (*QA, "engine.law=flat", "task.repeats=1", "task.samples_per_bin=8")
     run(tmp_path, *quiet)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength, MeasureName
+from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
@@ -17,18 +17,8 @@ from contextcliff.reporting.report_facts import EXPLAINED_TAGS, FailureTag
 from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.reporting.words import english, japanese
 from contextcliff.tracking.metrics import measurements
+from tests.reporting.made_answer_measures import MEASURES
 from tests.simulated_reports import edited
-
-
-def measure(name: MeasureName, mean: float) -> AnswerMeasure:
-    lengths = tuple(
-        MeasuredLength(asked_tokens=tokens, n=20, mean=mean, ci_low=mean - 0.1, ci_high=mean + 0.1)
-        for tokens in (512, 1024)
-    )
-    return AnswerMeasure(name=name, n=40, mean=mean, ci_low=mean - 0.05, ci_high=mean + 0.05, lengths=lengths)
-
-
-MEASURES = AnswerMeasures(measures=(measure("f1", 0.3), measure("em", 0.1), measure("contains_reference", 0.6)))
 
 
 @pytest.fixture(scope="module")

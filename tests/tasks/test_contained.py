@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.datasets.stories import Stories
 from contextcliff.tasks.questions.contained import contains_reference
 from contextcliff.tasks.questions.squad_scoring import exact_match
 
+STORIES = Stories().corpus(tokens=0, seed=0)
 WORDS = "Otto Marit Paris London not or and the 5 15 no yes is was lamp , . to because but".split()
 
 
@@ -34,6 +38,7 @@ WORDS = "Otto Marit Paris London not or and the 5 15 no yes is was lamp , . to b
         ("The text does not say it outright. The builder is Otto.", "Otto"),
         ("Otto, Marit and the dog lived in the house by the sea", "the dog"),
         ("It was in Paris, Texas that they met", "Paris, Texas"),
+        ("It was Mr. Brunel, not the mate, who came", "Mr. Brunel"),
         ("Es war nicht Brunel, sondern Otto", "Otto"),
         ("ジョバンニは銀河鉄道に乗りました", "ジョバンニ"),
         ("それは東京でした。", "東京"),
@@ -78,6 +83,8 @@ def test_it_gives_the_reference(answer: str, reference: str) -> None:
         ("It was London instead of Paris", "Paris"),
         ("It was not because of the storm", "the storm"),
         ("There was no storm", "the storm"),
+        ("It was not Mr. Brunel", "Brunel"),
+        ("The text does not say whether it was Mr. Brunel", "Brunel"),
         ("nicht Paris", "Paris"),
         ("Paris or London", "Paris"),
         ("either London or Paris", "Paris"),
@@ -115,11 +122,52 @@ def test_what_the_question_names_has_to_open_the_answer() -> None:
     assert not contains_reference("京都は東京より古い", ("東京",), question="東京と京都では、どちらが古いですか")
 
 
+def test_a_reference_within_a_longer_one_is_as_doubtful_as_that() -> None:
+    assert not contains_reference("nineteen years or more", ("nineteen years", "nineteen"))
+    assert not contains_reference("a feather from his coat or a shoe", ("a feather from his coat", "feather"))
+    assert contains_reference("nineteen years, they say", ("nineteen years", "nineteen"))
+
+
 def test_a_negation_in_the_question_makes_one_in_the_answer_no_denial() -> None:
     assert contains_reference("It was not Otto who came", ("Otto",), question="Who did not come?")
     assert contains_reference(
         "来なかったのは太郎で、京都には行きませんでした", ("京都",), question="どこに行かなかったか"
     )
+
+
+def test_a_negation_deep_in_the_question_is_not_what_it_asks_by() -> None:
+    assert not contains_reference("It was not Otto", ("Otto",), question="Who was to sail the boat if Saul did not?")
+
+
+@pytest.mark.parametrize(
+    ("form", "is_given"),
+    [
+        ("According to the text, it was {} that is meant.", True),
+        ("I'm sorry, but it was {}.", True),
+        ("It was not {}.", False),
+        ("The text does not say whether it was {}.", False),
+        ("{} or somebody else", False),
+    ],
+)
+def test_every_accepted_answer_of_the_built_in_set_in_a_sentence(form: str, *, is_given: bool) -> None:
+    wrong = [
+        question.text
+        for question in STORIES.questions
+        if contains_reference(form.format(question.answers[0]), question.answers, question=question.text) != is_given
+    ]
+    assert not wrong
+
+
+def test_a_sentence_on_something_else_in_the_same_text_seldom_contains_the_reference() -> None:
+    texts = {document.document_id: document.text for document in STORIES.documents}
+    pairs = [
+        (one, " ".join(texts[other.document_id][span.start : span.end] for span in other.evidence))
+        for one, other in itertools.permutations(STORIES.questions, 2)
+        if one.document_id == other.document_id and not {*one.evidence} & {*other.evidence}
+    ]
+    given = sum(contains_reference(text, question.answers, question=question.text) for question, text in pairs)
+    assert len(pairs) > 400
+    assert given <= len(pairs) // 100
 
 
 @given(answer=st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), reference=st.sampled_from(WORDS))

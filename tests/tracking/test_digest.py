@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
+from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
@@ -26,8 +26,6 @@ def whole_report() -> Report:
     """A report in which every field has something to change."""
     made = report()
     part = AuditBin(min_tokens=100, max_tokens=900, documents=4, questions=9, drawn_documents=3, drawn_questions=8)
-    length = MeasuredLength(asked_tokens=512, n=9, mean=0.5, ci_low=0.2, ci_high=0.8)
-    contains = AnswerMeasure(name="contains_reference", n=9, mean=0.5, ci_low=0.2, ci_high=0.8, lengths=(length,))
     return edited(
         made,
         label="tuned",
@@ -40,7 +38,7 @@ def whole_report() -> Report:
         writing=make_writing(),
         early_warnings=WARNINGS,
         text_effect=EFFECTS,
-        answer_measures=AnswerMeasures(measures=(contains,)),
+        answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         task_kind="niah",
         dataset_kind="essays",

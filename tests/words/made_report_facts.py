@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasureName
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
@@ -22,6 +21,7 @@ from contextcliff.reporting.report_facts import (
     EveryDepthInShort,
     EvidenceInWords,
     FailureTag,
+    FailureTagsFollow,
     FittedInShort,
     GuideRange,
     HalfLifeInShort,
@@ -46,6 +46,7 @@ from contextcliff.reporting.report_facts import (
     ZoneNames,
     ZoneRange,
 )
+from tests.reporting.made_answer_measures import MEASURES
 
 _REASON = Said(text="")
 
@@ -79,10 +80,6 @@ def _cap(
         evidence="settled" if settled else "unsettled",
         settling_samples=settling,
     )
-
-
-def _measure(name: MeasureName, mean: float) -> AnswerMeasure:
-    return AnswerMeasure(name=name, n=40, mean=mean, ci_low=mean - 0.1, ci_high=mean + 0.1, lengths=())
 
 
 def _fitted(
@@ -292,14 +289,11 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (_judgement(0.1), "qwen disagrees in 10% (5%-20%) of 60; mean rating 7.5"),
     (_judgement(None), "qwen rated none of 60 answers"),
     (
-        AnswersInShort(
-            measures=AnswerMeasures(
-                measures=(_measure("f1", 0.4), _measure("em", 0.1), _measure("contains_reference", 0.45))
-            )
-        ),
-        "F1 0.40 (0.30-0.50), exact match 10% (0%-20%), contain the accepted answer 45% (35%-55%); n = 40",
+        AnswersInShort(measures=MEASURES),
+        "F1 0.30 (0.25-0.35), exact match 10% (5%-15%), contain the accepted answer 60% (55%-65%); n = 40",
     ),
     (FailureTag(tag="verbose"), "right, but said in too many words: the accepted answer stands in it"),
+    (FailureTagsFollow(), "What the failure tags in the tables below say of an answer"),
     (FailureTag(tag="partial"), "it shares many words with the accepted answer (F1 of 0.5 or more)"),
     (PromptTokens(usage=_USAGE), "1,500, of which 500 cached and 1,000 computed"),
     (JudgeTook(usage=_JUDGE), "60 requests, 900 prompt and 120 completion tokens, 0.25 USD of the cost"),

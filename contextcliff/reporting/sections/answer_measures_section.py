@@ -10,7 +10,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Line, Lines, Shown, Table, Text
-from contextcliff.reporting.report_facts import EXPLAINED_TAGS, AnswersInShort, FailureTag
+from contextcliff.reporting.report_facts import EXPLAINED_TAGS, AnswersInShort, FailureTag, FailureTagsFollow
 from contextcliff.reporting.section import Measurement, Section
 
 _TITLES = {"f1": "F1", "em": "exact match", "contains_reference": "contains"}
@@ -50,12 +50,11 @@ class AnswerMeasuresSection(Section[AnswerMeasures]):
             " it, alone or among further words, and is neither denied nor one of several candidates. Words are compared"
             " as SQuAD does, without case, punctuation and articles; of a multiple choice all three are whether it is"
             " right."
-            f" The score of this report, by which the cap is found, is {score}. n counts questions."
+            f" The score of this report, by which the cap is found, is {score}. n counts questions;"
+            " where each was put several times, other tables count the answers."
         )
         explained = _explained(list(phrases.all_failures(report)))
-        lead = Text(text="An answer that is no exact match has one of these tags, in tables as its failure:")
-        table = Table(columns=_columns(finding))
-        return (Text(text=meaning), table, lead, *explained) if explained else (Text(text=meaning), table)
+        return (Text(text=meaning), Table(columns=_columns(finding)), *explained)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
@@ -72,9 +71,9 @@ class AnswerMeasuresSection(Section[AnswerMeasures]):
                 yield Measurement(key=f"{key}_n", value=length.n, step=length.asked_tokens)
 
 
-def _explained(tags: list[str]) -> tuple[Lines, ...]:
+def _explained(tags: list[str]) -> tuple[Block, ...]:
     lines = tuple(Line(label=tag, text=FailureTag(tag=tag)) for tag in tags if tag in EXPLAINED_TAGS)
-    return (Lines(lines=lines),) if lines else ()
+    return (Text(text=FailureTagsFollow()), Lines(lines=lines)) if lines else ()
 
 
 def _columns(finding: AnswerMeasures) -> tuple[Column, ...]:

@@ -18,6 +18,7 @@ from contextcliff.reporting.report_facts import (
     EveryDepthInShort,
     EvidenceInWords,
     FailureTag,
+    FailureTagsFollow,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -258,6 +259,11 @@ _TAGS: Mapping[str, str] = {
     "partial": "it shares many words with the accepted answer (F1 of 0.5 or more)",
     "wrong": "of the text, and not the answer",
 }
+
+
+@say.register
+def _failure_tags(_: FailureTagsFollow) -> str:
+    return "What the failure tags in the tables below say of an answer"
 
 
 @say.register

@@ -21,6 +21,7 @@ from contextcliff.reporting.report_facts import (
     EveryDepthInShort,
     EvidenceInWords,
     FailureTag,
+    FailureTagsFollow,
     GuideRange,
     HalfLifeInShort,
     Headline,
@@ -284,6 +285,11 @@ _TAGS: Mapping[str, str] = {
     "partial": "正解と多くの語が一致する（F1 が 0.5 以上）",
     "wrong": "本文にある事柄だが、正解ではない",
 }
+
+
+@say.register
+def _failure_tags(_: FailureTagsFollow) -> str:
+    return "以下の表にある失敗の種類の意味"
 
 
 @say.register

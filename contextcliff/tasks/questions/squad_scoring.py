@@ -24,7 +24,13 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 """Characters of scripts without spaces between words, for the inside of a regular expression's brackets."""
+_ANY_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether a text has characters of a script without spaces."""
+    return _ANY_UNSPACED.search(text) is not None
 
 
 def normalise(text: str) -> str:
