@@ -15,6 +15,12 @@ def interval_words(report: Report) -> str:
     return f"{confidence} interval{unadjusted}"
 
 
+def shown_interval(report: Report, low: float | None, high: float | None) -> str:
+    """The interval of a length's mean. In a search its lower end can be the tested bound: it is rounded as that is."""
+    shown = phrases.interval if report.analysis.finding(Search) is None else phrases.interval_outward
+    return shown(low, high)
+
+
 def from_stopped_data(report: Report, figures: str) -> tuple[Text, ...]:
     """A paragraph that marks `figures` (the subject of the sentence, a plural) in a search; nothing elsewhere."""
     if report.analysis.finding(Search) is None:

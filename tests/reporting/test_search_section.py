@@ -84,6 +84,15 @@ def test_the_intervals_of_a_search_are_said_to_hold_though_it_stopped() -> None:
     assert "confidence sequence" not in page_of(simulated())
 
 
+def test_the_guide_and_the_scores_show_one_interval_of_a_length() -> None:
+    """The lower end of a length that just passed rounds down to the threshold in both."""
+    page = page_of(search_report(before=1.0, cliff_at=100_000))
+    guide = page.partition("## Operating guide")[2].partition("## ")[0]
+    scores = page.partition("## Score by length")[2].partition("## ")[0]
+    intervals = re.compile(r"\| (\d\.\d\d-\d\.\d\d) \|")
+    assert intervals.findall(guide) == intervals.findall(scores) == ["0.80-1.00"] * 5
+
+
 def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> None:
     report = search_report()
     flat = json.loads(json.dumps(flatten(report)))

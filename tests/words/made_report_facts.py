@@ -152,31 +152,31 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (Headline(cap=_cap(None)), "none - no tested length was shown to be safe"),
     (
         ShapeInWords(cap=_cap(4_096, shape="flat"), n_lengths=5),
-        "flat - the score does not change with length, and is at the threshold or above (the curve that fits best, no "
-        "test)",
+        "flat - by the curve that fits best (no test), the score does not change with length, and is at the threshold "
+        "or above",
     ),
     (
         ShapeInWords(cap=_cap(4_096, shape="flat", dip=8_192), n_lengths=5),
-        "flat - the score does not change with length, and is at the threshold or above, but for a dip at 8,192 tokens "
-        "(the curve that fits best, no test)",
+        "flat - by the curve that fits best (no test), the score does not change with length, and is at the threshold "
+        "or above, but for a dip at 8,192 tokens",
     ),
     (
         ShapeInWords(cap=_cap(4_096, shape="cliff", step=(4_090, 8_100)), n_lengths=5),
-        "cliff - the score falls through the threshold in one step, between 4,090 and 8,100 tokens (the curve that "
-        "fits best, no test)",
+        "cliff - by the curve that fits best (no test), the score falls through the threshold in one step, between "
+        "4,090 and 8,100 tokens",
     ),
     (
         ShapeInWords(cap=_cap(4_096, shape="slope"), n_lengths=5),
-        "slope - the score falls with length, over several steps or without reaching the threshold (the curve that "
-        "fits best, no test)",
+        "slope - by the curve that fits best (no test), the score falls with length, over several steps or without "
+        "reaching the threshold",
     ),
     (
         ShapeInWords(cap=_cap(None, shape="below"), n_lengths=5),
-        "below - the score is under the threshold at every tested length (the curve that fits best, no test)",
+        "below - by the curve that fits best (no test), the score is under the threshold at every tested length",
     ),
     (
         ShapeInWords(cap=_cap(None, shape="rising"), n_lengths=5),
-        "rising - the score goes up with length (the curve that fits best, no test)",
+        "rising - by the curve that fits best (no test), the score goes up with length",
     ),
     (
         ShapeInWords(cap=_cap(4_096, shape="flat"), n_lengths=1),

@@ -42,8 +42,9 @@ class FittedLengthSection(Section[FittedLengths]):
         if fitted is None:
             return ()
         in_short = (self.title, FittedInShort(x80=fitted.x80, x50=fitted.x50))
-        # RULER's threshold is a share of right answers, and says little where scores are judged by their baseline.
-        return (in_short,) if fitted.relative else (in_short, ("Effective length", _effective(fitted)))
+        # RULER's threshold is a share of right answers: it says little of prose, and where a baseline is what judges.
+        right_answers = not fitted.relative and report.analysis.safe_cap.quantity == "score"
+        return (in_short, ("Effective length", _effective(fitted))) if right_answers else (in_short,)
 
     def full(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)

@@ -13,6 +13,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Line, Lines, Table, Text
 from contextcliff.reporting.report_facts import GuideRange
 from contextcliff.reporting.section import Section
+from contextcliff.reporting.stopped_data import shown_interval
 
 _MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 _MOODS = {"safe": "good", "caution": "doubtful", "danger": "bad"}
@@ -56,7 +57,7 @@ class GuideSection(Section[Guide]):
             Column(title="prompt tokens", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
             Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
             Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
-            Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
+            Column(title="interval", cells=tuple(shown_interval(report, row.ci_low, row.ci_high) for row in rows)),
             Column(title="sure", cells=tuple("yes" if row.sure else "no" for row in rows)),
         )
         return (

@@ -30,6 +30,7 @@ from contextcliff.reporting.figures.marks import (
 )
 from contextcliff.reporting.report_facts import Headline, Overall
 from contextcliff.reporting.section import FigureOf, Measurement, Section
+from contextcliff.reporting.stopped_data import shown_interval
 from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _few_columns(report: Report) -> tuple[Column, ...]:
         column("n", lambda b: phrases.whole(b.n_samples)),
         column("un-\nscored", lambda b: phrases.whole(b.n_unscored), spare=1),
         column("score", lambda b: phrases.score(b.mean)),
-        column("interval", _interval_of(report), spare=3),
+        column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), spare=3),
         column(bound, lambda b: phrases.bound(b.tested_low)),
         column("commonest\nfailure", phrases.commonest_failure, spare=4, words=True),
         column("median\nTTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=6),
@@ -133,18 +134,12 @@ def _all_columns(report: Report) -> tuple[Column, ...]:
         *((column("shared texts", lambda b: phrases.whole(b.n_clusters)),) if shared else ()),
         column("unscored", lambda b: phrases.whole(b.n_unscored)),
         column("score", lambda b: phrases.score(b.mean)),
-        column("interval", _interval_of(report)),
+        column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high)),
         column(phrases.bound_name(report.analysis.safe_cap), lambda b: phrases.bound(b.tested_low)),
         column("commonest failure", phrases.commonest_failure),
         column("median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median)),
         column("median latency", lambda b: phrases.milliseconds(b.latency_ms_median)),
     )
-
-
-def _interval_of(report: Report) -> Callable[[Bin], str]:
-    """The interval's cell. In a search its lower end can be the tested bound, and is rounded as that is."""
-    shown = phrases.interval if report.analysis.finding(Search) is None else phrases.interval_outward
-    return lambda b: shown(b.ci_low, b.ci_high)
 
 
 def _columns_of(report: Report) -> Callable[..., Column]:

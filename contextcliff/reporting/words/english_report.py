@@ -88,7 +88,8 @@ def _shape(fact: ShapeInWords) -> str:
         return f"{shape} - {_OF_ONE_LENGTH.get(shape, shape).format(what=what)}"
     where = "" if step is None else f", between {step[0]:,} and {step[1]:,} tokens"
     but = "" if dip is None else f", but for a dip at {dip:,} tokens"
-    return f"{shape} - {_SHAPES.get(shape, shape).format(what=what)}{where}{but} (the curve that fits best, no test)"
+    text = _SHAPES.get(shape, shape).format(what=what)
+    return f"{shape} - by the curve that fits best (no test), {text}{where}{but}"
 
 
 @say.register

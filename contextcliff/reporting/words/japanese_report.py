@@ -100,7 +100,8 @@ def _shape(fact: ShapeInWords) -> str:
     where = "" if step is None else f"（{step[0]:,}～{step[1]:,} トークンの間）"
     but = "" if dip is None else f"（{dip:,} トークンでのみ落ち込む）"
     what = QUANTITIES[fact.cap.quantity]
-    return f"{_SHAPES.get(shape, shape).format(what=what)}{where}{but}（最もよく合う曲線で、検定ではない）"
+    name, _, text = _SHAPES.get(shape, shape).format(what=what).partition("。")
+    return f"{name}。最もよく合う曲線では（検定ではない）、{text}{where}{but}"
 
 
 @say.register
