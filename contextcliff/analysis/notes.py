@@ -17,6 +17,7 @@ from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
     CoversLittle,
+    DocumentZones,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -65,7 +66,7 @@ def notes_of(
     return (
         *_unscored(scored, sequence),
         *_not_monotone(sequence, threshold),
-        *_covers_little(sequence.results, window),
+        *_of_documents(sequence.results, window),
         *_uninformative(controls, cells),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
@@ -103,9 +104,12 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
         )
 
 
-def _covers_little(results: Sequence[LengthResult], window: int) -> Iterator[CoversLittle]:
+def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Fact]:
+    natural = [result for result in results if result.bin.natural_lengths]
+    if any(result.bin.min_tokens < result.bin.max_tokens for result in natural):
+        yield DocumentZones()
     longest = max((result.bin.max_tokens for result in results), default=0)
-    if any(result.bin.natural_lengths for result in results) and longest < COVERS_LITTLE * window:
+    if natural and longest < COVERS_LITTLE * window:
         yield CoversLittle(longest_tokens=longest, window_tokens=window)
 
 

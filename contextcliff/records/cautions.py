@@ -83,6 +83,11 @@ class CoversLittle(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentZones(Fact):
+    """Documents of natural length share bins: a zone is about the mean of its bins, the cap about single lengths."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StoppedWhenDecided(Fact):
     """A search stopped at each length as soon as it was decided: its decisions and the intervals of the lengths allow
     for that, and every other figure is an estimate from stopped data.

@@ -14,7 +14,7 @@ from contextcliff.analysis.calibration.true_scores import CliffScore, SlopeScore
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.cap_reason import LowBaseline, Stop
-from contextcliff.records.cautions import CoversLittle
+from contextcliff.records.cautions import CoversLittle, DocumentZones
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import scored_sample
@@ -68,6 +68,16 @@ def test_a_length_that_was_asked_for_is_claimed_by_its_longest_prompt() -> None:
 def test_where_every_bin_clears_the_cap_is_still_the_shortest_prompt_of_the_last_one() -> None:
     found = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=40)])
     assert (found.safe_cap.tokens, found.safe_cap.ci_high, found.safe_cap.censored) == (300, None, True)
+
+
+def test_zones_of_documents_are_said_to_be_about_the_mean_of_a_bin() -> None:
+    notes = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=0)]).notes
+    assert DocumentZones() in notes
+
+
+def test_zones_of_documents_of_one_length_a_bin_need_no_such_word() -> None:
+    notes = analysed([a_bin(200, 200, right=40), a_bin(900, 900, right=0)]).notes
+    assert DocumentZones() not in notes
 
 
 @pytest.mark.parametrize(("window", "is_said"), [(8_192, True), (1_800, False)])

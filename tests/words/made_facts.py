@@ -41,6 +41,7 @@ from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
     CoversLittle,
+    DocumentZones,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -459,6 +460,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         ZeroOrOneScores(),
         "scores are 0 or 1, so their spread follows from their mean: the variance part of the blueprint's rule restates the mean",
+    ),
+    (
+        DocumentZones(),
+        "documents of many lengths share a bin: a zone is about the mean of its bins; cap and crossing hold for every length on their side, so that the cap is the shortest document of its bin and the crossing ends with the longest of another",
     ),
     (
         CoversLittle(longest_tokens=5853, window_tokens=32768),

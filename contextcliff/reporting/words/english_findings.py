@@ -12,6 +12,7 @@ from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
     CoversLittle,
+    DocumentZones,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -229,6 +230,15 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = fact.shared_by[:-1]
     at = portion(fact.n_lengths, fact.of_lengths, "lengths")
     return f"at {at} all samples share one {one}: the claim there is about that {one}"
+
+
+@say.register
+def _document_zones(_: DocumentZones) -> str:
+    return (
+        "documents of many lengths share a bin: a zone is about the mean of its bins; cap and crossing hold for every "
+        "length on their side, so that the cap is the shortest document of its bin and the crossing ends with the "
+        "longest of another"
+    )
 
 
 @say.register

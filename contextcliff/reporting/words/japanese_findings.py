@@ -13,6 +13,7 @@ from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
     CoversLittle,
+    DocumentZones,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -223,6 +224,14 @@ def _one_text_a_length(fact: OneTextALength) -> str:
     one = SHARED[fact.shared_by]
     at = at_lengths(fact.n_lengths, fact.of_lengths)
     return f"{at}では、すべてのサンプルが一つの{one}を共有する。そこでの主張はその{one}についてのもの"
+
+
+@say.register
+def _document_zones(_: DocumentZones) -> str:
+    return (
+        "一つの区分にはさまざまな長さの文書が入る。ゾーンは区分の平均についてのもので、上限と交差はその側のすべての"
+        "長さについて成り立つ。そのため上限は区分の最短の文書、交差の終わりは別の区分の最長の文書になる"
+    )
 
 
 @say.register
