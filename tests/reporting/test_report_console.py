@@ -43,7 +43,7 @@ def table_of(text: str) -> list[str]:
 def test_the_cap_comes_with_its_confidence_its_share_of_the_window_and_the_reason(cliff: Report) -> None:
     text = printed(cliff)
     assert "SAFE CAP: 4,096 tokens (95% confidence, 50% of the window)" in text
-    assert re.search(r"Shape: +cliff - the score falls", text)
+    assert re.search(r"Shape: +cliff - by the curve that fits best \(no test\), the score\s+falls", text)
     assert re.search(r"Evidence: +settled", text)
     assert say(cliff.analysis.safe_cap.reason) in " ".join(text.split())
 
