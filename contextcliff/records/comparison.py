@@ -1,0 +1,135 @@
+"""Two runs that were asked the same, sample by sample, and what is decided of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
+"""`not_worse`: worse by less than the margin, if at all. `unknown`: the pairs show neither."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoredPair:
+    """One sample as both runs answered it. A score is None where the run has none."""
+
+    sample_id: str
+    context_tokens: int
+    """The length asked for."""
+    baseline: float | None
+    candidate: float | None
+    cluster: str = ""
+    """The text that it shares with other samples; empty: none."""
+    item: str = ""
+    """The question that it repeats; empty: the sample is its own."""
+    block: int | None = None
+    """Its block of a search, from 0; None in a design of a fixed number of samples."""
+
+    @property
+    def is_scored(self) -> bool:
+        return self.baseline is not None and self.candidate is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matching:
+    """The samples of a baseline and a candidate, matched by id and prompt."""
+
+    pairs: tuple[ScoredPair, ...]
+    only_baseline: int
+    """Samples that the candidate was not asked."""
+    only_candidate: int
+    other_prompt: int
+    """Samples of one id with two prompts: they are no pairs."""
+    searched: bool
+    """Whether a search chose how many samples a length got, in either run."""
+    lengths: tuple[int, ...] = ()
+    """Of a search the lengths in the baseline's order of testing, the lengths of its walk first."""
+    n_walk_lengths: int = 0
+    """How many of them the walk could go through; the others came by refining."""
+    block_size: int = 0
+    """Samples of a whole block of the search."""
+
+    @property
+    def scored(self) -> tuple[ScoredPair, ...]:
+        return tuple(pair for pair in self.pairs if pair.is_scored)
+
+    @property
+    def n_unscored(self) -> int:
+        """Pairs of which a score is missing."""
+        return len(self.pairs) - len(self.scored)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """The candidate's mean score minus the baseline's over some pairs, −1 to 1."""
+
+    mean: float
+    low: float
+    high: float
+    """Each end of the interval holds by itself at the decision's confidence."""
+    method: str
+    """`tango`, `gaffke`, `mover` or `confidence sequence`."""
+    n_pairs: int
+    n_units: int
+    """Independent pieces of evidence: fewer than pairs where some share a text or a question."""
+    baseline_mean: float
+    candidate_mean: float
+    worse: int
+    """Units in which the candidate scored lower."""
+    better: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthDifference:
+    """The difference at one length."""
+
+    context_tokens: int
+    difference: Difference
+    p_worse: float
+    p_worse_corrected: float
+    """For the number of lengths."""
+    p_better: float
+    p_better_corrected: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shift:
+    """One direction: is the candidate worse, or is it better?"""
+
+    p_overall: float
+    """Over all lengths together."""
+    p_somewhere: float
+    """At one length at least, corrected for their number."""
+    p: float
+    """Of both tests together: twice the smaller one."""
+    p_of_all: float
+    """Corrected for the number of candidates (Holm)."""
+    lengths: tuple[int, ...]
+    """Those at which it is shown: the test of the length, corrected, at half of α."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairedDecision:
+    """What is decided of one candidate against the baseline."""
+
+    verdict: CandidateVerdict
+    confidence: float
+    margin: float
+    """The fall in mean score that would not matter."""
+    sequential: bool
+    """Whether bets decided it, because a search chose the number of samples."""
+    worse: Shift
+    better: Shift
+    overall: Difference
+    """Over all pairs with both scores."""
+    worst_low: float
+    """The lower end of the interval if every missing score told against the candidate."""
+    area: Difference | None
+    """The same for the area under the score over log length; None with less than two lengths."""
+    lengths: tuple[LengthDifference, ...]
+    more_pairs: int | None
+    """Pairs that are missing until it is likely to be settled; None where it is, or nothing can be planned."""
+    only_baseline: int
+    only_candidate: int
+    other_prompt: int
+    n_unscored: int

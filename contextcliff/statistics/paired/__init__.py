@@ -1,0 +1,1 @@
+"""Paired statistics: two runs that were asked the same, compared sample by sample."""

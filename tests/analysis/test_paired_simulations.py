@@ -1,0 +1,41 @@
+"""Simulated pairs: false alarms, power and coverage of the decision on two runs. `docs/comparison.md` has the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.analysis.paired_laws import LAWS, PairedLaw, simulated
+from tests.statistics.simulated_walks import fewest_hits, most_errors, simulated_runs
+
+RUNS = simulated_runs(100)
+POWER = {
+    "half an octave": 0.7,
+    "five points everywhere": 0.7,
+    "twenty points at 8,192": 0.25,
+    "half an octave, graded": 0.95,
+    "half an octave, 8 texts, ICC .15": 0.6,
+    "half an octave, three candidates": 0.85,
+    "search replayed: five points": 0.4,
+    "search replayed: half an octave": 0.5,
+    "search replayed: an octave": 0.9,
+}
+Recorder = Callable[[str, object], None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_two_runs_are_decided_as_seldom_wrongly_as_stated(law: PairedLaw, record_property: Recorder) -> None:
+    found = simulated(law, RUNS)
+    record_property("worse", found.worse)
+    record_property("covered", found.covers_overall)
+    assert found.covers_overall >= fewest_hits(RUNS, 0.88) / RUNS
+    assert found.covers_lengths >= 0.86
+    assert found.covers_area >= fewest_hits(RUNS, 0.88) / RUNS
+    if law.is_equal:
+        assert found.worse <= most_errors(RUNS, 0.05) / RUNS
+        assert found.better <= most_errors(RUNS, 0.05) / RUNS
+    else:
+        assert found.worse >= fewest_hits(RUNS, POWER[law.name]) / RUNS
+        assert found.better <= most_errors(RUNS, 0.05) / RUNS

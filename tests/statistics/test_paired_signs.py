@@ -1,0 +1,87 @@
+"""The exact test of the signs of paired differences, against scipy, statsmodels and by its invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+
+from contextcliff.statistics.paired.differences import Unit, Units
+from contextcliff.statistics.paired.sign_flip import p_better, p_worse
+
+outcomes = st.sampled_from([-1.0, 0.0, 1.0])
+graded = st.integers(-4, 4).map(lambda n: n / 4)
+
+
+@pytest.mark.parametrize(("worse", "better"), [(5, 0), (9, 2), (3, 3), (0, 4), (40, 25)])
+def test_on_right_or_wrong_answers_it_is_mcnemars_exact_test(worse: int, better: int) -> None:
+    units = Units.single([-1.0] * worse + [1.0] * better + [0.0] * 30)
+    assert p_worse(units) == pytest.approx(stats.binomtest(better, worse + better, 0.5, alternative="less").pvalue)
+    both = mcnemar([[20, worse], [better, 10]], exact=True).pvalue
+    assert min(1.0, 2.0 * min(p_worse(units), p_better(units))) == pytest.approx(both)
+
+
+@pytest.mark.parametrize("differences", [[-0.25, -0.5, 0.75, -1.0, 0.25], [-1 / 3, 2 / 3, -1.0, -2 / 3, 0.0, 1 / 3]])
+def test_on_graded_scores_it_is_the_permutation_test_of_all_signs(differences: list[float]) -> None:
+    by_scipy = stats.permutation_test(
+        (np.array(differences), np.zeros(len(differences))),
+        lambda x, y, axis: np.sum(x - y, axis=axis),
+        permutation_type="samples",
+        alternative="less",
+        vectorized=True,
+        n_resamples=9_999,
+    )
+    assert p_worse(Units.single(differences)) == pytest.approx(by_scipy.pvalue)
+
+
+def test_differences_without_a_common_fraction_are_drawn_and_come_out_alike() -> None:
+    on_a_lattice = np.array([-0.3, -0.2, 0.4, -0.6, 0.1, -0.5, -0.7, 0.2, -0.1, -0.4])
+    off_it = on_a_lattice + np.linspace(1e-5, 9e-5, 10) * np.sqrt(2.0)
+    assert p_worse(Units.single(off_it.tolist())) == pytest.approx(
+        p_worse(Units.single(on_a_lattice.tolist())), abs=0.01
+    )
+
+
+def test_without_a_difference_nothing_is_shown() -> None:
+    assert p_worse(Units.single([0.0] * 50)) == 1.0
+
+
+def test_pairs_of_one_text_flip_together() -> None:
+    """Four texts that are worse in all of their five pairs are four pieces of evidence, and not twenty."""
+    texts = Units.of(Unit(total=-5.0, pairs=5) for _ in range(4))
+    assert p_worse(texts) == pytest.approx(0.5**4)
+
+
+@given(st.lists(graded, min_size=1, max_size=12))
+def test_the_other_run_as_candidate_mirrors_the_test(differences: list[float]) -> None:
+    units = Units.single(differences)
+    assert p_worse(units.mirrored()) == pytest.approx(p_better(units))
+    assert p_worse(units) + p_better(units) >= 1.0 - 1e-9
+
+
+@given(st.lists(outcomes, min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_neither_the_order_of_pairs_nor_a_pair_that_does_not_differ_counts(
+    differences: list[float], random: object
+) -> None:
+    shuffled = list(differences)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert p_worse(Units.single([*shuffled, 0.0])) == p_worse(Units.single(differences))
+
+
+@settings(max_examples=50)
+@given(st.lists(graded, min_size=1, max_size=12), st.integers(0, 11))
+def test_a_lower_difference_never_makes_it_less_likely_that_it_is_worse(differences: list[float], place: int) -> None:
+    place %= len(differences)
+    if differences[place] >= 0.0:  # its size stays, and its sign flips
+        lower = [*differences]
+        lower[place] = -differences[place]
+        assert p_worse(Units.single(lower)) <= p_worse(Units.single(differences)) + 1e-9
+
+
+@pytest.mark.parametrize(("total", "pairs"), [(2.0, 1), (-5.5, 5), (0.0, 0)])
+def test_a_sum_that_no_differences_have_is_refused(total: float, pairs: int) -> None:
+    with pytest.raises(ValueError, match=f"{pairs} differences between -1 and 1 can't have the sum {total}"):
+        Unit(total=total, pairs=pairs)
