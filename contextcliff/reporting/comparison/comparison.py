@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from contextcliff.records.comparison import LengthDifference, PairedDecision
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block
@@ -125,6 +126,17 @@ class ComparisonPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DecidedRun:
+    """A candidate, and what was decided of it against the baseline."""
+
+    run: ComparedRun
+    decision: PairedDecision | None
+    """None where there is no pair to decide by."""
+    why_none: str = ""
+    """The reason then, as the end of a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
     """Several runs, how their findings compare, and what a reader has to know of it."""
 
@@ -132,6 +144,10 @@ class Comparison:
     runs: tuple[ComparedRun, ...]
     parts: tuple[PartResult, ...]
     notes: tuple[str, ...]
+    baseline: ComparedRun | None = None
+    """The run that the others are decided against; None where runs only stand side by side."""
+    decided: tuple[DecidedRun, ...] = ()
+    """Every other run, in the order of `runs`."""
 
 
 def cap(run: ComparedRun) -> str:
@@ -168,11 +184,13 @@ def lengths(run: ComparedRun) -> str:
 
 def length_rows(comparison: Comparison) -> list[Row]:
     """A row a run and length in tokens: its score, and the columns of every part."""
-    return [row for run in comparison.runs for row in _of_run(run, comparison.parts)]
+    return [row for run in comparison.runs for row in _of_run(run, comparison.parts, comparison.decided)]
 
 
-def _of_run(run: ComparedRun, parts: Sequence[PartResult]) -> list[Row]:
+def _of_run(run: ComparedRun, parts: Sequence[PartResult], decided: Sequence[DecidedRun]) -> list[Row]:
     report = run.report
+    decision = next((each.decision for each in decided if each.run.name == run.name), None)
+    differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
     identity: Row = {
         "run": run.name,
         "run_id": run.run_id,
@@ -194,7 +212,20 @@ def _of_run(run: ComparedRun, parts: Sequence[PartResult]) -> list[Row]:
             "score_std": a_bin.std if a_bin else None,
             "score_n": a_bin.n_samples if a_bin else None,
         }
+        row |= _difference_cells(differences.get(tokens)) if decided else {}
         for part in parts:
             row |= dict.fromkeys(part.columns) | part.cells.get((run.name, tokens), {})
         rows.append(row)
     return rows
+
+
+def _difference_cells(of_length: LengthDifference | None) -> Row:
+    """The columns of the difference from the baseline, empty for the baseline itself."""
+    difference = None if of_length is None else of_length.difference
+    return {
+        "difference": difference.mean if difference else None,
+        "difference_low": difference.low if difference else None,
+        "difference_high": difference.high if difference else None,
+        "difference_pairs": difference.n_pairs if difference else None,
+        "p_worse": of_length.p_worse if of_length else None,
+    }

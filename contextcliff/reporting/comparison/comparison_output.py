@@ -20,8 +20,11 @@ from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
 from contextcliff.reporting.comparison.part_list import PARTS
+from contextcliff.reporting.comparison.verdict_tables import HEAD, cells, decision_data, verdict_blocks
+from contextcliff.reporting.comparison.verdict_words import answer
 from contextcliff.reporting.data_files import csv_text, json_text, write_text
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
+from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
 from contextcliff.reporting.outside_text import shown
@@ -31,7 +34,7 @@ from contextcliff.reporting.schema import plain
 _OBJECT, _UNNAMED = "comparison.json", "comparison"
 Compared = tuple[str, str, bool]
 """A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
-_CURVES = "curves"
+_CURVES, _FOREST = "curves", "differences"
 
 
 def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
@@ -62,11 +65,15 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -
     figures: tuple[ComparedFigure, ...] = ()
     drawn: list[Path] = []
     if dpi is not None:
-        figures = (*_curves(comparison), *(figure for part in comparison.parts for figure in part.figures))
+        figures = (
+            *_curves(comparison),
+            *_forest(comparison),
+            *(figure for part in comparison.parts for figure in part.figures),
+        )
         drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
     files = {name: text for part in comparison.parts for name, text in part.files.items()}
     written = [write_text(path=folder / name, text=text()) for name, text in files.items()]
-    for name in (f"{_CURVES}.png", *(name for listed in PARTS for name in listed.files)):
+    for name in (f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
         if folder / name not in (*drawn, *written):
             (folder / name).unlink(missing_ok=True)
     return (
@@ -91,6 +98,18 @@ def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
         )
 
 
+def _forest(comparison: Comparison) -> Iterator[ComparedFigure]:
+    """The differences from the baseline, of the candidates that have pairs."""
+    baseline = comparison.baseline
+    rows = [ForestRow(name=each.run.name, decision=each.decision) for each in comparison.decided if each.decision]
+    if baseline is not None and rows:
+        yield ComparedFigure(
+            name=_FOREST,
+            caption="Differences from the baseline",
+            draw=lambda: forest_figure(rows, baseline=baseline.name),
+        )
+
+
 def _object(comparison: Comparison) -> dict[str, object]:
     of_parts: dict[str, object] = {}
     for listed in PARTS:
@@ -100,6 +119,8 @@ def _object(comparison: Comparison) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
+        "baseline": None if comparison.baseline is None else comparison.baseline.name,
+        "candidates": [decision_data(each) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
         **of_parts,
         "notes": list(comparison.notes),
@@ -134,7 +155,15 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
     head = ("run", "safe cap", "shape", "mean score", "lengths")
     cells = [(run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs]
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
-    parts = [f"# Comparison: {escape(comparison.name)}", table(head, cells, words=1)]
+    verdicts = verdict_blocks(comparison)
+    parts = [
+        f"# Comparison: {escape(comparison.name)}",
+        *(["## Verdicts"] if verdicts else []),
+        *(text for text in (markdown_of(block, images) for block in verdicts) if text),
+        *([images[_FOREST]] if _FOREST in images else []),
+        "## Runs",
+        table(head, cells, words=1),
+    ]
     if comparison.notes:
         parts += ["## Read this first", bullets(map(escape, comparison.notes))]
     if _CURVES in images:
@@ -148,6 +177,7 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
 
 
 _NARROWEST = 16
+_WORDED = frozenset({"shape", "verdict"})
 
 
 def render_comparison(comparison: Comparison, *, console: Console, folder: Path) -> None:
@@ -155,6 +185,11 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path)
     title = "COMPARISON"
     console.print(title, style="bold", highlight=False)
     console.print("-" * len(title), highlight=False)
+    if comparison.baseline is not None:
+        _items(console, [answer(each, baseline=comparison.baseline.name) for each in comparison.decided])
+        console.print()
+        console.print(_verdicts(comparison, console=console), highlight=False)
+        console.print()
     console.print(_table(comparison, console=console), highlight=False)
     for part in comparison.parts:
         if part.lines:
@@ -172,21 +207,33 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
 
 
+def _verdicts(comparison: Comparison, *, console: Console) -> Table:
+    of_each = [cells(each) for each in comparison.decided]
+    columns = [(title, [row[place] for row in of_each]) for place, title in enumerate(HEAD)]
+    return _named_rows("candidate", [each.run.name for each in comparison.decided], columns, console=console)
+
+
 def _table(comparison: Comparison, *, console: Console) -> Table:
-    """Numbers are never cut; a long name goes on in the next line."""
-    columns = (
+    columns = [
         ("cap", [rows.cap(run) for run in comparison.runs]),
         ("shape", [rows.shape(run) for run in comparison.runs]),
         ("score", [rows.score(run) for run in comparison.runs]),
         ("lengths", [rows.lengths(run) for run in comparison.runs]),
-    )
+    ]
+    return _named_rows("run", [run.name for run in comparison.runs], columns, console=console)
+
+
+def _named_rows(
+    head: str, given: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], *, console: Console
+) -> Table:
+    """Numbers are never cut; a long name goes on in the next line."""
     widths = [max(map(cell_len, (name, *cells))) for name, cells in columns]
-    names = [_plain(run.name) for run in comparison.runs]
+    names = [_plain(name) for name in given]
     available = max(_NARROWEST, console.width - sum(widths) - len(widths))
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column("run", width=min(available, max(map(cell_len, (*names, "run")))), overflow="fold")
+    table.add_column(head, width=min(available, max(map(cell_len, (*names, head)))), overflow="fold")
     for (name, _), width in zip(columns, widths, strict=True):
-        table.add_column(name, justify="left" if name == "shape" else "right", no_wrap=True, width=width)
+        table.add_column(name, justify="left" if name in _WORDED else "right", no_wrap=True, width=width)
     for place, name in enumerate(names):
         table.add_row(*(shown(text, console=console) for text in (name, *(cells[place] for _, cells in columns))))
     return table
