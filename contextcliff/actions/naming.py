@@ -111,7 +111,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
 
 def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
     task = invocation.task
-    rule: dict[str, object] = {f"analysis.{key}": value for key, value in asdict(invocation.analysis).items()}
+    rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:
         rule[_RELATIVE] = task.relative_by_default
     if run.facts.drawn is not None:

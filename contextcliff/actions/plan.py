@@ -11,6 +11,7 @@ from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
 from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
+from contextcliff.actions.required_cap import unreachable_cap
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
@@ -43,7 +44,8 @@ class MakePlan:
             def figures(invocation: Invocation, prepared: Prepared, remarks: tuple[str, ...]) -> _Planned:
                 planner = self._planner(invocation, prepared, store, download)
                 impossible = impossible_cap(invocation, invocation.identify(), prepared)
-                said = (tested_quantity(invocation.task), impossible, *remarks)
+                unreachable = unreachable_cap(invocation, prepared)
+                said = (tested_quantity(invocation.task), impossible, unreachable, *remarks)
                 plan = planner.plan(first_notes=tuple(note for note in said if note is not None))
                 return _Planned(invocation=invocation, prepared=prepared, plan=plan)
 

@@ -34,8 +34,8 @@ def report_run(
     *,
     documents: Mapping[str, Document] | None = None,
     stopped: bool = False,
-) -> None:
-    """Write, show and track the report of a run.
+) -> Path:
+    """Write, show and track the report of a run; returns its folder.
 
     With `documents` at hand the prompts are kept where the task asks for it. `stopped` says that the run ended before
     its end, be it in judging. Local files are complete before tracking starts; a tracker that fails is a warning with
@@ -78,6 +78,7 @@ def report_run(
             name=folder.name,
         ),
     )
+    return folder
 
 
 def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stopped: bool) -> Report:

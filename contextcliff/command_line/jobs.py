@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ContextCliffError, ExitCode
+from contextcliff.errors import ContextCliffError, ExitCode, GateFailed
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -112,7 +112,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         with path_errors_by_key(invocation.parameters):
             return _Outcome(code=invocation.action(invocation))
     except ContextCliffError as error:
-        if wants_traceback():
+        if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise
         print_error(error)
         return _Outcome(code=error.exit_code, message=str(error))
