@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run
 from contextcliff.actions.annotate_run import annotate
+from contextcliff.actions.baseline import read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.report_run import report_run
 from contextcliff.actions.required_cap import require_cap
@@ -28,6 +29,7 @@ class Analyze:
                     f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
                     "run it first, with the same overrides and output_dir"
                 )
+            require_replayed(read_baseline(invocation), run)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
             annotated = annotate(invocation, run.run_id, store)
             analysed = analyse_run(invocation, annotated, store)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
 from contextcliff.actions.annotate_run import annotate, ask_annotators
+from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import check_search, deployment
 from contextcliff.actions.report_run import report_run
@@ -72,6 +73,7 @@ def _check(invocation: Invocation) -> None:
     invocation.identify()
     deployment(invocation)
     check_search(invocation)
+    read_baseline(invocation)
     if isinstance(invocation.engine, ServerEngine):
         invocation.engine.check()
     if invocation.judge is not None:

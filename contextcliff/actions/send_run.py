@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
+from contextcliff.actions.replay import with_replay
 from contextcliff.actions.required_cap import unreachable_cap
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
@@ -125,6 +127,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        prepared = with_replay(invocation, identity, prepared, read_baseline(invocation))
         ahead = None
         if prepared.search is not None:
             ahead = search_ahead(invocation, identity, prepared, prepared.search, store)
