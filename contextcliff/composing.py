@@ -10,6 +10,9 @@ from typing import Any, cast
 
 from omegaconf import OmegaConf
 
+from contextcliff.seeding import digest_of
+
+_DIGEST_SHOWN = 8
 _ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
 
 
@@ -31,6 +34,15 @@ def _options_of_tasks() -> Mapping[str, Mapping[str, str]]:
 
 
 OmegaConf.register_new_resolver("of_task", _of_task, replace=True)
+
+
+def _digest(*nodes: Any) -> str:
+    """Eight characters that stand for these parts of the configuration: another label for another configuration."""
+    plain = [OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node for node in nodes]
+    return digest_of(*plain)[:_DIGEST_SHOWN]
+
+
+OmegaConf.register_new_resolver("digest", _digest, replace=True)
 
 
 def hint(key: str, known: Iterable[str]) -> str:

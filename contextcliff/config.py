@@ -117,6 +117,7 @@ def build_invocation(
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
         overrides=tuple(map(shown_value, overrides)),
         options=chosen,
+        like=task.like,
     )
 
 

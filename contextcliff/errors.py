@@ -11,6 +11,8 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     BAD_CONFIGURATION = 2
+    GATE_FAILED = 3
+    """Everything is written, and the result is not what the command line requires of it."""
     OVER_BUDGET = 4
     BUDGET_RAN_OUT = 5
     INTERRUPTED = 130
@@ -35,6 +37,12 @@ class RunError(ContextCliffError):
 
 class UnreachableError(RunError):
     """A server can't be reached, at least now."""
+
+
+class GateFailed(ContextCliffError):
+    """A result is not what was required of it. Raised at the end, when everything is written and tracked."""
+
+    exit_code = ExitCode.GATE_FAILED
 
 
 class EngineFault(ContextCliffError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -69,6 +69,10 @@ class Invocation:
     """The command line that composed it."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
+    like: str | None = None
+    """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
+    on_reported: Callable[[Path], None] = lambda _: None
+    """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 
     def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
         """The window, and the part of it that the answer takes; None while the window is not known.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.annotate_run import Annotated
+from contextcliff.actions.replay import replayed_blocks
+from contextcliff.analysis.search import block_key
 from contextcliff.annotation.judge import Ratings
 from contextcliff.errors import RunError
 from contextcliff.execution.health import way_out
@@ -31,6 +33,10 @@ class Analysed:
     usage: Usage
     scored: tuple[ScoredSample, ...]
     """The samples that count: all of them, or those that the decisions of a search rest on."""
+    controls: tuple[ScoredSample, ...]
+    """Theirs, and those of samples that were asked ahead."""
+    replayed: tuple[ScoredSample, ...]
+    """The samples that were asked only to stay paired with another run; no finding looks at them."""
 
 
 def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, reused: int | None = None) -> Analysed:
@@ -45,10 +51,14 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     require_an_answer(annotated.outcomes)
     facts = _study_facts(invocation, annotated)
     study = study_of(annotated.scored, invocation.analysis, facts, controls=annotated.controls)
+    replayed = _replayed(annotated, study.scored)
+    controls = _without_those_of(replayed, annotated)
     return Analysed(
         analysis=analyse(study, sections_with(invocation.task.findings)),
-        counts=_counts(annotated, study.scored, store, reused=reused),
+        counts=_counts(annotated, study.scored, store, reused=reused, replayed=replayed, controls=controls),
         scored=study.scored,
+        controls=controls,
+        replayed=replayed,
         usage=_usage(invocation, annotated),
     )
 
@@ -87,7 +97,34 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
     )
 
 
-def _counts(annotated: Annotated, scored: Sequence[ScoredSample], store: Store, *, reused: int | None) -> Counts:
+def _replayed(annotated: Annotated, scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:
+    """The samples of replayed blocks that have an outcome and are not among those that count."""
+    blocks = replayed_blocks(annotated.run.facts.replay)
+    counted = {item.sample.sample_id for item in scored}
+    return tuple(
+        item
+        for item in annotated.scored
+        if block_key(item.sample) in blocks and item.sample.sample_id not in counted and item.failure != NOT_SENT
+    )
+
+
+def _without_those_of(replayed: Sequence[ScoredSample], annotated: Annotated) -> tuple[ScoredSample, ...]:
+    """The controls but those that only replayed samples name; such are not asked, and may be stored all the same."""
+    apart = {item.sample.sample_id for item in replayed}
+    named = {name for item in replayed for name in item.sample.controls}
+    others = {name for item in annotated.scored if item.sample.sample_id not in apart for name in item.sample.controls}
+    return tuple(item for item in annotated.controls if item.sample.sample_id not in named - others)
+
+
+def _counts(
+    annotated: Annotated,
+    scored: Sequence[ScoredSample],
+    store: Store,
+    *,
+    reused: int | None,
+    replayed: Sequence[ScoredSample],
+    controls: Sequence[ScoredSample],
+) -> Counts:
     """`scored` are the samples that count: of a search, those that its decisions rest on."""
     planned = len(scored)
     completed = sum(item.score is not None for item in scored)
@@ -96,9 +133,12 @@ def _counts(annotated: Annotated, scored: Sequence[ScoredSample], store: Store, 
         completed=completed,
         reused=completed if reused is None else min(reused, completed),
         unscored=planned - completed,
-        controls=len(annotated.controls),
+        controls=len(controls),
         pilot=sum(item.sample.pilot for item in annotated.planned),
-        ahead=sum(item.score is not None for item in annotated.scored) - completed,
+        ahead=sum(item.score is not None for item in annotated.scored)
+        - completed
+        - sum(item.score is not None for item in replayed),
+        replayed=len(replayed),
         errors=dict(store.count_faults(annotated.run.run_id)),
     )
 

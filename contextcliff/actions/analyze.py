@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run
 from contextcliff.actions.annotate_run import annotate
+from contextcliff.actions.baseline import read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.report_run import report_run
+from contextcliff.actions.required_cap import require_cap
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store
 from contextcliff.settings import settings
@@ -17,7 +19,7 @@ class Analyze:
     """Takes the run of the same configuration, with another analysis where it is asked for."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Raise `ConfigError` where no run of this configuration is stored."""
+        """Raise `ConfigError` where no run of this configuration is stored, `GateFailed` after all is written."""
         with Store(invocation.output_dir) as store:
             invocation = stored(invocation, store)
             run = run_of(invocation, store)
@@ -27,8 +29,10 @@ class Analyze:
                     f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
                     "run it first, with the same overrides and output_dir"
                 )
+            require_replayed(read_baseline(invocation), run)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
             annotated = annotate(invocation, run.run_id, store)
             analysed = analyse_run(invocation, annotated, store)
-            report_run(invocation, annotated, analysed)
+            folder = report_run(invocation, annotated, analysed)
+        require_cap(invocation, analysed.analysis.safe_cap, folder)
         return ExitCode.DONE

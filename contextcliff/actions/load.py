@@ -29,6 +29,9 @@ class Load:
         """Prompt tokens that are left to compute."""
         return self.prompt_tokens - self.cached_tokens
 
+    def __add__(self, other: Load) -> Load:
+        return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
+
 
 _FIELDS = ("samples", "controls", "prompt_tokens", "cached_tokens", "completion_tokens")
 

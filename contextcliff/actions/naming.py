@@ -14,7 +14,7 @@ from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.seeding import digest_of
-from contextcliff.tasks.task import Task
+from contextcliff.tasks.task import UNJUDGED, Task
 
 _PLAIN_VALUE = re.compile(r"(?!(?:true|false|null|none|nan|inf|yes|no|on|off)$)[A-Za-z/][\w./:@+-]*", re.IGNORECASE)
 _NAMES_SHOWN = 20
@@ -72,22 +72,24 @@ def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
     return store.run(identity.run_id) or store.same_run(identity.fingerprint, label=invocation.label)
 
 
+def as_typed(value: str) -> str:
+    """A text as the value of an override, in quotes where Hydra's grammar needs them."""
+    return value if _PLAIN_VALUE.fullmatch(value) else "'" + value.replace("'", r"\'") + "'"
+
+
 def _named(invocation: Invocation, name: str) -> Invocation:
     """As if the name had been given: the command that repeats the run gives it."""
-    value = name if _PLAIN_VALUE.fullmatch(name) else "'" + name.replace("'", r"\'") + "'"
     return replace(
         invocation,
         model=replace(invocation.model, name=name),
         parameters={**invocation.parameters, "model.name": name},
-        overrides=(*invocation.overrides, f"model.name={value}"),
+        overrides=(*invocation.overrides, f"model.name={as_typed(name)}"),
     )
 
 
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 _BASELINE = "analysis.baseline_tokens"
 _RELATIVE = "analysis.relative_to_baseline"
-_WRITTEN_BESIDE = "save_contexts"
-"""The one key of a task that neither asks nor judges."""
 _DIGEST_SHOWN = 12
 
 
@@ -111,7 +113,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
 
 def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
     task = invocation.task
-    rule: dict[str, object] = {f"analysis.{key}": value for key, value in asdict(invocation.analysis).items()}
+    rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:
         rule[_RELATIVE] = task.relative_by_default
     if run.facts.drawn is not None:
@@ -123,7 +125,7 @@ def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
 def _task(task: Task) -> Mapping[str, object]:
     if not is_dataclass(task) or isinstance(task, type):
         return {}
-    asked = {*task.identity(), *task.idle, _WRITTEN_BESIDE}
+    asked = {*task.identity(), *task.idle, *UNJUDGED}
     return {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
 
 

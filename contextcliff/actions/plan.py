@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
 from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
+from contextcliff.actions.replay import replay_notes, with_replay
+from contextcliff.actions.required_cap import unreachable_cap
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
@@ -34,6 +37,7 @@ class MakePlan:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
         from contextcliff.reporting.plan_report import render_plan, write_plan
+        from contextcliff.reporting.stored_reports import REPORT_NAME
 
         invocation.identify()
         check_search(invocation)
@@ -41,15 +45,23 @@ class MakePlan:
         with Store(invocation.output_dir) as store:
 
             def figures(invocation: Invocation, prepared: Prepared, remarks: tuple[str, ...]) -> _Planned:
+                # The first job of a sweep that is planned need not have run.
+                baseline = None if invocation.like == "" else read_baseline(invocation)
+                prepared = with_replay(invocation, invocation.identify(), prepared, baseline)
                 planner = self._planner(invocation, prepared, store, download)
                 impossible = impossible_cap(invocation, invocation.identify(), prepared)
-                said = (tested_quantity(invocation.task), impossible, *remarks)
+                unreachable = unreachable_cap(invocation, prepared)
+                replays = replay_notes(invocation, prepared)
+                said = (tested_quantity(invocation.task), impossible, unreachable, *replays, *remarks)
                 plan = planner.plan(first_notes=tuple(note for note in said if note is not None))
                 return _Planned(invocation=invocation, prepared=prepared, plan=plan)
 
             planned = _while_prepared(invocation, store, download, figures)
         plan, prepared, invocation = planned.plan, planned.prepared, planned.invocation
         write_plan(plan, folder=invocation.output_dir)
+        before = invocation.output_dir / invocation.tracking.experiment / plan.run_id
+        if (before / REPORT_NAME).is_file():
+            invocation.on_reported(before)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
         if invocation.reporting.console:

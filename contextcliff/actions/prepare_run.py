@@ -49,6 +49,8 @@ class PreparedSearch:
     plan: SearchPlan
     rule: SearchRule
     blocks: Blocks
+    replayed: tuple[BlockKey, ...] = ()
+    """Blocks that are asked as well, to stay paired with another run."""
 
 
 def deployment(invocation: Invocation) -> Deployment:

@@ -21,6 +21,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, Outcome, ScoredSample
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.records.sample import render
+from contextcliff.records.search_record import Replay
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def report_run(
     *,
     documents: Mapping[str, Document] | None = None,
     stopped: bool = False,
-) -> None:
-    """Write, show and track the report of a run.
+) -> Path:
+    """Write, show and track the report of a run; returns its folder.
 
     With `documents` at hand the prompts are kept where the task asks for it. `stopped` says that the run ended before
     its end, be it in judging. Local files are complete before tracking starts; a tracker that fails is a warning with
@@ -49,10 +50,12 @@ def report_run(
     report = report_of(invocation, annotated, analysed, stopped=stopped)
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
-    scored, controls = _asked_by(report.run.task, analysed.scored), _asked_by(report.run.task, annotated.controls)
+    scored, controls = _asked_by(report.run.task, analysed.scored), _asked_by(report.run.task, analysed.controls)
+    replayed = _asked_by(report.run.task, analysed.replayed)
     write_report_files(
         report,
         scored=scored,
+        replayed=replayed,
         controls=controls,
         manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
         folder=folder,
@@ -66,6 +69,7 @@ def report_run(
     suffix = folder.name.removeprefix(report.run.run_id)
     draw_curves(report, folder=experiment, dpi=invocation.reporting.figure_dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
+    invocation.on_reported(folder)
     _show(invocation, report, folder)
     _warn_of_passed_over(beside, folder)
     _track(
@@ -74,10 +78,11 @@ def report_run(
             report=report,
             folder=folder,
             parameters=invocation.parameters,
-            samples=samples_table(scored),
+            samples=samples_table(scored, replayed=replayed),
             name=folder.name,
         ),
     )
+    return folder
 
 
 def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stopped: bool) -> Report:
@@ -86,7 +91,11 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
     unsent = any(outcome.unscored == NOT_SENT for outcome in outcomes)
     unrated = ratings is not None and ratings.not_asked > 0
     answers, price = analysed.counts.completed, invocation.model.price
-    notes = (*judge_notes(analysed.usage, ratings, answers=answers, price=price), *_truncations(outcomes))
+    notes = (
+        *judge_notes(analysed.usage, ratings, answers=answers, price=price),
+        *_truncations(outcomes),
+        *_replays(analysed, annotated.run.facts.replay),
+    )
     return Report(
         run=_run_record(invocation, annotated.run, partial=stopped or unsent or unrated, notes=notes),
         analysis=analysed.analysis,
@@ -140,6 +149,19 @@ def _truncations(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     return (
         f"THE SERVER CUT {len(cut)} OF {len(outcomes)} PROMPTS AND SAID NOTHING ({cut[-1].detail}): they are unscored; "
         "start the server with a longer context, or ask for shorter lengths",
+    )
+
+
+def _replays(analysed: Analysed, replay: Replay | None) -> tuple[str, ...]:
+    """How many samples another run brought, which no other figure of the report shows."""
+    if replay is None or not analysed.replayed:
+        return ()
+    n = len(analysed.replayed)
+    samples = f"{n:,} samples were" if n > 1 else "1 sample was"
+    stopped = ", which stopped before its end" if replay.partial else ""
+    return (
+        f"{samples} asked to stay paired with {replay.run_id}{stopped} (task.like): no decision and no figure here "
+        "rests on them; samples.jsonl has them marked as replayed, and comparisons use them",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,16 +27,20 @@ class SearchAhead:
     stored: int
     """Samples that are answered, among those that the search wants first."""
     planned: tuple[PlannedSample, ...]
-    """The whole search of a perfect model, what is stored included, in the order of sending."""
+    """The whole search of a perfect model, and what it replays, what is stored included, in the order of sending."""
     least: tuple[PlannedSample, ...]
     """The part of it that is not stored."""
+    replayed: Mapping[int, int]
+    """By length, blocks that are not stored whole and are asked anyway, to stay paired with another run."""
 
     def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
         """Samples at each length, and their load, to expect of a model with these true scores."""
         from contextcliff.analysis.search_forecast import expected_blocks  # imported late, since it loads numpy
 
         blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
-        return {length: count * self.search.plan.block for length, count in blocks.items()}, self._load(blocks)
+        beside = self._beside(blocks)
+        both = {length: blocks.get(length, 0.0) + beside.get(length, 0.0) for length in {**blocks, **beside}}
+        return {length: count * self.search.plan.block for length, count in both.items()}, self._load(blocks)
 
     @property
     def most(self) -> Load:
@@ -49,10 +53,20 @@ class SearchAhead:
         """The samples of a search with this load, and what is stored, as a multiple of those of a perfect model."""
         return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
 
+    def _beside(self, blocks: Mapping[int, float]) -> Mapping[int, float]:
+        """At each length the replayed blocks that these do not cover: both begin with the first of the length."""
+        left = {length: count - blocks.get(length, 0.0) for length, count in self.replayed.items()}
+        return {length: count for length, count in left.items() if count > 0.0}
+
     def _load(self, blocks: Mapping[int, float]) -> Load:
-        return load_of_blocks(
-            blocks, self.prepared.planned, block=self.search.plan.block, sampling=self.invocation.sampling
-        )
+        """That of the blocks of the search, and of those that are replayed beside them, which go without controls."""
+        built, block, sampling = self.prepared.planned, self.search.plan.block, self.invocation.sampling
+        own = load_of_blocks(blocks, built, block=block, sampling=sampling)
+        beside = self._beside(blocks)
+        if not beside:
+            return own
+        ordinary = [item for item in built if item.sample.is_ordinary]
+        return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling)
 
 
 def search_ahead(
@@ -81,7 +95,12 @@ def search_ahead(
             ordinary = [item for item in built[key] if item.sample.is_ordinary]
             known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary)])
     _, keys = perfect_path(search.plan, search.rule, known, perfect_score=invocation.task.perfect_score)
-    planned = samples_of((*known, *keys))
+    own = samples_of((*known, *keys))
+    beside = [key for key in search.replayed if key not in known and key not in keys]
+    planned = (*own, *(item for item in samples_of(beside) if item.sample.is_ordinary))
+    missing = {item.key for item in store.missing(planned)}
+    samples = {key: [item.key for item in built[key] if item.sample.is_ordinary] for key in search.replayed}
+    stored += sum(each not in missing for key in beside for each in samples[key])
     return SearchAhead(
         invocation=invocation,
         prepared=prepared,
@@ -90,6 +109,7 @@ def search_ahead(
         stored=stored,
         planned=planned,
         least=tuple(store.missing(planned)),
+        replayed=Counter(key.context_tokens for key in search.replayed if not missing.isdisjoint(samples[key])),
     )
 
 
@@ -113,4 +133,5 @@ def refuse_beyond(
     if ahead is None:
         meter.refuse_beyond(missing, beside=beside)
     else:
-        meter.refuse_beyond(ahead.least, beside=beside, what="even the search of a model without a mistake")
+        replays = ", with what it replays," if ahead.replayed else ""
+        meter.refuse_beyond(ahead.least, beside=beside, what=f"even the search of a model without a mistake{replays}")

@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
 from contextcliff.actions.annotate_run import annotate, ask_annotators
+from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import check_search, deployment
 from contextcliff.actions.report_run import report_run
+from contextcliff.actions.required_cap import require_cap
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
@@ -31,7 +33,7 @@ class Run:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; what was answered is kept.
 
-        Raises `OverBudgetError` before anything is sent.
+        Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
         """
         _check(invocation)
         with Store(invocation.output_dir) as store:
@@ -59,8 +61,11 @@ class Run:
                 require_an_answer(sent.outcomes)
             annotated = annotate(invocation, identity.run_id, store, scorer=scorer)
             analysed = analyse_run(invocation, annotated, store, reused=sent.reused)
-            report_run(invocation, annotated, analysed, documents=sent.documents, stopped=stop is not None)
-        return ExitCode.DONE if stop is None else ENDINGS[stop].code
+            folder = report_run(invocation, annotated, analysed, documents=sent.documents, stopped=stop is not None)
+        code = ExitCode.DONE if stop is None else ENDINGS[stop].code
+        if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
+            require_cap(invocation, analysed.analysis.safe_cap, folder, stopped=stop is not None)
+        return code
 
 
 def _check(invocation: Invocation) -> None:
@@ -68,6 +73,7 @@ def _check(invocation: Invocation) -> None:
     invocation.identify()
     deployment(invocation)
     check_search(invocation)
+    read_baseline(invocation)
     if isinstance(invocation.engine, ServerEngine):
         invocation.engine.check()
     if invocation.judge is not None:

@@ -53,6 +53,7 @@ class SearchRun:
                 score=self.scorer.score,
                 ahead=self._ahead,
                 on_change=progress.lengths,
+                replayed=self.search.replayed,
             )
 
             def show(outcome: Outcome) -> None:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
+from contextcliff.actions.replay import with_replay
+from contextcliff.actions.required_cap import unreachable_cap
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
@@ -124,6 +127,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment) as session:
         prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        prepared = with_replay(invocation, identity, prepared, read_baseline(invocation))
         ahead = None
         if prepared.search is not None:
             ahead = search_ahead(invocation, identity, prepared, prepared.search, store)
@@ -134,6 +138,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             impossible = impossible_cap(invocation, identity, prepared)
             tested = tested_quantity(invocation.task)
             _warn(impossible if impossible is None or tested is None else f"{impossible} ({tested})")
+            _warn(unreachable_cap(invocation, prepared))
         if not _agreed(invocation, _worst(meter, missing, ahead, judging)):
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
@@ -268,10 +273,10 @@ def _worst_of_judge(invocation: Invocation, planned: Sequence[PlannedSample], pr
     return judge_meter(judge, invocation.budget).worst(ahead)
 
 
-def _warn(impossible: str | None) -> None:
-    """Say beforehand, beside the progress, that no cap will come; the plan says it too."""
-    if impossible is not None:
-        sys.stderr.write(f"warning: {impossible}\n")
+def _warn(beforehand: str | None) -> None:
+    """Say beforehand, beside the progress, that no cap will come, or not the required one; the plan says it too."""
+    if beforehand is not None:
+        sys.stderr.write(f"warning: {beforehand}\n")
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -35,6 +37,12 @@ class AnalysisSettings:
     """Time in which requests have to be answered in full: the limit of the cap rule `latency`. None: no such rule."""
     latency_slo_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.8
     """Share of the requests that has to be shown to keep that limit."""
+    require_cap: PositiveInt | None = None
+    """Tokens that the safe cap has to reach, else the process exits with 3. None: any will do."""
+
+    def judging(self) -> Mapping[str, object]:
+        """The keys that say how answers are judged: all but what is required of the result."""
+        return {key: value for key, value in asdict(self).items() if key != "require_cap"}
 
     def require_no_search(self) -> None:
         """Raises `ConfigError` where a key asks for what a fixed number of samples can't give."""

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ContextCliffError, ExitCode
+from contextcliff.errors import ContextCliffError, ExitCode, GateFailed
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -98,6 +98,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from hydra.types import RunMode
     from omegaconf import OmegaConf
 
+    from contextcliff.command_line.first_job import in_sweep
     from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
     from contextcliff.config import build_invocation
@@ -109,10 +110,11 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         if hydra.mode is RunMode.MULTIRUN:
             overrides = drop_absent_keys(config, overrides, hydra.runtime.choices)
         invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
-        with path_errors_by_key(invocation.parameters):
-            return _Outcome(code=invocation.action(invocation))
+        number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
+        with path_errors_by_key(invocation.parameters), in_sweep(invocation, job=number) as job:
+            return _Outcome(code=job.action(job))
     except ContextCliffError as error:
-        if wants_traceback():
+        if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise
         print_error(error)
         return _Outcome(code=error.exit_code, message=str(error))

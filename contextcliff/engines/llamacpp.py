@@ -56,6 +56,8 @@ class LlamaCpp:
     speculation: NonNegativeInt | None = 0
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
+    prefix_cache: bool = True
+    """Whether a prompt goes on from what a slot holds of its beginning; else every prompt is computed whole."""
     timeout_s: PositiveFloat = 600.0
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
@@ -82,6 +84,8 @@ class LlamaCpp:
             **model.rope.identity(),
             # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
             **({"api": "completions"} if self.api_for(model) == "completions" else {}),
+            # What is computed anew differs in the last bits from what is kept: with a cache is how it always was.
+            **({} if self.prefix_cache else {"prefix_cache": False}),
         }
 
     def api_for(self, model: Model) -> Api:
@@ -138,6 +142,7 @@ class LlamaCpp:
                         ),
                     ),
                     timeout_s=self.timeout_s,
+                    prefix_cache=self.prefix_cache,
                 )
         del server  # the last reference closes the port and frees the model
 
@@ -182,6 +187,7 @@ class LlamaCppSession:
     api: Api
     tokenizer: LlamaServerTokenizer
     timeout_s: float
+    prefix_cache: bool
 
     @property
     def served(self) -> Served:
@@ -208,7 +214,7 @@ class LlamaCppSession:
                     "top_k": sampling.top_k,
                     "min_p": sampling.min_p,
                     "repeat_penalty": sampling.repetition_penalty,
-                    "cache_prompt": True,
+                    "cache_prompt": self.prefix_cache,
                     **template,
                 },
                 api=self.api,

@@ -28,7 +28,7 @@ from contextcliff.text.tokenizers import WordTokenizer
 
 _WORDS_A_TOKEN = 0.75
 _FORMLESS = 0.3
-_NOT_THE_LAW = ("delay_ms", "concurrency", "tokens_in_flight", "speculation", "max_retries")
+_NOT_THE_LAW = ("delay_ms", "concurrency", "tokens_in_flight", "speculation", "prefix_cache", "max_retries")
 
 
 @settings
@@ -56,6 +56,8 @@ class Simulated:
     concurrency: PositiveInt = 8
     tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = None
+    prefix_cache: bool = True
+    """There is none: the key is that of the other engines, and changes no answer."""
     max_retries: NonNegativeInt = 0
 
     @property
@@ -66,7 +68,8 @@ class Simulated:
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The law, the model's name and the policy: they determine the answers."""
         law = {key: value for key, value in asdict(self).items() if key not in _NOT_THE_LAW}
-        return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law}
+        cold = {} if self.prefix_cache else {"prefix_cache": False}
+        return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law, **cold}
 
     def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
         """The chance of a right answer, 0–1; `extension` is the factor of `model.rope`."""

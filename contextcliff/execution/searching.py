@@ -4,9 +4,10 @@ likely to need after that."""
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from contextcliff.analysis.search import (
     BlockKey,
@@ -14,6 +15,7 @@ from contextcliff.analysis.search import (
     Followed,
     SearchRule,
     block_scores,
+    blocks_used,
     follow,
 )
 from contextcliff.analysis.search_ahead import blocks_ahead
@@ -46,12 +48,18 @@ class SearchSource:
     that was not expected."""
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
     """Hears how the lengths stand whenever a block is complete."""
-    reused: int = 0
-    """Samples that were answered before."""
+    replayed: tuple[BlockKey, ...] = ()
+    """Blocks that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
+    _answered_before: Counter[BlockKey] = field(default_factory=Counter)
+    """By block, samples that were answered before."""
     _order: tuple[BlockKey, ...] = ()
     """The blocks that are asked now, the most needed first."""
     _unsent: dict[BlockKey, deque[PlannedSample]] = field(default_factory=dict)
     """Of each block that was ever asked, what was not handed out, its controls included."""
+    _held: dict[str, PlannedSample] = field(default_factory=dict)
+    """By id, the controls of blocks that are only replayed: they are sent when the search needs the block itself."""
+    _controls_of: dict[BlockKey, frozenset[str]] = field(default_factory=dict)
+    """By block, the controls that its samples name."""
     _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
     """The samples of each block that was ever asked, by id; None while there is no outcome."""
     _block_of: dict[str, BlockKey] = field(default_factory=dict)
@@ -98,8 +106,14 @@ class SearchSource:
 
     @property
     def is_over(self) -> bool:
-        """Whether the search needs nothing more."""
-        return not self._follow().wanted
+        """Whether nothing more is needed, by the search or to replay."""
+        return not self._follow().wanted and all(key in self._complete for key in self.replayed)
+
+    @property
+    def reused(self) -> int:
+        """Samples that were answered before, but those that were only replayed."""
+        only_replayed = set(self.replayed) - self._needed()
+        return sum(count for key, count in self._answered_before.items() if key not in only_replayed)
 
     @property
     def n_sent(self) -> int:
@@ -108,7 +122,8 @@ class SearchSource:
 
     def unsent(self) -> Iterator[PlannedSample]:
         """Samples and controls that were planned and are not answered by any request: nothing rests on them."""
-        return (item for block in self._unsent.values() for item in block if item.key not in self._sent)
+        unsent = chain(chain.from_iterable(self._unsent.values()), self._held.values())
+        return (item for item in unsent if item.key not in self._sent)
 
     def _follow(self) -> Followed:
         if self._followed is None:
@@ -121,20 +136,35 @@ class SearchSource:
         needed = self._follow().wanted
         most = len(needed) + -(-self.ahead // self.plan.block)
         keys = blocks_ahead(self.plan, self.rule, self._complete, most=most) if needed and self.ahead else needed
-        self._order = tuple(key for key in keys if key not in self._complete)
+        # What is replayed is needed for certain: it comes before what is only likely to be.
+        order = dict.fromkeys((*needed, *self.replayed, *keys))
+        self._order = tuple(key for key in order if key not in self._complete)
         for key in self._order:
             if key not in self._open:
-                self._open_block(key)
+                self._open_block(key, with_controls=key in keys)
             if self._asked_at != len(self._complete):
                 return
+        if self._held:
+            for key in (*keys, *self._needed()):
+                self._release_controls(key)
 
-    def _open_block(self, key: BlockKey) -> None:
+    def _needed(self) -> frozenset[BlockKey]:
+        """The blocks that the decisions so far rest on, and the next one needs."""
+        followed = self._follow()
+        return blocks_used(followed.search, relative=self.rule.relative).union(followed.wanted)
+
+    def _release_controls(self, key: BlockKey) -> None:
+        for name in self._controls_of[key] & self._held.keys():
+            self._unsent[key].append(self._held.pop(name))
+
+    def _open_block(self, key: BlockKey, *, with_controls: bool) -> None:
         planned = self.build(key)
         ordinary = [item for item in planned if item.sample.is_ordinary]
         self._open[key] = {item.sample.sample_id: None for item in ordinary}
         self._block_of |= {item.sample.sample_id: key for item in ordinary}
         answered = {outcome.sample.sample_id: outcome for outcome in self.recall(planned)}
-        self.reused += sum(outcome.sample.is_ordinary for outcome in answered.values())
+        self._answered_before[key] = sum(outcome.sample.is_ordinary for outcome in answered.values())
+        self._controls_of[key] = frozenset(name for item in ordinary for name in item.sample.controls)
         self._unsent[key] = deque()
         for item in planned:
             outcome = answered.get(item.sample.sample_id) or self._failed.get(item.key)
@@ -143,7 +173,10 @@ class SearchSource:
                 continue
             self._key_of[item.sample.sample_id] = item.key
             self._waiting[item.key].append(item)
-            self._unsent[key].append(item)
+            if with_controls or item.sample.is_ordinary:
+                self._unsent[key].append(item)
+            else:
+                self._held[item.sample.sample_id] = item
 
     def _take(self, item: PlannedSample, outcome: Outcome) -> None:
         if not item.sample.is_ordinary:

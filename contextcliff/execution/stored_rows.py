@@ -16,7 +16,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import Replay, SearchPlan
 from contextcliff.seeding import digest_of
 
 
@@ -47,6 +47,7 @@ class Respondent:
 
 _audit = TypeAdapter(LengthAudit)
 _search = TypeAdapter(SearchPlan)
+_replay = TypeAdapter(Replay)
 _texts = TypeAdapter(dict[str, str])
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
@@ -71,6 +72,7 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         **({} if facts.judge is None else judge_strings(facts.judge, served=facts.judge_served)),
         **({} if facts.embedder is None else embedder_strings(facts.embedder)),
         **({} if facts.search is None else {"search": json.dumps(asdict(facts.search))}),
+        **({} if facts.replay is None else {"replay": json.dumps(asdict(facts.replay))}),
     }
 
 
@@ -116,6 +118,7 @@ def facts_from_json(text: str) -> RunFacts:
         judge_served=strings.get("judge_served") or None,
         embedder=strings.get("embedder"),
         search=_search.validate_json(strings["search"]) if "search" in strings else None,
+        replay=_replay.validate_json(strings["replay"]) if "replay" in strings else None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import Replay, SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +54,8 @@ class RunFacts:
     """What embedded the texts that scores use; None: nothing did."""
     search: SearchPlan | None = None
     """What the search of the cap could ask; None where the number of samples was fixed."""
+    replay: Replay | None = None
+    """What it asks beside that to stay paired with another run; None: nothing."""
 
 
 SCHEMA_VERSION = 1
@@ -102,6 +104,8 @@ class Counts:
     """Samples that only chose where the others went; counted in nothing else."""
     ahead: int = 0
     """Samples that a search asked ahead and did not need; counted in nothing else, and kept for later runs."""
+    replayed: int = 0
+    """Samples that were asked only to stay paired with another run; counted in nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

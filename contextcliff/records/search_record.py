@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +34,21 @@ class SearchPlan:
     """Different depths in a block; 0 where the task has none."""
     resolution: int | None = None
     """Tokens between the two at which refining ends; None: a sixteenth of their distance after the walk."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Replay:
+    """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`).
+
+    No decision of the search looks at them.
+    """
+
+    run_id: str
+    """The run that is paired with."""
+    blocks: Mapping[int, int]
+    """By length in tokens, how many blocks of that run, from the first on, its decisions rest on."""
+    partial: bool = False
+    """Whether that run stopped before its end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

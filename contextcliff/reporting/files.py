@@ -64,12 +64,15 @@ class SampleLine:
     """The server's count of the answer, reasoning included."""
     retries: int
     """Failed attempts after which it was tried again."""
+    replayed: bool
+    """Whether it was asked only to stay paired with another run: no figure of the report counts it."""
 
 
 def write_report_files(
     report: Report,
     *,
     scored: Sequence[ScoredSample],
+    replayed: Sequence[ScoredSample] = (),
     controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
@@ -79,10 +82,10 @@ def write_report_files(
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
-    With `controls` there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections
-    may have further files. `parameters` is the flattened configuration, and `beside` the reports beside `folder`,
-    where they have been read. Figures have `dpi` dots an inch; None: none is drawn, and those of an earlier analysis
-    are removed.
+    `replayed` are samples that `samples.jsonl` alone has. With `controls` there is a `controls.jsonl` too, whose lines
+    are those of `samples.jsonl` and `control`. Sections may have further files. `parameters` is the flattened
+    configuration, and `beside` the reports beside `folder`, where they have been read. Figures have `dpi` dots an inch;
+    None: none is drawn, and those of an earlier analysis are removed.
     Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.
     """
@@ -102,7 +105,7 @@ def write_report_files(
     return (
         write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
-        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored))),
+        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored, replayed=replayed))),
         write_manifest(manifest, folder=folder),
         *_controls(controls, path=folder / CONTROLS_NAME),
         *(
@@ -128,13 +131,14 @@ def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ..
     return (write_text(path=path, text=_lines({**row, "control": item.sample.control} for row, item in rows)),)
 
 
-def samples_table(scored: Iterable[ScoredSample]) -> list[dict[str, object]]:
+def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
     """A row a sample with the keys of `SampleLine`, for `samples.jsonl` and for the tracking table."""
+    lines = (*map(sample_line, scored), *(sample_line(item, replayed=True) for item in replayed))
     # `answers` becomes a list, so that a row equals what reading its line gives back.
-    return [{**asdict(line), "answers": list(line.answers)} for line in map(sample_line, scored)]
+    return [{**asdict(line), "answers": list(line.answers)} for line in lines]
 
 
-def sample_line(scored: ScoredSample) -> SampleLine:
+def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
     """What `samples.jsonl` says of one sample."""
     sample, generation = scored.sample, scored.generation
     level = sample.metadata.get("level")
@@ -170,6 +174,7 @@ def sample_line(scored: ScoredSample) -> SampleLine:
         output=None if generation is None else generation.text,
         completion_tokens=None if generation is None else generation.completion_tokens,
         retries=scored.retries,
+        replayed=replayed,
     )
 
 

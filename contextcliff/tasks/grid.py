@@ -10,15 +10,15 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.settings import Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid_blocks import GridBlocks, Maker
 from contextcliff.tasks.spacing import DepthGrid, LengthGrid
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
 
 BATCH = 10
 """Samples of a block where a task has no depths."""
-NOT_IN_A_SAMPLE = ("save_contexts", "inferred")
-"""Keys that change no sample: what is kept of a run, and what is checked of a needle."""
+NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
+"""Keys that change no sample: those of every task, and what is checked of a needle."""
 
 
 @settings
@@ -47,6 +47,8 @@ class DesignedLengths(Task):
     """Ask the evidence alone (ceiling) and the text without it (floor) as well."""
     save_contexts: bool = False
     """Keep the prompts beside the report, compressed."""
+    like: GivenPath | None = None
+    """Ask what the decisions of this run rest on as well: a run id, a run's folder, or `first` of the sweep."""
 
     def __post_init__(self) -> None:
         refuse_twice("task.lengths", self.lengths)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
+UNJUDGED = ("save_contexts", "like")
+"""Keys of every task that neither say what is asked nor how it is judged."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextBudget:
     """The window of the model, and the part of it that the answer takes."""
@@ -135,8 +139,9 @@ class Task(ABC):
     """Whether scores can use embeddings (`texts_to_embed`)."""
     findings: ClassVar[tuple[str, ...]] = ()
     """Keys of the report sections that this task has beside those of every task."""
-    not_asked: ClassVar[tuple[str, ...]] = ("save_contexts",)
-    """Keys that determine no sample: what is kept of a run, and how its answers are scored."""
+    not_asked: ClassVar[tuple[str, ...]] = UNJUDGED
+    """Keys that determine no sample: what is kept of a run, which run it stays paired with, and how its answers are
+    scored."""
 
     @property
     def texts(self) -> int:
@@ -147,6 +152,16 @@ class Task(ABC):
     def save_contexts(self) -> bool:
         """Whether the prompts are kept beside the report."""
         return False
+
+    @property
+    def like(self) -> str | None:
+        """The run that this one stays paired with, by its id or folder, or `first` of the sweep; None: none."""
+        return None
+
+    @property
+    def chooses_by_answers(self) -> str:
+        """The setting by which the answers of a pilot choose what else is asked; empty where none does."""
+        return ""
 
     @property
     def levers(self) -> tuple[Lever, ...]:

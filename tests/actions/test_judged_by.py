@@ -36,6 +36,7 @@ def rule(*overrides: str, drawn: DrawnBins | None = None) -> dict[str, str]:
         ((), ("analysis.relative_to_baseline=false",)),
         ((), ("analysis.bins=3", "analysis.binning=fixed")),
         ((), ("analysis.baseline_tokens=600",)),
+        ((), ("analysis.require_cap=600",)),
         ((), ("task.save_contexts=true", "reporting.dpi=90", "budget.tokens=9", "engine.concurrency=9")),
         ((), ("tracking=none", "label=another", "task.trials=9", "kv_policy=q8_0", "model=qwen")),
         (("task.trials=4",), ("task.trials=4", "task.max_trials=99", "task.resolution=9")),
@@ -75,13 +76,13 @@ def test_every_key_of_a_task_asks_or_judges(task: str) -> None:
     invocation = built(f"task={task}")
     asked, judging = set(invocation.task.identity()), {key.removeprefix("task.") for key in rule(f"task={task}")}
     keys = {field.name for field in fields(invocation.task)}  # type: ignore[arg-type]  # a settings class
-    assert keys - asked - judging == {"save_contexts"}
+    assert keys - asked - judging == {"save_contexts", "like"}
     assert not keys & asked & judging
 
 
 def test_a_key_of_the_analysis_is_in_the_rule_by_itself() -> None:
     told = {key.removeprefix("analysis.") for key in rule("task=qa") if key.startswith("analysis.")}
-    assert told == {field.name for field in fields(built().analysis)}
+    assert told == {field.name for field in fields(built().analysis)} - {"require_cap"}
 
 
 def test_drawn_bins_are_those_of_the_run_whatever_the_analysis_asks() -> None:

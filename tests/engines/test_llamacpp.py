@@ -39,10 +39,12 @@ SHORTEST = {"niah_static_ja": 220, "niah_multi": 190, "niah_multi_static": 160, 
 T = TypeVar("T")
 
 
-def with_model(use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024) -> T:
+def with_model(
+    use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024, prefix_cache: bool = True
+) -> T:
     async def once() -> T:
         deployment = Deployment(model=SMOLLM2, kv_policy=FULL, context_tokens=context_tokens)
-        async with LlamaCpp().open(deployment) as session:
+        async with LlamaCpp(prefix_cache=prefix_cache).open(deployment) as session:
             return await use(session)
 
     return asyncio.run(once())
@@ -102,6 +104,16 @@ def test_the_prefix_cache_and_the_clock_are_real() -> None:
         assert 0.0 < warm.ttft_ms < cold.ttft_ms < cold.latency_ms
 
     with_model(use)
+
+
+def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
+    async def use(session: LlamaCppSession) -> None:
+        (sample, *_) = build(niah(lengths=[320], depths=[1.0], trials=1, haystacks=1))
+        prompt = render(sample.recipe, {TEXT.document_id: TEXT})
+        answers = [await session.generate(sample, prompt, Sampling(max_tokens=4)) for _ in range(2)]
+        assert [each.cached_tokens for each in answers] == [0, 0]
+
+    with_model(use, prefix_cache=False)
 
 
 def test_a_prompt_beyond_the_context_is_an_overflow() -> None:

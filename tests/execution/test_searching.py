@@ -62,6 +62,7 @@ class Model:
                 depth=depth,
                 trial=key.index,
                 block=key.index,
+                controls=(f"control {key.context_tokens} {key.index}",) if self.controls else (),
             )
             for depth in DEPTHS
         ]
@@ -105,6 +106,7 @@ class Model:
         ahead: int = 0,
         search_plan: SearchPlan | None = None,
         relative: bool = False,
+        replayed: Sequence[BlockKey] = (),
         heard: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None,
     ) -> SearchSource:
         return SearchSource(
@@ -115,6 +117,7 @@ class Model:
             score=self.score,
             ahead=ahead,
             on_change=heard,
+            replayed=tuple(replayed),
         )
 
 
@@ -129,7 +132,9 @@ class AllBlocks(dict[BlockKey, BlockScores]):
         return True
 
     def __missing__(self, key: BlockKey) -> BlockScores:
-        return block_scores([self.model.score(self.model.outcome(item)) for item in self.model.block(key)])
+        return block_scores(
+            [self.model.score(self.model.outcome(item)) for item in self.model.block(key) if item.sample.is_ordinary]
+        )
 
 
 def ask(source: SearchSource, model: Model, *, at_once: int, draws: Random, most: int | None = None) -> None:
@@ -304,3 +309,61 @@ def test_blocks_ahead_begin_with_the_blocks_that_are_needed(
     assert ahead[: len(followed.wanted)] == followed.wanted[:most]
     assert len(ahead) == len(set(ahead)) <= most
     assert bool(ahead) == bool(followed.wanted)
+
+
+REPLAYED = tuple(
+    BlockKey(context_tokens=n, index=i) for n, count in ((100, 5), (300, 2), (400, 7)) for i in range(count)
+)
+
+
+@given(
+    st.sampled_from(LAWS),
+    SEEDS,
+    st.sampled_from((0.0, 0.1)),
+    st.sampled_from((1, 3, 16)),
+    st.sampled_from((0, 23)),
+    st.booleans(),
+    st.randoms(),
+)
+def test_what_is_replayed_is_asked_once_and_no_decision_looks_at_it(
+    chance: Chance, seed: int, loses: float, at_once: int, ahead: int, relative: bool, draws: Random
+) -> None:
+    model = Model(chance=chance, seed=seed, loses=loses, controls=True)
+    source = model.source(ahead=ahead, relative=relative, replayed=REPLAYED)
+    ask(source, model, at_once=at_once, draws=draws)
+    assert source.is_over
+    assert source.search == follow(plan(), rule(relative=relative), AllBlocks(model)).search
+    assert set(model.asked.values()) == {1}
+    asked = {name.rpartition(" ")[0] for name in model.asked if not name.startswith("control")}
+    used = {f"{key.context_tokens} {key.index}" for key in blocks_used(source.search, relative=relative)}
+    assert asked >= used | {f"{key.context_tokens} {key.index}" for key in REPLAYED}
+    controls = {name.removeprefix("control ") for name in model.asked if name.startswith("control")}
+    assert controls >= used
+    if ahead == 0:
+        assert (controls, asked - used) == (used, {f"{key.context_tokens} {key.index}" for key in REPLAYED} - used)
+    again = model.source(relative=relative, replayed=REPLAYED)
+    model.loses = 0.0
+    ask(again, model, at_once=at_once, draws=draws)
+    assert loses or again.n_sent == 0
+    assert loses or again.reused == len(used) * len(DEPTHS)
+
+
+@given(st.sampled_from(LAWS), SEEDS, st.integers(0, 90), st.randoms())
+def test_a_replay_that_was_stopped_anywhere_goes_on_and_pays_nothing_twice(
+    chance: Chance, seed: int, stopped_after: int, draws: Random
+) -> None:
+    model = Model(chance=chance, seed=seed)
+    first = model.source(replayed=REPLAYED)
+    ask(first, model, at_once=5, draws=draws, most=stopped_after)
+    again = model.source(replayed=REPLAYED)
+    ask(again, model, at_once=5, draws=draws)
+    assert again.is_over
+    assert set(model.asked.values()) == {1}
+
+
+def test_what_is_replayed_fills_the_time_in_which_the_search_waits() -> None:
+    model = Model(chance=lambda _: 1.0)
+    source = model.source(replayed=REPLAYED)
+    handed = [item.sample for item in iter(source.next, None)]
+    assert len(handed) == len(REPLAYED) * len(DEPTHS)
+    assert {(sample.context_tokens, sample.block) for sample in handed[: len(DEPTHS)]} == {(100, 0)}

@@ -52,6 +52,7 @@ KEYS = [
     "output",
     "completion_tokens",
     "retries",
+    "replayed",
 ]
 
 

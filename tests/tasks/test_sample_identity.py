@@ -36,7 +36,7 @@ OTHER: dict[str, Any] = {
     "length_grid": {"min": 600, "max": 800, "count": 2, "spacing": "log"},
     "depth_grid": {"min": 0.1, "max": 0.9, "count": 2, "spacing": "sigmoid"},
     "length_fractions": [0.2, 0.21], "distances": [0.1], "topics": ["food"], "divisions": 2, "max_count": 9,
-    "haystacks": 3, "resolution": 8,
+    "haystacks": 3, "resolution": 8, "like": "first",
 }  # fmt: skip
 """Other values of keys whose kind does not tell one."""
 
@@ -178,9 +178,9 @@ def test_the_room_for_thinking_shortens_a_continuation_and_renames_it() -> None:
 
 def test_what_is_only_judged_or_kept_leaves_the_fingerprint() -> None:
     changes: dict[str, dict[str, Any]] = {
-        "qa": {"metric": "em", "save_contexts": True},
-        "continuation": {"min_tokens_fraction": 0.2, "save_contexts": True},
-        "niah": {"save_contexts": True},
+        "qa": {"metric": "em", "save_contexts": True, "like": "a-run"},
+        "continuation": {"min_tokens_fraction": 0.2, "save_contexts": True, "like": "first"},
+        "niah": {"save_contexts": True, "like": "first"},
     }
     for option, change in changes.items():
         task, _ = shipped(option)

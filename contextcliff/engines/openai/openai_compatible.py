@@ -47,7 +47,11 @@ class OpenAICompatible:
     them."""
     speculation: NonNegativeInt | None = None
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
-    """Most requests in flight at once."""
+    prefix_cache: bool = True
+    """Whether the server may reuse what it computed of the beginning of a prompt; else `uncached_fields` are sent."""
+    uncached_fields: Mapping[str, str | int | bool] = Field(default_factory=dict)
+    """Fields by which a request to this kind of server reuses no prefix; a text `{nonce}` is another in each request.
+    None: it has no such field."""
     timeout_s: PositiveFloat = 300.0
     """Longest silence in seconds; a whole request may take four times that."""
     max_retries: NonNegativeInt = 5
@@ -89,12 +93,18 @@ class OpenAICompatible:
                 f"model.rope: engine={self.preset} can't scale the positions of a server that runs already; start the "
                 "server with it, and tell its runs apart with label=NAME"
             )
+        if not self.prefix_cache and not self.uncached_fields:
+            raise ConfigError(
+                f"engine.prefix_cache=false: engine={self.preset} has no field that forbids it in a request; start the "
+                "server without its prefix cache, and tell its runs apart with label=NAME"
+            )
         return {
             "engine": self.preset,
             "base_url": self.address.identity,
             "model": model.served_name(self.preset),
             "api": self.api,
             "extra_body": dict(model.extra_body),
+            **({} if self.prefix_cache else {"prefix_cache": False}),
         }
 
     def download(self, model: Model) -> None:
@@ -159,6 +169,7 @@ class OpenAICompatible:
                     timeout_s=self.timeout_s,
                     sampler_names=self.samplers_sent,
                     max_tokens_name=self.max_tokens_name,
+                    uncached_fields={} if self.prefix_cache else self.uncached_fields,
                 )
 
     def _key(self) -> ApiKey:

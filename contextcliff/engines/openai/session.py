@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _SECONDS_PER_MINUTE = 60.0
+_NONCE = "{nonce}"
+
+
+def _fresh() -> str:
+    """A text that no other request has: not that of an earlier run either, which the server may remember."""
+    return uuid.uuid4().hex
 
 
 class Pace:
@@ -62,6 +69,8 @@ class OpenAISession:
     sampler_names: Mapping[str, str]
     """The samplers beyond the OpenAI protocol that are sent: our name to the server's."""
     max_tokens_name: str
+    uncached_fields: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
 
     @property
     def served(self) -> Served:
@@ -118,6 +127,7 @@ class OpenAISession:
             self.max_tokens_name: sampling.generated_tokens,
             "seed": sample.seed if sampling.seed is None else sampling.seed,
             **samplers,
+            **{name: _fresh() if value == _NONCE else value for name, value in self.uncached_fields.items()},
             **self.model.extra_body,
         }
 

@@ -16,11 +16,11 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.questions.qa_samples import QaSamples
 from contextcliff.tasks.questions.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 
 
 @settings
@@ -32,7 +32,7 @@ class Qa(Task):
     relative_by_default = True  # how hard a set's questions are is the set's; length shows against short documents
     reads_documents = True  # whether an answer's words stand in the document decides its failure tag
     findings = ("answer_measures",)
-    not_asked = ("save_contexts", "metric")
+    not_asked = (*UNJUDGED, "metric")
 
     format: Literal["json", "plain"]
     """`{"answer": …}`, or the answer as text."""
@@ -56,6 +56,8 @@ class Qa(Task):
     controls: bool = False
     """Ask the evidence alone (ceiling, where it is known) and the question without its document (floor) as well."""
     save_contexts: bool = False
+    like: GivenPath | None = None
+    """The run that has to ask the same: a run id, a run's folder, or `first` of the sweep."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the document."""
     question_label: str
@@ -68,6 +70,11 @@ class Qa(Task):
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise ValueError(refuse_metric(self.metric))
+
+    @property
+    def chooses_by_answers(self) -> str:
+        """A pilot's answers choose the bins."""
+        return f"task.pilot={self.pilot}" if self.pilot else ""
 
     @property
     def levers(self) -> tuple[Lever, ...]:

@@ -24,7 +24,7 @@ from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveI
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import Origin, context_tiers, points_for, reach_notes, reaches
@@ -53,7 +53,7 @@ class Continuation(Task):
     has_references = False
     embeds_texts = True
     findings = ("writing",)
-    not_asked = ("save_contexts", "min_tokens_fraction", "word_list")
+    not_asked = (*UNJUDGED, "min_tokens_fraction", "word_list")
 
     lengths: tuple[PositiveInt, ...] = ()
     """Context lengths given outright, text, template, instruction and answer together; none: the tiers below."""
@@ -71,6 +71,8 @@ class Continuation(Task):
     word_list: GivenPath | None = None
     """A file of familiar words, one a line, in the place of the Dale-Chall list."""
     save_contexts: bool = False
+    like: GivenPath | None = None
+    """The run that has to ask the same: a run id, a run's folder, or `first` of the sweep."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the text, so that the prompt ends where the author went on."""
     reminder: str = ""

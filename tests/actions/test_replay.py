@@ -1,0 +1,383 @@
+"""`task.like`: a run that asks what another rests on, decides by its own samples alone, and pairs with each of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.actions.test_run import kept
+from tests.actions.test_stopped_run import ended, once, started
+from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.compositions import built
+from tests.engines.fake_server import FakeServer, serving
+
+SEARCH = (
+    *("dataset=synthetic", "task.lengths=[200,400,800]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60"),
+    "task.controls=true",
+)
+MODEL = (*SIMULATED, *SEARCH, "engine.cliff_tokens=700", "engine.quantised_shift=1.0")
+BASELINE = (*MODEL, "kv_policy=none")
+CANDIDATE = (*MODEL, "kv_policy=q4_0")
+RUNS = Path("outputs") / "contextcliff"
+
+
+def run(folder: Path, *overrides: str) -> dict[str, Any]:
+    """The report of a run of this configuration."""
+    folder.mkdir(exist_ok=True)
+    before = {report["run_id"]: report for report in reports(folder)}
+    done = contextcliff(*overrides, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (report,) = [report for report in reports(folder) if before.get(report["run_id"]) != report]
+    return report
+
+
+def lines(folder: Path, report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    text = (folder / RUNS / report["run_id"] / "samples.jsonl").read_text("utf-8")
+    return {line["sample_id"]: line for line in map(json.loads, text.splitlines())}
+
+
+def judged(report: dict[str, Any]) -> Any:
+    return {key: report[key] for key in ("safe_cap", "caps", "zones", "bins", "search", "fingerprint", "run_id")}
+
+
+def counts(report: dict[str, Any]) -> dict[str, int]:
+    return {key: report["counts"][key] for key in ("planned", "completed", "unscored", "controls")}
+
+
+def replays(report: dict[str, Any]) -> list[str]:
+    return [note for note in report["notes"] if "task.like" in note]
+
+
+def generations(folder: Path) -> int:
+    return kept(folder / "outputs" / "state.db")
+
+
+def prompts(folder: Path, report: dict[str, Any]) -> dict[str, str]:
+    return {name: line["prompt_sha256"] for name, line in lines(folder, report).items()}
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the baseline's run."""
+    folder = tmp_path_factory.mktemp("baseline")
+    run(folder, *BASELINE)
+    return folder
+
+
+@pytest.fixture
+def beside(tmp_path: Path, baseline: Path) -> tuple[Path, str]:
+    """A copy of it, and the baseline's run id."""
+    folder = tmp_path / "beside"
+    shutil.copytree(baseline, folder)
+    return folder, reports(folder)[0]["run_id"]
+
+
+def refusal(folder: Path, *overrides: str) -> str:
+    done = contextcliff(*overrides, cwd=folder)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    return done.stderr.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.mark.parametrize("how", ["engine.speculation=0", pytest.param("engine.concurrency=32", marks=pytest.mark.slow)])
+def test_a_candidate_asks_all_that_the_baseline_rests_on_and_decides_as_if_it_did_not(
+    tmp_path: Path, beside: tuple[Path, str], how: str
+) -> None:
+    folder, name = beside
+    (first,) = reports(folder)
+    alone = run(tmp_path / "alone", *CANDIDATE, how)
+    paired = run(folder, *CANDIDATE, how, f"task.like={name}")
+    assert judged(paired) == judged(alone)
+    if how == "engine.speculation=0":  # what is asked ahead depends on when answers come
+        assert counts(paired) == counts(alone)
+    refined = {each["asked_tokens"] for each in first["bins"]} - {200, 400, 800}
+    assert refined - {each["asked_tokens"] for each in alone["bins"]}
+    assert prompts(folder, paired).items() >= prompts(folder, first).items()
+    apart = {name for name, line in lines(folder, paired).items() if line["replayed"]}
+    assert prompts(folder, paired).keys() - apart == prompts(tmp_path / "alone", alone).keys()
+    assert paired["counts"]["replayed"] == len(apart) > 0
+    assert sum(each["n_samples"] + each["n_unscored"] for each in paired["bins"]) == paired["counts"]["planned"]
+    assert replays(alone) == []
+    assert replays(paired) == [
+        f"{len(apart)} samples were asked to stay paired with {name} (task.like): no decision and no figure here rests "
+        "on them; samples.jsonl has them marked as replayed, and comparisons use them"
+    ]
+
+
+def test_a_replay_that_is_stored_costs_nothing_and_analyze_says_the_same(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    like = f"task.like={name}"
+    first = run(folder, *CANDIDATE, like)
+    before = generations(folder)
+    for again in ((), ("action=analyze",)):
+        assert contextcliff(*CANDIDATE, like, *again, cwd=folder).returncode == 0
+        (report,) = [each for each in reports(folder) if each["run_id"] == first["run_id"]]
+        assert (judged(report), lines(folder, report)) == (judged(first), lines(folder, first))
+        assert (replays(report), counts(report)) == (replays(first), counts(first))
+        assert report["counts"]["reused"] == report["counts"]["planned"]
+    assert generations(folder) == before
+
+
+@pytest.mark.slow
+def test_a_run_may_be_named_by_its_folder_of_another_store(tmp_path: Path, baseline: Path) -> None:
+    (first,) = reports(baseline)
+    paired = run(tmp_path / "elsewhere", *CANDIDATE, f"task.like={baseline / RUNS / first['run_id']}")
+    assert prompts(tmp_path / "elsewhere", paired).items() >= prompts(baseline, first).items()
+
+
+def test_a_run_is_like_itself_without_asking_more(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    before = generations(folder)
+    done = contextcliff(*BASELINE, f"task.like={name}", cwd=folder)
+    assert (done.returncode, generations(folder)) == (0, before)
+    assert replays(reports(folder)[0]) == []
+
+
+def test_the_first_job_of_a_sweep_is_the_baseline_of_the_others(tmp_path: Path) -> None:
+    done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    runs = {report["kv_policy"]: report for report in reports(tmp_path)}
+    first = runs.pop("none")
+    assert replays(first) == []
+    for report in runs.values():
+        assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
+        assert report["command"].endswith(f" task.like={first['run_id']}")
+    # The command of a report repeats it by itself.
+    before, (report, _) = generations(tmp_path), runs.values()
+    command = report["command"].replace("'", "").split()[3:]
+    assert contextcliff(*command, "action=analyze", cwd=tmp_path).returncode == 0
+    assert generations(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_a_job_beside_the_first_one_waits_for_it(tmp_path: Path) -> None:
+    beside = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=3", "engine.delay_ms=20", "engine.concurrency=4")
+    done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", *beside, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    runs = {report["kv_policy"]: report for report in reports(tmp_path)}
+    first = runs.pop("none")
+    assert all(prompts(tmp_path, each).items() >= prompts(tmp_path, first).items() for each in runs.values())
+
+
+def test_where_the_first_job_fails_the_others_say_what_they_lack(tmp_path: Path) -> None:
+    done = contextcliff(*MODEL, "task.lengths=[90000],[400]", "task.like=first", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[1] == (
+        "error: task.like=first: the first job of this sweep left no run to stay paired with; see why it failed, or "
+        "run without task.like"
+    )
+    assert reports(tmp_path) == []
+
+
+def planned(folder: Path, *overrides: str) -> dict[str, Any]:
+    done = contextcliff(*overrides, "action=plan", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    plan: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text("utf-8"))
+    return plan
+
+
+def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    model = (*CANDIDATE, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
+    own, both = planned(folder, *model), planned(folder, *model, f"task.like={name}")
+    (first,) = [report for report in reports(folder) if report["run_id"] == name]
+    note = (
+        f"task.like: the decisions of {name} rest on {first['counts']['planned']} samples; the figures count those of "
+        "them that are not stored and that this run would not ask by itself"
+    )
+    assert note in both["notes"]
+    assert both["least"]["samples"] > own["least"]["samples"]
+    assert both["samples"] > own["samples"]
+    assert both["most"]["samples"] >= own["most"]["samples"]
+    report = run(folder, *model, f"task.like={name}")
+    assert both["least"]["samples"] == report["counts"]["planned"] + report["counts"]["replayed"]
+    assert report["usage"]["prompt_tokens"] <= both["most"]["prompt_tokens"]
+    after = planned(folder, *model, f"task.like={name}")
+    assert (after["least"]["samples"], after["samples"]) == (0, 0)
+
+
+@pytest.mark.slow
+def test_the_plan_of_a_sweep_says_that_its_first_job_has_not_run(tmp_path: Path) -> None:
+    swept = (*MODEL, "kv_policy=none,q4_0", "task.like=first")
+    note = "task.like=first: the first job has not run yet, and what it will ask is not counted here"
+    assert note in planned(tmp_path, *swept)["notes"]
+    run(tmp_path, *BASELINE)
+    notes = planned(tmp_path, *swept)["notes"]
+    assert note not in notes
+    assert any(each.startswith("task.like: the decisions of niah-") for each in notes)
+
+
+@pytest.mark.slow
+def test_a_budget_that_runs_out_in_the_replay_leaves_the_cap_and_a_new_one_goes_on(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    like = (*CANDIDATE, f"task.like={name}", "engine.concurrency=1", "engine.speculation=0")
+    whole = run(folder, *like)
+    other = folder.with_name("limited")
+    shutil.copytree(folder, other)
+    shutil.rmtree(other / RUNS / whole["run_id"])
+    (other / "outputs" / "state.db").unlink()
+    limited = (*like, "engine.delay_ms=20", "budget.minutes=0.03")
+    assert contextcliff(*limited, cwd=other).returncode == 5
+    (stopped,) = [report for report in reports(other) if report["run_id"] == whole["run_id"]]
+    assert stopped["partial"] is True
+    assert len(lines(other, stopped)) < len(lines(folder, whole))
+    report = run(other, *like)
+    assert (judged(report), report["partial"]) == (judged(whole), False)
+    assert prompts(other, report) == prompts(folder, whole)
+
+
+WINDOW = [{"id": "m", "max_model_len": 4096}]
+
+
+class FallingShort(FakeServer):
+    """Finds nothing in prompts that are longer than a page."""
+
+    def answer(self, prompt: str) -> str:
+        return "I do not know." if len(prompt) > 2200 else FakeServer.answer(self, prompt)
+
+
+def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
+    return (
+        *("engine=vllm", f"engine.base_url={server.address}", "model=served", "engine.concurrency=4", *QUIET, *SEARCH),
+        *("task.controls=false", "engine.speculation=0", *overrides),
+    )
+
+
+@pytest.mark.slow
+def test_a_replay_that_was_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
+    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server:
+        first = run(tmp_path, *asking(server))
+    with serving(FallingShort(models=WINDOW, counts="/tokenize", pause_s=0.05)) as server:
+        how = asking(server, f"task.like={first['run_id']}")
+        before = generations(tmp_path)
+        for answers in (5, 25):
+            process = started(tmp_path, *how)
+            once(process, partial(lambda least: generations(tmp_path) - before >= least, answers))
+            process.send_signal(signal.SIGKILL)
+            ended(process)
+        server.pause_s = 0.0
+        report = run(tmp_path, *how)
+        answered = generations(tmp_path) - before
+        assert answered == report["counts"]["planned"] + report["counts"]["replayed"]
+        assert len(server.bodies) <= answered + 2 * 4  # what was under way when the process died
+    assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
+
+
+@pytest.mark.slow
+def test_fixed_samples_are_the_same_without_a_replay(tmp_path: Path) -> None:
+    fixed = (*MODEL, "task.trials=3")
+    first = run(tmp_path, *fixed)
+    report = run(tmp_path, *fixed, "kv_policy=q4_0", f"task.like={first['run_id']}")
+    assert prompts(tmp_path, report) == prompts(tmp_path, first)
+    assert (report["counts"]["replayed"], replays(report)) == (0, [])
+
+
+@pytest.mark.slow
+def test_a_run_that_stopped_is_named_as_such(tmp_path: Path) -> None:
+    slow = ("engine.delay_ms=60", "budget.minutes=0.02", "engine.concurrency=2", "engine.speculation=0")
+    assert contextcliff(*BASELINE, *slow, cwd=tmp_path).returncode == 5
+    (first,) = reports(tmp_path)
+    report = run(tmp_path, *CANDIDATE, "engine.cliff_tokens=100", f"task.like={first['run_id']}")
+    assert f"paired with {first['run_id']}, which stopped before its end (task.like)" in replays(report)[0]
+
+
+def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
+    plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
+    assert plain.identify() == like.identify()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        (
+            ("task.depths=[0.0,1.0]",),
+            "task.like={name}: asks something else: task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the "
+            "same",
+        ),
+        (
+            ("task.trials=4",),
+            "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same",
+        ),
+        (
+            ("task=niah_multi",),
+            "task.like={name}: is a run of another task: task=niah there and niah_multi here; give the same task",
+        ),
+        (
+            ("seed=7",),
+            "task.like={name}: {n} of its {n} prompts are other ones here: seed=0 there and 7 here; give the same, or "
+            "take another run",
+        ),
+        (
+            ("dataset=essays",),
+            "task.like={name}: {n} of its {n} prompts are other ones here: dataset=synthetic there and essays here, "
+            "dataset._target_=contextcliff.datasets.synthetic.Synthetic there and "
+            "contextcliff.datasets.essays.Essays here; give the same, or take another run",
+        ),
+    ],
+)
+def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrides: tuple[str, ...], line: str) -> None:
+    folder, name = beside
+    (first,) = reports(folder)
+    before = generations(folder)
+    said = line.format(name=name, n=first["counts"]["planned"])
+    assert refusal(folder, *CANDIDATE, *overrides, f"task.like={name}") == said
+    assert generations(folder) == before
+
+
+def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
+    folder, _ = beside
+    assert refusal(folder, *CANDIDATE, "task.like=niah-nobody") == (
+        "task.like=niah-nobody: is no run: neither a folder with a report.json nor a run id in outputs/contextcliff; "
+        "give one of these, or first in a sweep"
+    )
+    assert refusal(folder, *CANDIDATE, "task.like=first") == (
+        "task.like=first: names the first job of a sweep, and this is none; give a run id of this experiment or a "
+        "run's folder, or leave it out"
+    )
+    assert refusal(folder, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
+
+
+def test_files_of_a_run_that_cannot_be_read_are_named(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    place = RUNS / name
+    file = folder / place / "samples.jsonl"
+    text = file.read_text("utf-8").splitlines()
+    like = f"task.like={name}"
+    file.write_text("\n".join([text[0], text[1][:40], *text[2:]]), encoding="utf-8")
+    assert refusal(folder, *CANDIDATE, like) == (
+        f"task.like={name}: {place}/samples.jsonl line 2 is no sample; write it again with action=analyze"
+    )
+    file.write_bytes(b"\xff\xfe")
+    assert refusal(folder, *CANDIDATE, like) == (
+        f"task.like={name}: {place}/samples.jsonl: is no UTF-8 text; write it again with action=analyze"
+    )
+    file.unlink()
+    assert refusal(folder, *CANDIDATE, like) == (
+        f"task.like={name}: {place}/samples.jsonl: No such file or directory; write it again with action=analyze"
+    )
+    report = folder / place / "report.json"
+    report.write_text(json.dumps({**json.loads(report.read_text("utf-8")), "schema_version": 99}), encoding="utf-8")
+    assert refusal(folder, *CANDIDATE, like) == (
+        f"task.like={name}: {place}/report.json is of schema 99, this ContextCliff reads 1: upgrade, or make it anew "
+        "with action=analyze"
+    )
+
+
+def test_a_pilot_asks_what_its_own_answers_point_to(tmp_path: Path) -> None:
+    assert refusal(tmp_path, *SIMULATED, "task=qa", "task.pilot=2", "task.like=a-run") == (
+        "task.like=a-run: task.pilot=2 asks what its own pilot points to; two runs ask the same with task.pilot=0"
+    )
+
+
+def test_an_analysis_asks_nothing(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    alone = run(folder, *CANDIDATE)
+    assert refusal(folder, *CANDIDATE, f"task.like={name}", "action=analyze") == (
+        f"task.like={name}: the stored run {alone['run_id']} asked no other run's samples; run it again with this "
+        "task.like (action=run), or leave it out"
+    )

@@ -1,0 +1,121 @@
+"""`analysis.require_cap`: the exit code says whether the cap is as long as required, and a plan whether it could be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff, reports
+
+SEARCH = (
+    *SIMULATED,
+    "dataset=synthetic",
+    "task.lengths=[200,400,800]",
+    "task.depths=[0.0,0.5,1.0]",
+    "task.max_trials=60",
+    "search=walk",
+    "engine.cliff_tokens=500",
+    "engine.ceiling=1.0",
+)
+CAP = 399
+"""The safe cap of these runs: what was built of the last length before the cliff."""
+
+
+def only_run(folder: Path) -> tuple[Path, int | None]:
+    """The folder of the one run, and its cap."""
+    (report,) = reports(folder / "outputs")
+    return Path("outputs") / "contextcliff" / report["run_id"], report["safe_cap"]["tokens"]
+
+
+@pytest.mark.parametrize("required", [1, CAP])
+def test_a_cap_that_reaches_what_is_required_ends_with_0(tmp_path: Path, required: int) -> None:
+    done = contextcliff(*SEARCH, f"analysis.require_cap={required}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert only_run(tmp_path)[1] == CAP
+
+
+def test_a_cap_below_ends_with_3_after_all_is_written_and_tracked(tmp_path: Path) -> None:
+    given = (*SEARCH, f"analysis.require_cap={CAP + 1}", "tracking=mlflow")
+    done = contextcliff(*given, cwd=tmp_path)
+    folder, cap = only_run(tmp_path)
+    assert (done.returncode, cap) == (3, CAP)
+    assert done.stderr.splitlines()[-1] == (
+        f"error: analysis.require_cap=400: the safe cap is 399 tokens; {folder}/report.md says why"
+    )
+    assert {file.name for file in (tmp_path / folder).iterdir()} >= {"report.md", "samples.jsonl", "manifest.json"}
+    assert any((tmp_path / "mlruns").rglob("report.json"))
+    again = contextcliff(*given, "action=analyze", cwd=tmp_path)
+    assert (again.returncode, again.stderr.splitlines()[-1]) == (3, done.stderr.splitlines()[-1])
+
+
+def test_no_cap_at_all_is_below_whatever_is_required(tmp_path: Path) -> None:
+    done = contextcliff(*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1", cwd=tmp_path)
+    folder, cap = only_run(tmp_path)
+    assert (done.returncode, cap) == (3, None)
+    assert done.stderr == f"error: analysis.require_cap=1: there is no safe cap; {folder}/report.md says why\n"
+
+
+def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: Path) -> None:
+    slow = ("engine.concurrency=1", "engine.speculation=0", "engine.delay_ms=60", "budget.minutes=0.005")
+    done = contextcliff(*SEARCH, *slow, "analysis.require_cap=800", cwd=tmp_path)
+    folder, cap = only_run(tmp_path)
+    assert cap is None
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == (
+        "error: analysis.require_cap=800: there is no safe cap so far, since the run stopped before its end; "
+        f"{folder}/report.md says why"
+    )
+
+
+def test_a_requirement_asks_nothing_and_judges_nothing(tmp_path: Path) -> None:
+    assert contextcliff(*SEARCH, cwd=tmp_path).returncode == 0
+    before = only_run(tmp_path)
+    assert contextcliff(*SEARCH, "analysis.require_cap=390", cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert only_run(tmp_path) == before
+    assert report["counts"]["reused"] == report["counts"]["planned"]
+    assert "analysis.require_cap" not in report["judged_by"]
+
+
+@pytest.mark.parametrize("cliffs", ["500,100", "100,500"])
+def test_a_sweep_ends_with_3_where_one_of_its_runs_is_below(tmp_path: Path, cliffs: str) -> None:
+    done = contextcliff(*SEARCH, f"engine.cliff_tokens={cliffs}", "analysis.require_cap=300", cwd=tmp_path)
+    assert (done.returncode, len(reports(tmp_path))) == (3, 2)
+    assert done.stderr.count("error:") == 1
+
+
+def test_a_traceback_is_no_answer_to_a_cap_that_is_too_low(tmp_path: Path) -> None:
+    given = (*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1")
+    done = contextcliff(*given, cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
+def test_a_plan_and_a_run_say_beforehand_that_no_answers_could_reach_it(tmp_path: Path) -> None:
+    given = (*SEARCH, "analysis.require_cap=800", "engine.ceiling=0")
+    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
+    line = (
+        "analysis.require_cap=800: the best possible answers would give a cap of 799 tokens at most; ask for prompts "
+        "of 800 tokens or more (task.lengths), or require less"
+    )
+    assert line in json.loads((tmp_path / "outputs" / "plan.json").read_text("utf-8"))["notes"]
+    done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
+    assert f"warning: {line}" in done.stderr.splitlines()
+    reachable = (*SEARCH, "analysis.require_cap=799", "action=plan")
+    assert contextcliff(*reachable, cwd=tmp_path).returncode == 0
+    assert "require_cap" not in (tmp_path / "outputs" / "plan.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ("0", "analysis.require_cap=0: must be greater than 0"),
+        ("32k", "analysis.require_cap=32k: must be a valid integer, unable to parse string as an integer"),
+        ("[1]", "analysis.require_cap=[1]: must be a valid integer"),
+    ],
+)
+def test_what_is_no_number_of_tokens_is_refused(tmp_path: Path, value: str, line: str) -> None:
+    done = contextcliff(*SEARCH, f"analysis.require_cap={value}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"error: {line}\n")
+    assert reports(tmp_path) == []
