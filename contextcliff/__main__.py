@@ -61,6 +61,7 @@ def _run(arguments: list[str]) -> ExitCode:
 
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
+    from contextcliff.command_line.sweep_runs import begin_sweep
     from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
 
     try:
@@ -70,6 +71,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
         ):
             os.environ.setdefault(_SWEEP_DIR, sweep_dir)
             os.environ[JOBS_FOLDER] = jobs_dir
+            begin_sweep()
             handle_signals(sweeps=True)
             exit_codes.clear()
             return _run_hydra(overrides)

@@ -39,10 +39,11 @@ KEYS = {
     "tokenizer.name of huggingface": (*SIMULATED, "tokenizer=huggingface"),
     "task.word_list": (*SIMULATED, "task=continuation"),
     "embedding.gguf.path": (*SIMULATED, "task=continuation", "embedding=llamacpp"),
-    "action.runs": (*SIMULATED, "action=compare"),
+    "action.baseline": (*SIMULATED, "action=compare"),
+    "action.candidates": (*SIMULATED, "action=compare", "action.baseline=a-run"),
     "tracking.artifacts": SIMULATED,
 }
-LISTS = ("dataset.paths", "action.runs")
+LISTS = ("dataset.paths", "action.candidates")
 
 
 def given(named: str, value: str) -> tuple[str, str]:
@@ -60,7 +61,9 @@ def test_a_file_name_that_is_too_long_is_one_line(tmp_path: Path, named: str, ot
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("named", ["output_dir", "dataset.path", "dataset.paths", "model.gguf.path", "action.runs"])
+@pytest.mark.parametrize(
+    "named", ["output_dir", "dataset.path", "dataset.paths", "model.gguf.path", "action.candidates"]
+)
 def test_an_empty_path_is_none(tmp_path: Path, named: str) -> None:
     override, key = given(named, '""')
     done = contextcliff(*KEYS[named], override, cwd=tmp_path)

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass as validated
-
 from contextcliff.actions.action import Invocation
-from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import StoredRun
 from contextcliff.reporting.run_names import read_parameters
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
+from contextcliff.reporting.stored_samples import StoredSample, stored_samples
 
 KEY = "task.like"
 FIRST = "first"
 """The value that names the first job of a sweep."""
-_SAMPLES_NAME, _MANIFEST_NAME = "samples.jsonl", "manifest.json"
+_MANIFEST_NAME = "manifest.json"
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
 _MOST_KEYS = 3
-
-
-@validated(frozen=True, kw_only=True, slots=True)
-class AskedSample:
-    """A sample of the baseline, as a line of `samples.jsonl` has it."""
-
-    sample_id: str
-    context_tokens: int
-    prompt_sha256: str
-
-
-_sample = TypeAdapter(AskedSample)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +34,7 @@ class Baseline:
     """The option of its task."""
     configuration: Mapping[str, str]
     """Dotted key to value."""
-    asked: tuple[AskedSample, ...]
+    asked: tuple[StoredSample, ...]
     """The samples that its report counts."""
 
 
@@ -135,23 +120,8 @@ def _read(name: str, folder: Path) -> Baseline:
         tokenizer=run.tokenizer,
         task=run.task,
         configuration=read_parameters(folder / _MANIFEST_NAME),
-        asked=tuple(_samples(name, folder / _SAMPLES_NAME)),
+        asked=tuple(each for each in stored_samples(folder, asked=f"{KEY}={name}") if not each.replayed),
     )
-
-
-def _samples(name: str, file: Path) -> Iterator[AskedSample]:
-    again = "write it again with action=analyze"
-    try:
-        refuse_large(file.stat().st_size, f"{KEY}={name}")
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                try:
-                    yield _sample.validate_json(line)
-                except ValidationError as error:
-                    raise ConfigError(f"{KEY}={name}: {file} line {number} is no sample; {again}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
-        raise ConfigError(f"{KEY}={name}: {file}: {reason}; {again}") from error
 
 
 def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str) -> None:

@@ -7,24 +7,41 @@ from dataclasses import replace
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_runs import latest_runs, named_runs, refuse_mixed_rules, task_rules
-from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ReadingRequest
+from contextcliff.actions.compared_runs import (
+    ChosenRuns,
+    latest_runs,
+    latest_sweep_runs,
+    named_runs,
+    refuse_mixed_rules,
+    task_rules,
+)
+from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.analysis.paired_decision import decide
+from contextcliff.errors import ConfigError, ExitCode, GateFailed
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with
+from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
 
-_MOST_RUNS = 12
-_FEWEST = 2
-_KEY = "action.runs"
+_MOST_RUNS, _FEWEST = 12, 2
+_BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
 
 
 @settings
 class Compare:
-    """`runs` are run ids of this experiment, run folders, `report.json` files, and results of Context-Tester."""
+    """Runs are named by run id of this experiment, run folder or `report.json`; results of Context-Tester by path."""
 
-    runs: tuple[GivenPath, ...] = ()
-    """None: the latest twelve of the invocation's task in `output_dir`/`tracking.experiment`."""
+    baseline: GivenPath | None = None
+    """None: the first job of the latest sweep, or without one the oldest of the latest runs of the task."""
+    candidates: tuple[GivenPath, ...] = ()
+    """None: the other jobs of that sweep, or the other runs of the task."""
+    margin: float = 0.05
+    """The fall in mean score, 0 to 1, that would not matter."""
+    gate: bool = False
+    """Whether a candidate that is worse ends the command with 3."""
+    gate_on_unknown: bool = False
+    """Whether one of which nothing can be told does so too."""
     name: str | None = None
     """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
     with a number where that holds one of other runs."""
@@ -39,29 +56,24 @@ class Compare:
                 f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
                 "underscores"
             )
+        if not 0.0 < self.margin < 1.0:
+            raise ValueError(f"action.margin={self.margin}: is a fall of the mean score; give a number between 0 and 1")
+        if self.gate_on_unknown and not self.gate:
+            raise ValueError("action.gate_on_unknown=true: widens a gate that is off; add action.gate=true")
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Write and print the comparison.
+        """Decide each candidate against the baseline, write and print the comparison.
 
-        Raises `ConfigError` for fewer than two runs, for runs that are judged by different rules, and for a name that
-        is another comparison's.
+        Raises `ConfigError` for fewer than two runs, for a baseline among its candidates, for runs that are judged by
+        different rules, and for a name that is another comparison's. Raises `GateFailed` where the gate is closed.
         """
         from contextcliff.reporting.comparison.comparison_output import write_comparison
 
         experiment = invocation.output_dir / invocation.tracking.experiment
-        left_out: tuple[str, ...] = ()
-        if self.runs:
-            runs = named_runs(self.runs, experiment=experiment, request=self._request(invocation))
-            asked = f"{_KEY}=[{','.join(self.runs)}]: names {_count(runs)}"
-            refuse_mixed_rules(runs)
-        else:
-            latest = latest_runs(experiment, task=invocation.task_name, most=_MOST_RUNS)
-            runs, left_out = latest.runs, latest.left_out
-            asked = "; ".join((f"{_KEY}: {experiment} holds {_count(runs)} of task={invocation.task_name}", *left_out))
-        if len(runs) < _FEWEST:
-            raise ConfigError(f"{asked}; a comparison takes two, give {_KEY}=[RUN_ID,FOLDER,FILE]")
-        folder = self._folder(runs, comparisons=experiment / "comparisons")
-        comparison = _comparison(runs, name=folder.name, left_out=left_out, confidence=invocation.analysis.confidence)
+        chosen = self._chosen(invocation, experiment)
+        folder = self._folder(chosen.runs, comparisons=experiment / "comparisons")
+        confidence = invocation.analysis.confidence
+        comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
         if invocation.reporting.console:
             from rich.console import Console
@@ -69,7 +81,49 @@ class Compare:
             from contextcliff.reporting.comparison.comparison_output import render_comparison
 
             render_comparison(comparison, console=Console(), folder=folder)
+        self._pass_gate(comparison)
         return ExitCode.DONE
+
+    def _chosen(self, invocation: Invocation, experiment: Path) -> ChosenRuns:
+        """The baseline and then the candidates, by one rule."""
+        request = self._request(invocation)
+        if self.baseline is None and self.candidates:
+            shown = ",".join(self.candidates)
+            raise ConfigError(f"{_CANDIDATES}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
+        if self.baseline is not None and self.candidates:
+            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            others = named_runs(self.candidates, key=_CANDIDATES, experiment=experiment, request=request)
+            chosen = ChosenRuns(runs=(base, *others), left_out=())
+        else:
+            chosen = self._latest(invocation, experiment, request)
+        _refuse_itself(chosen.runs)
+        refuse_mixed_rules(chosen.runs)
+        return chosen
+
+    def _latest(self, invocation: Invocation, experiment: Path, request: ReadingRequest) -> ChosenRuns:
+        """The jobs of the latest sweep, or the latest runs of the task; the baseline first where one is named."""
+        task = invocation.task_name
+        latest = latest_sweep_runs(experiment, task=task) if self.baseline is None else None
+        if latest is None or len(latest.runs) < _FEWEST:
+            latest = latest_runs(experiment, task=task, most=_MOST_RUNS)
+        runs = latest.runs
+        if self.baseline is not None:
+            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            runs = (base, *(run for run in runs if run.run_id != base.run_id))
+        if len(runs) < _FEWEST:
+            asked = "; ".join((f"{_CANDIDATES}: {experiment} holds {_count(runs)} of task={task}", *latest.left_out))
+            raise ConfigError(
+                f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {_CANDIDATES}=[RUN_ID,FOLDER,FILE]"
+            )
+        return ChosenRuns(runs=runs, left_out=latest.left_out)
+
+    def _pass_gate(self, comparison: Comparison) -> None:
+        """Raise `GateFailed` where a candidate closes the gate."""
+        if not self.gate or comparison.baseline is None:
+            return
+        line = gate_line(comparison.decided, baseline=comparison.baseline.name, on_unknown=self.gate_on_unknown)
+        if line is not None:
+            raise GateFailed(line)
 
     def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
         from contextcliff.reporting.comparison.comparison_output import place_of, runs_of
@@ -87,7 +141,7 @@ class Compare:
 
     def _request(self, invocation: Invocation) -> ReadingRequest:
         return ReadingRequest(
-            key=_KEY,
+            key=_CANDIDATES,
             task=invocation.task,
             parameters=invocation.parameters,
             remeasure=self.remeasure,
@@ -95,15 +149,57 @@ class Compare:
         )
 
 
-def _comparison(runs: Sequence[ComparedRun], *, name: str, left_out: Sequence[str], confidence: float) -> Comparison:
-    """The runs under names that tell them apart, and what every part makes of them."""
+def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: float) -> Comparison:
+    """The runs under names that tell them apart, what is decided of them, and what every part makes of them."""
+    runs = chosen.runs
     names = unique_names([run.facts for run in runs])
     names = without_common_model(names, model=runs[0].facts.model)
     named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
+    decided = _decided(named, confidence=confidence, margin=margin)
     parts = parts_with(key for run in named for key in run.findings)
     results = tuple(part.compare(named, confidence=confidence) for part in parts)
-    notes = (*left_out, *_notes(named), *(note for result in results for note in result.notes))
-    return Comparison(name=name, runs=named, parts=results, notes=notes)
+    notes = (
+        *chosen.left_out,
+        *_notes(named),
+        *method_notes(decided),
+        *(note for each in decided for note in matching_notes(each)),
+        *(note for result in results for note in result.notes),
+    )
+    return Comparison(name=name, runs=named, parts=results, notes=notes, baseline=named[0], decided=decided)
+
+
+def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -> tuple[DecidedRun, ...]:
+    """Each candidate behind the baseline, with what is decided of it."""
+    base, *candidates = runs
+    if base.report is None:
+        why = f"since {base.tool} left no single answers of {base.name}"
+        return tuple(DecidedRun(run=run, decision=None, why_none=why) for run in candidates)
+    there = samples_of(base, asked=_BASELINE)
+    ours = [(run, run.report) for run in candidates if run.report is not None]
+    matchings = {
+        run.name: match(base.report, report, there=there, here=samples_of(run, asked=_CANDIDATES))
+        for run, report in ours
+    }
+    decisions = dict(
+        zip(matchings, decide(list(matchings.values()), confidence=confidence, margin=margin), strict=True)
+    )
+    return tuple(
+        DecidedRun(
+            run=run,
+            decision=decisions.get(run.name),
+            why_none=f"since {run.tool} left no single answers"
+            if run.report is None
+            else why_no_pairs(base.report, run.report, matchings[run.name]),
+        )
+        for run in candidates
+    )
+
+
+def _refuse_itself(runs: Sequence[ComparedRun]) -> None:
+    """Raise `ConfigError` for a baseline that is its own candidate."""
+    base = runs[0]
+    if any(run.source == base.source for run in runs[1:]):
+        raise ConfigError(f"{_CANDIDATES}: {base.folder} is the baseline itself; name other runs")
 
 
 def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:

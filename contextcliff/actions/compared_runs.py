@@ -22,6 +22,9 @@ from contextcliff.reporting.stored_reports import (
     stored_reports,
     told_passed_over,
 )
+from contextcliff.reporting.stored_sweeps import latest_sweep
+
+KEY = "action.candidates"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,8 +44,8 @@ def refuse_mixed_rules(runs: Sequence[ComparedRun]) -> None:
             rules = "; ".join(f"{', '.join(folders)} by {rule}" for rule, folders in alike.items())
             values = " ".join(f"{key}=VALUE" for key in keys)
             raise ConfigError(
-                f"action.runs: judged by different rules: {rules}; judge each by the same with action=analyze {values},"
-                " and name the folders that it prints"
+                f"{KEY}: judged by different rules: {rules}; judge each by the same with action=analyze {values}, and"
+                " name the folders that it prints"
             )
 
 
@@ -69,7 +72,10 @@ def by_others(reports: Sequence[StoredReport], chosen: Sequence[StoredReport]) -
             others[worded(_cap_rule(one.report), keys)].append(one.folder.name)
     for other, folders in others.items():
         named = ", ".join(folders)
-        yield f"left out, since judged by another rule ({other}): {named}; action.runs=[FOLDER,FOLDER] compares those"
+        yield (
+            f"left out, since judged by another rule ({other}): {named}; action.baseline=FOLDER"
+            " action.candidates=[FOLDER] compares those"
+        )
 
 
 def task_rules(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -110,29 +116,28 @@ _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Latest:
-    """The latest runs of a task that are judged by one rule, and what was left out, a sentence each."""
+class ChosenRuns:
+    """Runs to be compared, the baseline first, and what was left out, a sentence each."""
 
     runs: tuple[ComparedRun, ...]
     left_out: tuple[str, ...]
 
 
-def named_runs(named: Sequence[str], *, experiment: Path, request: ReadingRequest) -> tuple[ComparedRun, ...]:
+def named_runs(named: Sequence[str], *, key: str, experiment: Path, request: ReadingRequest) -> tuple[ComparedRun, ...]:
     """The runs in the order in which they are named, each once and under its run id.
 
-    `request` says how runs of other tools are read. Raises `ConfigError` for a run that isn't there.
+    `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
+    `ConfigError` for a run that isn't there.
     """
     runs: dict[Path, ComparedRun] = {}
     for name in named:
-        path = _place(name, experiment, key=request.key)
+        path = _place(name, experiment, key=key)
         if path.resolve() not in runs:
-            runs[path.resolve()] = (
-                _ours(path, key=request.key) if path.name == REPORT_NAME else _of_other_tool(path, request)
-            )
+            runs[path.resolve()] = _ours(path, key=key) if path.name == REPORT_NAME else _of_other_tool(path, request)
     return tuple(runs.values())
 
 
-def latest_runs(experiment: Path, *, task: str, most: int) -> Latest:
+def latest_runs(experiment: Path, *, task: str, most: int) -> ChosenRuns:
     """The latest runs of a task by the rule that judged most of them, oldest first, each once.
 
     Where two rules judged as many, that of the latest report.
@@ -146,7 +151,29 @@ def latest_runs(experiment: Path, *, task: str, most: int) -> Latest:
     if stored.passed_over:
         left_out.append(told_passed_over(stored.passed_over))
     runs = tuple(_of_report(one.report, one.folder / REPORT_NAME) for one in chosen)
-    return Latest(runs=runs, left_out=tuple(left_out))
+    return ChosenRuns(runs=runs, left_out=tuple(left_out))
+
+
+def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
+    """The runs of the latest sweep in the order of its jobs, of this task or, where it has none, of its first job's.
+
+    None where no sweep is remembered. Of a run that several rules have judged it is the report that the sweep wrote.
+    """
+    reports = [
+        (file, read_report(file))
+        for name in latest_sweep(experiment)
+        if (file := experiment / name / REPORT_NAME).is_file()
+    ]
+    if not reports:
+        return None
+    tasks = [report.run.task for _, report in reports]
+    chosen = task if task in tasks else tasks[0]
+    runs = tuple(_of_report(report, file) for file, report in reports if report.run.task == chosen)
+    others = sorted({each for each in tasks if each != chosen})
+    left_out = (
+        (f"left out, of other tasks in the same sweep: {', '.join(others)}; task=NAME chooses",) if others else ()
+    )
+    return ChosenRuns(runs=runs, left_out=left_out)
 
 
 def _place(name: str, experiment: Path, *, key: str) -> Path:

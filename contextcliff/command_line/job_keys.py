@@ -27,12 +27,18 @@ _INSIDE_TASK = re.compile(r"\btask[./](judge|embedding)\b")
 
 
 def refuse_former_keys(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for an override of a judge or an embedder inside `task`."""
+    """Raise `ConfigError` for a judge or an embedder inside `task`, and for the runs of a comparison as one list."""
+    compares = any(str(override.input_line) == "action=compare" for override in overrides)
     for override in overrides:
         key, equals, value = str(override.input_line).partition("=")
         today = _INSIDE_TASK.sub(r"\1", key)
         if today != key:
             raise ConfigError(f"{key}: judge and embedding are groups of their own now; write {today}{equals}{value}")
+        if compares and key.lstrip("+") == "action.runs":
+            raise ConfigError(
+                "action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "
+                "action.candidates=[RUN,…]"
+            )
 
 
 _FORCED = "++"

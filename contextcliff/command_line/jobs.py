@@ -101,6 +101,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from contextcliff.command_line.first_job import in_sweep
     from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
+    from contextcliff.command_line.sweep_runs import listed_in_sweep
     from contextcliff.config import build_invocation
 
     hydra = HydraConfig.get()
@@ -112,7 +113,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
         number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
         with path_errors_by_key(invocation.parameters), in_sweep(invocation, job=number) as job:
-            return _Outcome(code=job.action(job))
+            return _Outcome(code=job.action(listed_in_sweep(job, job=number)))
     except ContextCliffError as error:
         if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise

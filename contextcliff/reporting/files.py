@@ -64,6 +64,11 @@ class SampleLine:
     """The server's count of the answer, reasoning included."""
     retries: int
     """Failed attempts after which it was tried again."""
+    item: str
+    """The question that it repeats; empty: the sample itself."""
+    repeat: int
+    block: int | None
+    """Its block of a search, from 0; None where its length has a fixed number of samples."""
     replayed: bool
     """Whether it was asked only to stay paired with another run: no figure of the report counts it."""
 
@@ -174,6 +179,9 @@ def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
         output=None if generation is None else generation.text,
         completion_tokens=None if generation is None else generation.completion_tokens,
         retries=scored.retries,
+        item=sample.item,
+        repeat=sample.repeat,
+        block=sample.block,
         replayed=replayed,
     )
 

@@ -78,7 +78,7 @@ def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
     assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["none", "q8_0"]
     assert found["measures"] == []
     assert "COMPARISON" in told
-    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv", "curves.png"}
+    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv", "curves.png", "differences.png"}
     run(folder, *COMPARE, "task=niah")
     assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv"}
 
@@ -86,7 +86,14 @@ def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
 def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
     first, second = ids(folder, "niah")
     place = f"outputs/contextcliff/{second}"
-    run(folder, *COMPARE, "task=niah", f"action.runs=[{first},{place},{place}/report.json]", "action.name=picked")
+    run(
+        folder,
+        *COMPARE,
+        "task=niah",
+        f"action.baseline={first}",
+        f"action.candidates=[{place},{place}/report.json]",
+        "action.name=picked",
+    )
     assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
 
 
@@ -112,7 +119,14 @@ def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, 
 @pytest.mark.slow
 def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
-    run(folder, *COMPARE, *DRAWN, "task=continuation", f"action.runs=[{first},old/glm,old/averages.csv]")
+    run(
+        folder,
+        *COMPARE,
+        *DRAWN,
+        "task=continuation",
+        f"action.baseline={first}",
+        "action.candidates=[old/glm,old/averages.csv]",
+    )
     found = comparison(folder)
     assert [one["tool"] for one in found["runs"]] == ["contextcliff", "Context-Tester", "Context-Tester"]
     assert found["runs"][1]["parameters"]["sampling.temperature"] == "0.8"
@@ -128,7 +142,7 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
 
 def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) -> None:
     result_folder(folder / "old" / "worse", drawn_rounds([512, 1024], cloze=40.0, seed=2), model="worse")
-    run(folder, *COMPARE, "task=continuation", "action.runs=[old/glm,old/worse]")
+    run(folder, *COMPARE, "task=continuation", "action.baseline=old/glm", "action.candidates=[old/worse]")
     cloze = next(measure for measure in comparison(folder)["measures"] if measure["measure"] == "cloze_score")
     assert cloze["winner"] == "org/GLM-4-9B"
     assert any("does not cover the choice among" in note for note in comparison(folder)["notes"])
@@ -137,7 +151,14 @@ def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) 
 @pytest.mark.slow
 def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
-    run(folder, *COMPARE, "task=continuation", f"action.runs=[{first},old/glm]", "action.remeasure=true")
+    run(
+        folder,
+        *COMPARE,
+        "task=continuation",
+        f"action.baseline={first}",
+        "action.candidates=[old/glm]",
+        "action.remeasure=true",
+    )
     found = comparison(folder)
     cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
     assert "rules" not in cloze["reason"]
@@ -152,7 +173,7 @@ def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path)
     words = folder / "private" / "few.txt"
     words.parent.mkdir()
     words.write_text("the\ntide\n", encoding="utf-8")
-    asked = (f"action.runs=[{first},old/glm]", "action.remeasure=true")
+    asked = (f"action.baseline={first}", "action.candidates=[old/glm]", "action.remeasure=true")
     run(folder, *COMPARE, "task=continuation", *asked, "action.name=default")
     run(folder, *COMPARE, "task=continuation", *asked, f"task.word_list={words}", "action.name=few")
     unfamiliar = {name: measure(folder, "pct_unfamiliar_words", name) for name in ("default", "few")}
@@ -207,7 +228,8 @@ def test_our_runs_are_compared_by_their_z_scores(folder: Path) -> None:
 @pytest.mark.slow
 def test_a_run_of_another_task_is_in_the_table_and_not_in_the_writing(folder: Path) -> None:
     runs = [*ids(folder, "continuation"), ids(folder, "niah")[0]]
-    run(folder, *COMPARE, "task=continuation", f"action.runs=[{','.join(runs)}]")
+    asked = (f"action.baseline={runs[0]}", f"action.candidates=[{','.join(runs[1:])}]")
+    run(folder, *COMPARE, "task=continuation", *asked)
     found = comparison(folder)
     assert len(found["runs"]) == 3
     assert all(len(measure["ranges"]) <= 2 for measure in found["measures"])
@@ -221,24 +243,51 @@ def test_an_unreadable_report_is_passed_over_unless_it_is_asked_for(folder: Path
     (broken / "report.json").write_text("{}")
     run(folder, *COMPARE, "task=niah")
     assert len(comparison(folder)["runs"]) == 2
-    assert "can't be read as a report of this version" in refused(folder, f"action.runs=[niah-broken,{broken}]")
+    assert "can't be read as a report of this version" in refused(
+        folder, "action.baseline=niah-broken", f"action.candidates=[{broken}]"
+    )
 
 
 def test_fewer_than_two_runs_are_refused_with_the_way_out(tmp_path: Path, folder: Path) -> None:
     assert "outputs/contextcliff holds 0 runs of task=niah; a comparison takes two" in refused(tmp_path)
-    assert "names 1 run; a comparison takes two" in refused(folder, f"action.runs=[{ids(folder, 'niah')[0]}]")
+    first, second = ids(folder, "niah")
+    assert refused(folder, f"action.candidates=[{first}]") == (
+        f"error: action.candidates=[{first}]: candidates of what? give action.baseline=RUN too\n"
+    )
+    shutil.rmtree(folder / "outputs" / "contextcliff" / second)
+    assert "outputs/contextcliff holds 1 run of task=niah; a comparison takes two" in refused(folder, "task=niah")
+
+
+def test_a_baseline_is_no_candidate_of_its_own(folder: Path) -> None:
+    first, second = ids(folder, "niah")
+    place = f"outputs/contextcliff/{first}"
+    asked = (f"action.baseline={first}", f"action.candidates=[{second},{place}]")
+    assert refused(folder, *asked) == f"error: action.candidates: {first} is the baseline itself; name other runs\n"
+
+
+def test_runs_as_one_list_are_refused_with_the_keys_of_today(folder: Path) -> None:
+    assert refused(folder, "action.runs=[a,b]") == (
+        "error: action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "
+        "action.candidates=[RUN,…]\n"
+    )
+
+
+NOWHERE = ("action.baseline=nowhere", "action.candidates=[old/glm]")
+NEITHER = ("action.baseline=old/glm", "action.candidates=[old]")
 
 
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("action.runs=[nowhere,old/glm]", "nowhere is not in outputs/contextcliff; give a run id"),
-        ("action.runs=[old,old/glm]", "old is neither a run of ours nor one of Context-Tester"),
-        ("action.name=../up", "action.name=../up: names a folder"),
+        (NOWHERE, "action.baseline: nowhere is not in outputs/contextcliff; give a run id"),
+        (NEITHER, "action.candidates: old is neither a run of ours nor one of Context-Tester"),
+        (("action.name=../up",), "action.name=../up: names a folder"),
+        (("action.margin=5",), "action.margin=5.0: is a fall of the mean score; give a number between 0 and 1"),
+        (("action.gate_on_unknown=true",), "action.gate_on_unknown=true: widens a gate that is off; add action.gate"),
     ],
 )
-def test_what_is_no_run_is_refused(folder: Path, asked: str, told: str) -> None:
-    assert told in refused(folder, asked)
+def test_what_is_no_run_is_refused(folder: Path, asked: tuple[str, ...], told: str) -> None:
+    assert told in refused(folder, *asked)
 
 
 def test_no_store_is_opened(folder: Path) -> None:

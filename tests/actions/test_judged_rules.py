@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,7 @@ def policies(tmp_path: Path) -> tuple[Path, list[str]]:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0")
     plain = folders(tmp_path)
     run(tmp_path, *NEEDLES, "action=analyze", "kv_policy=none", "analysis.threshold=0.9")
+    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / "sweeps")  # else its jobs are compared, whatever came later
     return tmp_path, plain
 
 
@@ -159,13 +161,13 @@ def policies(tmp_path: Path) -> tuple[Path, list[str]]:
 def test_runs_that_are_judged_by_different_rules_are_refused_with_the_way_out(policies: tuple[Path, list[str]]) -> None:
     folder, (none, quantised) = policies
     strict = f"{none}-threshold-0.9"
-    assert refused(folder, *COMPARE, f"action.runs=[{strict},{quantised}]") == (
-        f"error: action.runs: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
+    assert refused(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]") == (
+        f"error: action.candidates: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
         "analysis.threshold=0.8; judge each by the same with action=analyze analysis.threshold=VALUE, and name the "
         "folders that it prints\n"
     )
     run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
-    run(folder, *COMPARE, f"action.runs=[{strict},{quantised}-threshold-0.9]")
+    run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}-threshold-0.9]")
     assert [one["judged_by"]["analysis.threshold"] for one in compared(folder)["runs"]] == ["0.9", "0.9"]
 
 
@@ -178,7 +180,7 @@ def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
     assert sorted(one["source"] for one in found["runs"]) == plain
     assert found["notes"][0] == (
         f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
-        "action.runs=[FOLDER,FOLDER] compares those"
+        "action.baseline=FOLDER action.candidates=[FOLDER] compares those"
     )
 
 
@@ -198,7 +200,8 @@ def test_where_two_rules_judged_as_many_runs_the_latest_reports_rule_is_taken(
 def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "task=niah,tracing")
     run(tmp_path, *NEEDLES, "task=niah_multi", "analysis.threshold=0.6")
-    run(tmp_path, *COMPARE, f"action.runs=[{','.join(folders(tmp_path))}]")
+    base, *others = folders(tmp_path)
+    run(tmp_path, *COMPARE, f"action.baseline={base}", f"action.candidates=[{','.join(others)}]")
     (note,) = (note for note in compared(tmp_path)["notes"] if "rules of their own" in note)
     assert note == (
         "tasks are judged by rules of their own (niah by analysis.threshold=0.8; niah_multi by analysis.threshold=0.6; "
@@ -212,7 +215,7 @@ def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_o
     first, second, third = folders(tmp_path)
     comparisons = tmp_path / "outputs" / "contextcliff" / "comparisons"
     for asked in ([first, second], [second, third], [second, first], [second, third]):
-        told = run(tmp_path, *COMPARE, f"action.runs=[{','.join(asked)}]")
+        told = run(tmp_path, *COMPARE, f"action.baseline={asked[0]}", f"action.candidates=[{','.join(asked[1:])}]")
         name = "comparison-2" if third in asked else "comparison"
         assert told.rstrip().endswith(f"outputs/contextcliff/comparisons/{name}")
     assert sorted(path.name for path in comparisons.iterdir()) == ["comparison", "comparison-2"]
@@ -224,8 +227,10 @@ def test_a_name_is_for_one_comparison(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
     first, second, third = folders(tmp_path)
     for _ in range(2):
-        run(tmp_path, *COMPARE, f"action.runs=[{first},{second}]", "action.name=caches")
-    assert refused(tmp_path, *COMPARE, f"action.runs=[{first},{third}]", "action.name=caches") == (
+        run(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]", "action.name=caches")
+    assert refused(
+        tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{third}]", "action.name=caches"
+    ) == (
         "error: action.name=caches: outputs/contextcliff/comparisons/caches holds a comparison of other runs; choose "
         "another name, or remove that folder\n"
     )
@@ -244,13 +249,14 @@ def newer(folder: Path, name: str) -> Path:
 def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_it_is_not(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
     first, second, third = folders(tmp_path)
+    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / "sweeps")
     newer(tmp_path, first)
     told = (
         f"outputs/contextcliff/{first}/report.json is of schema 2, this ContextCliff reads 1: upgrade, or make it anew "
         "with action=analyze"
     )
-    refusal = refused(tmp_path, *COMPARE, f"action.runs=[{first},{second}]")
-    assert refusal == f"error: action.runs={told.replace('.json is', '.json: is')}, or leave it out\n"
+    refusal = refused(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]")
+    assert refusal == f"error: action.baseline={told.replace('.json is', '.json: is')}, or leave it out\n"
     run(tmp_path, *COMPARE)
     assert compared(tmp_path)["notes"][0] == f"left out: {told}"
     ended = contextcliff(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)

@@ -354,7 +354,7 @@ def test_files_of_a_run_that_cannot_be_read_are_named(beside: tuple[Path, str]) 
     )
     file.write_bytes(b"\xff\xfe")
     assert refusal(folder, *CANDIDATE, like) == (
-        f"task.like={name}: {place}/samples.jsonl: is no UTF-8 text; write it again with action=analyze"
+        f"task.like={name}: {place}/samples.jsonl line 1 is no sample; write it again with action=analyze"
     )
     file.unlink()
     assert refusal(folder, *CANDIDATE, like) == (

@@ -52,6 +52,9 @@ KEYS = [
     "output",
     "completion_tokens",
     "retries",
+    "item",
+    "repeat",
+    "block",
     "replayed",
 ]
 
@@ -110,7 +113,7 @@ def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeSc
         "contains_reference",
         "false_refusal",
     }
-    assert nulls == of_generation | of_the_task | {"output", "completion_tokens"}
+    assert nulls == of_generation | of_the_task | {"output", "completion_tokens", "block"}
     assert row["failure"] == "timeout"
 
 
