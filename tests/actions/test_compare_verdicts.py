@@ -1,0 +1,94 @@
+"""Verdicts and gates from the command line, and which runs a comparison takes by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff
+
+NEEDLES = ("task=niah", "dataset=synthetic", "task.lengths=[512,1024,2048]", "task.trials=4", *SIMULATED)
+QUIET = ("reporting.progress=false", "tracking=none", "reporting.figures=false", "reporting.console=false")
+COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", "reporting.figures=false")
+
+
+def run(folder: Path, *overrides: str, code: int = 0) -> Any:
+    ended = contextcliff(*overrides, cwd=folder)
+    assert ended.returncode == code, ended.stderr
+    return ended
+
+
+def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
+    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of a good model, a bad one and one like the first, by labels that say so."""
+    folder = tmp_path_factory.mktemp("verdicts")
+    for label, cliff in (("equal", 9_000), ("bad", 700)):
+        run(folder, *NEEDLES, *QUIET, f"label={label}", f"engine.cliff_tokens={cliff}")
+    run(folder, *NEEDLES, *QUIET, "engine.cliff_tokens=9000,700", "label=${engine.cliff_tokens}")
+    return folder
+
+
+def test_without_runs_the_jobs_of_the_latest_sweep_are_taken_and_its_first_is_the_baseline(sweep: Path) -> None:
+    run(sweep, *COMPARE)
+    found = comparison(sweep)
+    assert [one["parameters"]["label"] for one in found["runs"]] == ["9000", "700"]
+    assert found["baseline"].endswith("9000")
+    assert [one["verdict"] for one in found["candidates"]] == ["worse"]
+
+
+def test_the_gate_is_closed_by_a_worse_candidate_when_everything_is_written(sweep: Path) -> None:
+    ended = run(sweep, *COMPARE, "action.gate=true", code=3)
+    assert ended.stderr.startswith("error: action.gate=true: against ")
+    assert " is worse, -" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert "is worse than" in ended.stdout
+    assert comparison(sweep)["candidates"][0]["verdict"] == "worse"
+
+
+def test_the_gate_is_open_for_an_equal_candidate(sweep: Path) -> None:
+    runs = {
+        path.parent.name: json.loads(path.read_text("utf-8")) for path in sweep.glob("outputs/*/niah-*/report.json")
+    }
+    base = next(name for name, report in runs.items() if report["label"] == "9000")
+    equal = next(name for name, report in runs.items() if report["label"] == "equal")
+    asked = (f"action.baseline={base}", f"action.candidates=[{equal}]", "action.name=equal")
+    run(sweep, *COMPARE, *asked, "action.gate=true", "action.gate_on_unknown=true")
+    (found,) = comparison(sweep, "equal")["candidates"]
+    assert (found["verdict"], found["decision"]["overall"]["mean"]) == ("not_worse", 0.0)
+
+
+def test_a_margin_that_the_pairs_cannot_rule_out_closes_the_wider_gate(sweep: Path) -> None:
+    runs = {
+        path.parent.name: json.loads(path.read_text("utf-8")) for path in sweep.glob("outputs/*/niah-*/report.json")
+    }
+    base, equal = (next(n for n, r in runs.items() if r["label"] == label) for label in ("9000", "equal"))
+    asked = (f"action.baseline={base}", f"action.candidates=[{equal}]", "action.margin=0.01", "action.name=narrow")
+    run(sweep, *COMPARE, *asked, "action.gate=true")
+    ended = run(sweep, *COMPARE, *asked, "action.gate=true", "action.gate_on_unknown=true", code=3)
+    assert "may be worse, 0.0 points" in ended.stderr
+
+
+@pytest.mark.slow
+def test_runs_of_other_tasks_get_no_verdict_and_the_reason(tmp_path: Path) -> None:
+    run(tmp_path, *NEEDLES, *QUIET)
+    run(tmp_path, *NEEDLES, *QUIET, "task=tracing")
+    first, second = (next(tmp_path.glob(f"outputs/*/{task}-*")).name for task in ("niah", "tracing"))
+    ended = run(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]")
+    assert "since they were not asked the same: task niah there and tracing here" in " ".join(ended.stdout.split())
+    assert comparison(tmp_path)["candidates"][0]["decision"] is None
+
+
+@pytest.mark.slow
+def test_a_repeated_sweep_is_the_latest_one_again(sweep: Path) -> None:
+    run(sweep, *NEEDLES, *QUIET, "engine.cliff_tokens=700,9000", "label=${engine.cliff_tokens}")
+    run(sweep, *COMPARE)
+    assert comparison(sweep)["baseline"].endswith("700")

@@ -1,0 +1,105 @@
+"""Which samples of two runs are pairs, and how their files are read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contextcliff.actions.matched_samples import match, why_no_pairs
+from contextcliff.errors import ConfigError
+from contextcliff.records.report import Report
+from contextcliff.reporting.stored_samples import StoredSample, stored_samples
+from tests.reporting.search_reports import search_report
+from tests.simulated_reports import simulated
+
+
+def sample(name: str, **changes: object) -> StoredSample:
+    return replace(StoredSample(sample_id=name, context_tokens=1_000, prompt_sha256=f"of {name}", score=1.0), **changes)  # type: ignore[arg-type]
+
+
+def by_id(*samples: StoredSample) -> dict[str, StoredSample]:
+    return {each.sample_id: each for each in samples}
+
+
+def test_samples_are_pairs_by_id_and_prompt_and_what_is_none_is_counted() -> None:
+    there = by_id(sample("a"), sample("b"), sample("c"), sample("d", score=None))
+    here = by_id(sample("a", score=0.0), sample("b", prompt_sha256="another"), sample("d"), sample("e"), sample("f"))
+    found = match(simulated(), simulated(), there=there, here=here)
+    assert [(pair.sample_id, pair.baseline, pair.candidate) for pair in found.pairs] == [("a", 1, 0), ("d", None, 1)]
+    assert (found.only_baseline, found.only_candidate, found.other_prompt) == (1, 2, 1)
+    assert (found.n_unscored, found.searched) == (1, False)
+
+
+def test_what_a_run_asked_to_stay_paired_is_a_pair_and_is_not_missed_in_the_other() -> None:
+    there = by_id(sample("a"), sample("b", replayed=True))
+    here = by_id(sample("a", replayed=True), sample("c", replayed=True))
+    found = match(simulated(), simulated(), there=there, here=here)
+    assert [pair.sample_id for pair in found.pairs] == ["a"]
+    assert (found.only_baseline, found.only_candidate) == (0, 0)
+
+
+def test_a_search_gives_the_order_of_its_lengths_and_the_size_of_its_blocks() -> None:
+    report = search_report()
+    there = by_id(sample("a", block=0), sample("z", block=0, context_tokens=999))
+    found = match(report, simulated(), there=there, here=there)
+    assert found.searched
+    assert found.lengths[:5] == (512, 1_024, 2_048, 4_096, 8_192)
+    assert found.lengths[-2:] == (999, 1_000)  # which the baseline did not test
+    assert (found.n_walk_lengths, found.block_size) == (5, 11)
+
+
+def other(**changes: str) -> Report:
+    report = simulated()
+    return replace(report, run=replace(report.run, **changes))
+
+
+@pytest.mark.parametrize(
+    ("candidate", "why"),
+    [
+        (other(task="tracing"), "since they were not asked the same: task niah there and tracing here"),
+        (other(dataset="mine"), "since they were not asked the same: dataset essays there and mine here"),
+        (other(tokenizer="another"), "since they were not asked the same: tokenizer "),
+        (other(), "since no sample was asked in both"),
+    ],
+)
+def test_two_runs_without_a_pair_say_what_differs(candidate: Report, why: str) -> None:
+    nothing = match(simulated(), candidate, there=by_id(sample("a")), here=by_id(sample("b")))
+    assert why_no_pairs(simulated(), candidate, nothing).startswith(why)
+
+
+def test_other_prompts_under_the_same_ids_are_told() -> None:
+    nothing = match(simulated(), simulated(), there=by_id(sample("a")), here=by_id(sample("a", prompt_sha256="x")))
+    assert why_no_pairs(simulated(), simulated(), nothing) == "since all 1 samples of one id have other prompts"
+
+
+LINE = {"sample_id": "a", "context_tokens": 512, "prompt_sha256": "x", "score": 1.0, "depth": 0.5, "output": "…"}
+
+
+def read(folder: Path, *lines: str) -> list[StoredSample]:
+    (folder / "samples.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return list(stored_samples(folder, asked="action.baseline"))
+
+
+def test_a_line_of_an_earlier_version_lacks_block_and_question_and_is_read(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, json.dumps(LINE))
+    assert (found.sample_id, found.score, found.block, found.item, found.replayed) == ("a", 1.0, None, "", False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{", "[]", "null", "{}", json.dumps({**LINE, "score": 7}), json.dumps({**LINE, "score": "high"}), "[" * 100_000],
+)
+def test_a_broken_line_is_named_with_its_file_and_the_way_out(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, json.dumps(LINE), line)
+    assert str(refused.value) == (
+        f"action.baseline: {tmp_path / 'samples.jsonl'} line 2 is no sample; write it again with action=analyze"
+    )
+
+
+def test_a_run_without_samples_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"samples.jsonl: No such file or directory; write it again with action=an"):
+        list(stored_samples(tmp_path, asked="action.baseline"))
