@@ -50,7 +50,7 @@ class Baseline:
     configuration: Mapping[str, str]
     """Dotted key to value."""
     asked: tuple[AskedSample, ...]
-    """The samples that its report counts."""
+    """The samples that its `samples.jsonl` has: what its decisions rest on, and what it replayed itself."""
 
 
 def read_baseline(invocation: Invocation) -> Baseline | None:
@@ -162,9 +162,12 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
             f"{KEY}={name}: is a run of another task: task={baseline.task} there and {invocation.task_name} here; give "
             "the same task"
         )
-    apart = {f"task.{key}" for key in (*task.not_asked, *task.idle, *_SEARCH_ENDS)}
-    differing = [each for each in different_keys(baseline, invocation, "task") if each.partition("=")[0] not in apart]
     # The option itself, `task`, may be another one with the same keys.
-    differing = [each for each in differing if each.startswith("task.")]
+    apart = {"", *task.not_asked, *task.idle, *_SEARCH_ENDS}
+    differing = [
+        each
+        for each in different_keys(baseline, invocation, "task")
+        if apart.isdisjoint(each.partition("=")[0].partition(".")[2].split("."))
+    ]
     if differing:
         raise ConfigError(f"{KEY}={name}: asks something else: {listed(differing)}; give the same")
