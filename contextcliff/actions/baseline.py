@@ -13,13 +13,11 @@ from contextcliff.actions.action import Invocation
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import StoredRun
-from contextcliff.reporting.run_names import read_parameters
-from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
 
 KEY = "task.like"
 FIRST = "first"
 """The value that names the first job of a sweep."""
-_SAMPLES_NAME, _MANIFEST_NAME = "samples.jsonl", "manifest.json"
+_REPORT_NAME, _SAMPLES_NAME, _MANIFEST_NAME = "report.json", "samples.jsonl", "manifest.json"
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
 _MOST_KEYS = 3
@@ -116,19 +114,23 @@ def listed(differences: Sequence[str]) -> str:
 def _folder(name: str, invocation: Invocation) -> Path:
     experiment = invocation.output_dir / invocation.tracking.experiment
     for folder in (Path(name).expanduser(), experiment / name):
-        if (folder / REPORT_NAME).is_file():
+        if (folder / _REPORT_NAME).is_file():
             return folder
     raise ConfigError(
-        f"{KEY}={name}: is no run: neither a folder with a {REPORT_NAME} nor a run id in {experiment}; give one of "
+        f"{KEY}={name}: is no run: neither a folder with a {_REPORT_NAME} nor a run id in {experiment}; give one of "
         f"these, or {FIRST} in a sweep"
     )
 
 
 def _read(name: str, folder: Path) -> Baseline:
+    # Imported late, since reading reports loads numpy and more.
+    from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import UnreadableReport, read_report
+
     try:
-        run = read_report(folder / REPORT_NAME).run
+        run = read_report(folder / _REPORT_NAME).run
     except UnreadableReport as error:
-        raise ConfigError(f"{KEY}={name}: {folder / REPORT_NAME} {error}") from error
+        raise ConfigError(f"{KEY}={name}: {folder / _REPORT_NAME} {error}") from error
     return Baseline(
         run_id=run.run_id,
         partial=run.partial,
