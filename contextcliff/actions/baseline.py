@@ -9,14 +9,12 @@ from pathlib import Path
 from contextcliff.actions.action import Invocation
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import StoredRun
-from contextcliff.reporting.run_names import read_parameters
-from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
 from contextcliff.reporting.stored_samples import StoredSample, stored_samples
 
 KEY = "task.like"
 FIRST = "first"
 """The value that names the first job of a sweep."""
-_MANIFEST_NAME = "manifest.json"
+_REPORT_NAME, _MANIFEST_NAME = "report.json", "manifest.json"
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
 _MOST_KEYS = 3
@@ -35,7 +33,7 @@ class Baseline:
     configuration: Mapping[str, str]
     """Dotted key to value."""
     asked: tuple[StoredSample, ...]
-    """The samples that its report counts."""
+    """The samples that its `samples.jsonl` has: what its decisions rest on, and what it replayed itself."""
 
 
 def read_baseline(invocation: Invocation) -> Baseline | None:
@@ -101,26 +99,30 @@ def listed(differences: Sequence[str]) -> str:
 def _folder(name: str, invocation: Invocation) -> Path:
     experiment = invocation.output_dir / invocation.tracking.experiment
     for folder in (Path(name).expanduser(), experiment / name):
-        if (folder / REPORT_NAME).is_file():
+        if (folder / _REPORT_NAME).is_file():
             return folder
     raise ConfigError(
-        f"{KEY}={name}: is no run: neither a folder with a {REPORT_NAME} nor a run id in {experiment}; give one of "
+        f"{KEY}={name}: is no run: neither a folder with a {_REPORT_NAME} nor a run id in {experiment}; give one of "
         f"these, or {FIRST} in a sweep"
     )
 
 
 def _read(name: str, folder: Path) -> Baseline:
+    # Imported late, since reading reports loads numpy and more.
+    from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import UnreadableReport, read_report
+
     try:
-        run = read_report(folder / REPORT_NAME).run
+        run = read_report(folder / _REPORT_NAME).run
     except UnreadableReport as error:
-        raise ConfigError(f"{KEY}={name}: {folder / REPORT_NAME} {error}") from error
+        raise ConfigError(f"{KEY}={name}: {folder / _REPORT_NAME} {error}") from error
     return Baseline(
         run_id=run.run_id,
         partial=run.partial,
         tokenizer=run.tokenizer,
         task=run.task,
         configuration=read_parameters(folder / _MANIFEST_NAME),
-        asked=tuple(each for each in stored_samples(folder, asked=f"{KEY}={name}") if not each.replayed),
+        asked=tuple(stored_samples(folder, asked=f"{KEY}={name}")),
     )
 
 
@@ -132,9 +134,12 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
             f"{KEY}={name}: is a run of another task: task={baseline.task} there and {invocation.task_name} here; give "
             "the same task"
         )
-    apart = {f"task.{key}" for key in (*task.not_asked, *task.idle, *_SEARCH_ENDS)}
-    differing = [each for each in different_keys(baseline, invocation, "task") if each.partition("=")[0] not in apart]
     # The option itself, `task`, may be another one with the same keys.
-    differing = [each for each in differing if each.startswith("task.")]
+    apart = {"", *task.not_asked, *task.idle, *_SEARCH_ENDS}
+    differing = [
+        each
+        for each in different_keys(baseline, invocation, "task")
+        if apart.isdisjoint(each.partition("=")[0].partition(".")[2].split("."))
+    ]
     if differing:
         raise ConfigError(f"{KEY}={name}: asks something else: {listed(differing)}; give the same")

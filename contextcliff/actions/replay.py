@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
@@ -91,15 +91,19 @@ def _require_the_same_prompts(
     here = {item.sample.sample_id: item.prompt_sha256 for item in built}
     others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
     if others:
-        why = listed(tuple(_differences(invocation, baseline, tokenizer)))
+        why = listed(_differences(invocation, baseline, tokenizer))
         raise ConfigError(
             f"{KEY}={baseline.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here"
             + (f": {why}; give the same, or take another run" if why else "; run that one again with this version")
         )
 
 
-def _differences(invocation: Invocation, baseline: Baseline, tokenizer: str) -> Iterator[str]:
-    yield from different_keys(baseline, invocation, "seed", "dataset", "tokenizer")
-    if tokenizer != baseline.tokenizer:
-        yield f"cut by the tokenizer {baseline.tokenizer} there and {tokenizer} here"
-    yield from different_keys(baseline, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins")
+def _differences(invocation: Invocation, baseline: Baseline, tokenizer: str) -> tuple[str, ...]:
+    """What the prompts are made of, where that differs; else what can decide how many there are."""
+    others = (
+        () if tokenizer == baseline.tokenizer else (f"the tokenizer {baseline.tokenizer} there and {tokenizer} here",)
+    )
+    made_of = (*different_keys(baseline, invocation, "seed", "dataset", "tokenizer"), *others)
+    return made_of or different_keys(
+        baseline, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
+    )

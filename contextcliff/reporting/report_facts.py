@@ -252,6 +252,13 @@ class AskedAhead(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AskedToPair(Fact):
+    """Samples that were asked only to stay paired with another run."""
+
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ControlPrompts(Fact):
     """Prompts that only asked for ceiling and floor."""
 

@@ -329,6 +329,19 @@ def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrid
     assert generations(folder) == before
 
 
+def test_another_tokenizer_cuts_other_prompts(beside: tuple[Path, str]) -> None:
+    folder, name = beside
+    (first,) = reports(folder)
+    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server:
+        line = refusal(folder, *asking(server, "task.controls=true", f"task.like={name}"))
+    n = first["counts"]["planned"]
+    assert line == (
+        f"task.like={name}: {n} of its {n} prompts are other ones here: the tokenizer words there and vllm:m here; "
+        "give the same, or take another run"
+    )
+    assert server.bodies == []
+
+
 def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
     folder, _ = beside
     assert refusal(folder, *CANDIDATE, "task.like=niah-nobody") == (

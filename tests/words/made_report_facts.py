@@ -15,6 +15,7 @@ from contextcliff.records.search_record import Decision, LengthStanding
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
     AskedAhead,
+    AskedToPair,
     ControlPrompts,
     Crossing,
     EffectiveInShort,
@@ -305,6 +306,8 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (EveryDepthInShort(tokens=512, reason=Said(text="1,000 tokens")), "512 tokens: 1,000 tokens"),
     (AskedAhead(n=1), "1 sample was asked ahead and not needed; it is kept"),
     (AskedAhead(n=16), "16 samples were asked ahead and not needed; they are kept"),
+    (AskedToPair(n=1), "1 sample was asked only to stay paired with another run"),
+    (AskedToPair(n=99), "99 samples were asked only to stay paired with another run"),
     (
         SearchInShort(
             lengths=(

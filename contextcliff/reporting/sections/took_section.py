@@ -10,6 +10,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Pairs, Shown
 from contextcliff.reporting.report_facts import (
     AskedAhead,
+    AskedToPair,
     ControlPrompts,
     JudgeTook,
     PilotPrompts,
@@ -37,6 +38,8 @@ class TookSection(Section[None]):
         yield Measurement(key="reused", value=counts.reused)
         yield Measurement(key="unscored", value=counts.unscored)
         yield Measurement(key="ahead", value=counts.ahead)
+        if counts.replayed:
+            yield Measurement(key="replayed", value=counts.replayed)
         yield Measurement(key="prompt_tokens", value=usage.prompt_tokens)
         yield Measurement(key="cached_tokens", value=usage.cached_tokens)
         yield Measurement(key="computed_prompt_tokens", value=usage.computed_prompt_tokens)
@@ -63,6 +66,8 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Unscored", SamplesUnscored(unscored=counts.unscored, planned=counts.planned)
     if counts.ahead:
         yield "Ahead", AskedAhead(n=counts.ahead)
+    if counts.replayed:
+        yield "Paired", AskedToPair(n=counts.replayed)
     if counts.controls:
         yield "Controls", ControlPrompts(n=counts.controls)
     if counts.pilot:

@@ -13,6 +13,7 @@ from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
     AskedAhead,
+    AskedToPair,
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
@@ -306,6 +307,12 @@ def _ahead(fact: AskedAhead) -> str:
         else (f"{fact.n:,} samples were asked ahead and not needed; they are")
     )
     return f"{samples} kept"
+
+
+@say.register
+def _paired(fact: AskedToPair) -> str:
+    samples = "1 sample was" if fact.n == 1 else f"{fact.n:,} samples were"
+    return f"{samples} asked only to stay paired with another run"
 
 
 @say.register

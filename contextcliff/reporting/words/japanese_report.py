@@ -16,6 +16,7 @@ from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
     AskedAhead,
+    AskedToPair,
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
@@ -326,6 +327,11 @@ def _samples_unscored(fact: SamplesUnscored) -> str:
 @say.register
 def _ahead(fact: AskedAhead) -> str:
     return f"先に送ったサンプル {fact.n:,} 件は不要だった。保存してある"
+
+
+@say.register
+def _paired(fact: AskedToPair) -> str:
+    return f"別の実行との対を保つためだけに送ったサンプル {fact.n:,} 件"
 
 
 @say.register

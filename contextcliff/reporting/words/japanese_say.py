@@ -118,6 +118,7 @@ _LABELS = {
     "Samples": "サンプル",
     "Unscored": "未採点",
     "Ahead": "先行",
+    "Paired": "対",
     "Search": "探索",
     "Pilot": "予備実行",
     "Failed attempts": "失敗した試行",
