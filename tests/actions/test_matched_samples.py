@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,8 @@ from tests.reporting.search_reports import search_report
 from tests.simulated_reports import simulated
 
 
-def sample(name: str, **changes: object) -> StoredSample:
-    return replace(StoredSample(sample_id=name, context_tokens=1_000, prompt_sha256=f"of {name}", score=1.0), **changes)  # type: ignore[arg-type]
+def sample(name: str, **changes: Any) -> StoredSample:
+    return replace(StoredSample(sample_id=name, context_tokens=1_000, prompt_sha256=f"of {name}", score=1.0), **changes)
 
 
 def by_id(*samples: StoredSample) -> dict[str, StoredSample]:
@@ -51,7 +52,7 @@ def test_a_search_gives_the_order_of_its_lengths_and_the_size_of_its_blocks() ->
     assert (found.n_walk_lengths, found.block_size) == (5, 11)
 
 
-def other(**changes: str) -> Report:
+def other(**changes: Any) -> Report:
     report = simulated()
     return replace(report, run=replace(report.run, **changes))
 
