@@ -130,6 +130,7 @@ def test_a_run_may_be_named_by_its_folder_of_another_store(tmp_path: Path, basel
     assert prompts(tmp_path / "elsewhere", paired).items() >= prompts(baseline, first).items()
 
 
+@pytest.mark.slow
 def test_a_run_is_like_itself_without_asking_more(beside: tuple[Path, str]) -> None:
     folder, name = beside
     before = generations(folder)
@@ -164,6 +165,7 @@ def test_a_job_beside_the_first_one_waits_for_it(tmp_path: Path) -> None:
     assert all(prompts(tmp_path, each).items() >= prompts(tmp_path, first).items() for each in runs.values())
 
 
+@pytest.mark.slow
 def test_where_the_first_job_fails_the_others_say_what_they_lack(tmp_path: Path) -> None:
     done = contextcliff(*MODEL, "task.lengths=[90000],[400]", "task.like=first", cwd=tmp_path)
     assert done.returncode == 2
@@ -329,6 +331,7 @@ def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrid
     assert generations(folder) == before
 
 
+@pytest.mark.slow
 def test_another_tokenizer_cuts_other_prompts(beside: tuple[Path, str]) -> None:
     folder, name = beside
     (first,) = reports(folder)
@@ -387,6 +390,7 @@ def test_a_pilot_asks_what_its_own_answers_point_to(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_analysis_asks_nothing(beside: tuple[Path, str]) -> None:
     folder, name = beside
     alone = run(folder, *CANDIDATE)
