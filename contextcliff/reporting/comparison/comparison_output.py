@@ -120,7 +120,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "baseline": None if comparison.baseline is None else comparison.baseline.name,
-        "candidates": [decision_data(each) for each in comparison.decided],
+        "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
         **of_parts,
         "notes": list(comparison.notes),

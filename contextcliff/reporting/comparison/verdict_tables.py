@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from contextcliff.analysis.fitted_length import FittedLengths
+from contextcliff.analysis.fitted_shift import FittedShift, fitted_shift
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
 from contextcliff.reporting import phrases
@@ -44,11 +46,11 @@ def verdict_blocks(comparison: Comparison) -> tuple[Block, ...]:
             ),
         )
     )
-    lengths = (block for each in comparison.decided for block in _of_lengths(each))
+    lengths = (block for each in comparison.decided for block in _of_lengths(each, base))
     return (*answers, table, _beside(base, comparison.decided), *lengths)
 
 
-def _of_lengths(decided: DecidedRun) -> tuple[Block, ...]:
+def _of_lengths(decided: DecidedRun, base: ComparedRun) -> tuple[Block, ...]:
     decision = decided.decision
     if decision is None:
         return ()
@@ -79,6 +81,23 @@ def _of_lengths(decided: DecidedRun) -> tuple[Block, ...]:
                 ),
             )
         ),
+        *(() if (shift := shift_of(base, decided.run)) is None else (Text(text=_shift(shift)),)),
+    )
+
+
+def shift_of(base: ComparedRun, candidate: ComparedRun) -> FittedShift | None:
+    """The shift of the fitted x80; None where one of the runs has none."""
+    fitted = [None if run.report is None else run.report.analysis.finding(FittedLengths) for run in (base, candidate)]
+    if fitted[0] is None or fitted[1] is None:
+        return None
+    return fitted_shift(fitted[0].x80, fitted[1].x80)
+
+
+def _shift(shift: FittedShift) -> str:
+    ends = [phrases.MISSING if end is None else f"{end:+.2f}" for end in (shift.ci_low, shift.ci_high)]
+    return (
+        f"Fitted x80, an estimate: {shift.candidate_tokens:,} tokens against {shift.baseline_tokens:,}, a shift of"
+        f" {shift.octaves:+.2f} octaves ({ends[0]} to {ends[1]}; wide, since it takes both runs as independent)."
     )
 
 
@@ -131,15 +150,17 @@ def _rate(tokens: int, seconds: float) -> str:
     return f"{tokens / seconds:,.0f}" if seconds > 0.0 else phrases.MISSING
 
 
-def decision_data(decided: DecidedRun) -> dict[str, object]:
+def decision_data(decided: DecidedRun, base: ComparedRun | None) -> dict[str, object]:
     """A candidate in `comparison.json`, every figure in full precision."""
     decision: PairedDecision | None = decided.decision
+    shift = None if base is None else shift_of(base, decided.run)
     return {
         "name": decided.run.name,
         "run_id": decided.run.run_id,
         "verdict": None if decision is None else decision.verdict,
         "reason": decided.why_none or None,
         "decision": None if decision is None else asdict(decision),
+        "x80_shift": None if shift is None else asdict(shift),
     }
 
 
