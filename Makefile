@@ -23,7 +23,7 @@ test: $(DEV) ## set up, then run the tests, the embedded model's included
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not browser"
 
 test-all: $(ALL) ## set up more, then run every test: long simulations, a browser
-	$(BIN)/pytest -n auto --dist worksteal -m "not browser"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n auto --dist worksteal -m "not browser"
 	$(BIN)/pytest -m browser
 
 check: $(DEV) ## ruff, mypy (strict), import-linter

@@ -12,9 +12,10 @@ from hypothesis import settings
 # each other. Before anything loads OpenMP, which reads it once; processes that tests start inherit it.
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
-# The same examples in every run, so that a change is judged by what it changed. HYPOTHESIS_PROFILE=explore draws
-# new ones. No deadline: a busy machine is no failure.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+# The same examples in every run, so that a change is judged by what it changed: fifty of a property in `make test`, a
+# hundred in `make test-all`. HYPOTHESIS_PROFILE=explore draws new ones. No deadline: a busy machine is no failure.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

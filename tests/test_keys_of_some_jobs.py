@@ -20,7 +20,10 @@ def tasks_of(folder: Path) -> dict[str, dict[str, object]]:
     return tasks
 
 
-@pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib",)], ids=["one after another", "side by side"])
+SIDE_BY_SIDE = pytest.param(("hydra/launcher=joblib",), id="side by side", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("launcher", [pytest.param((), id="one after another"), SIDE_BY_SIDE])
 def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path, launcher: tuple[str, ...]) -> None:
     done = contextcliff(*launcher, *SIMULATED, *SMALL, "++task.trials=1", "++task.rounds=2", cwd=tmp_path)
     assert done.returncode == 0

@@ -20,6 +20,7 @@ def prompts(folder: Path, run_id: str) -> dict[str, str]:
     return {line["sample_id"]: line["prompt_sha256"] for line in map(json.loads, file.read_text("utf-8").splitlines())}
 
 
+@pytest.mark.slow
 def test_four_runs_ask_the_same_prompts_and_share_no_answer(tmp_path: Path) -> None:
     done = contextcliff(*NOISE, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

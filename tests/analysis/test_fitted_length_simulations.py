@@ -113,6 +113,7 @@ def test_the_intervals_cover_what_was_planted(name: str, n: int, record_property
     check(name, n, RECORD, record_property)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["slope", "cliff"])
 def test_forty_runs_show_no_gross_error(name: str, record_property: Recorder) -> None:
     check(name, 40, QUICK, record_property)

@@ -67,6 +67,7 @@ def test_the_server_counts_what_was_built() -> None:
         assert abs(made - counted) <= 2
 
 
+@pytest.mark.slow
 def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() -> None:
     japanese = Essays(story="shiomachi_no_kirokugakari", language="ja").corpus(tokens=1, seed=0).documents[0]
 
