@@ -271,11 +271,11 @@ def _too_few(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> S
 def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
     """Scored samples at the length that stopped the test with which a new run is likely to settle it.
 
-    None where nothing stopped it or the length is shown to be below, where nothing was scored there or unscored samples
-    decide, and where no practical number would do.
+    None where nothing stopped it or the length is shown to be below, where the baseline admits no cap whatever is
+    asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
     """
     stop = sequence.stop
-    if stop is None or threshold.is_shown_below(stop) or _unscored_that_decide(stop, threshold) is not None:
+    if stop is None or sequence.is_withheld or threshold.is_shown_below(stop) or _unscored_that_decide(stop, threshold) is not None:
         return None
     needed = _needed_at(stop, threshold, _planned_score(stop, threshold, shape))
     return None if needed is None else needed.n

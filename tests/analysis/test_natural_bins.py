@@ -89,6 +89,12 @@ def test_a_set_whose_longest_document_is_short_of_half_the_window_is_said_to_cov
     assert said == ([CoversLittle(longest_tokens=900, window_tokens=window)] if is_said else [])
 
 
+def test_over_a_baseline_that_admits_no_cap_no_number_of_samples_is_said_to_settle_it() -> None:
+    scores = [[(tokens, 0.16 if tokens < 200 else 0.1) for tokens in range(low, low + 20)] for low in (100, 300, 900)]
+    found = analysed(scores, relative=True).safe_cap
+    assert (found.tokens, found.evidence, found.settling_samples) == (None, "unsettled", None)
+
+
 def test_a_model_that_is_hardly_ever_right_has_no_cap_no_stable_zone_and_nothing_safe() -> None:
     """A share of next to nothing is easily kept."""
     bins = [[(tokens, 0.05) for tokens, _ in a_bin(low, high, right=0)] for low, high in ((100, 222), (223, 900))]
