@@ -275,7 +275,9 @@ def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: S
     asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
     """
     stop = sequence.stop
-    if stop is None or sequence.is_withheld or threshold.is_shown_below(stop) or _unscored_that_decide(stop, threshold) is not None:
+    if stop is None or sequence.is_withheld or threshold.is_shown_below(stop):
+        return None
+    if _unscored_that_decide(stop, threshold) is not None:
         return None
     needed = _needed_at(stop, threshold, _planned_score(stop, threshold, shape))
     return None if needed is None else needed.n
