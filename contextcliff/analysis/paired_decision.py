@@ -79,6 +79,7 @@ def _decided(
         verdict=verdict,
         confidence=confidence,
         margin=margin,
+        quantity=matching.quantity,
         sequential=matching.searched,
         worse=worse,
         better=better,
