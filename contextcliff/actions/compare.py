@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from contextcliff.actions.compared_runs import (
     task_rules,
 )
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.actions.tracked_comparison import tracked_comparison
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
@@ -23,6 +25,7 @@ from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
+from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
@@ -75,12 +78,13 @@ class Compare:
         confidence = invocation.analysis.confidence
         comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
+        place = _track(invocation, comparison, folder)
         if invocation.reporting.console:
             from rich.console import Console
 
             from contextcliff.reporting.comparison.comparison_output import render_comparison
 
-            render_comparison(comparison, console=Console(), folder=folder)
+            render_comparison(comparison, console=Console(), folder=folder, place=place)
         self._pass_gate(comparison)
         return ExitCode.DONE
 
@@ -166,6 +170,15 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
         *(note for result in results for note in result.notes),
     )
     return Comparison(name=name, runs=named, parts=results, notes=notes, baseline=named[0], decided=decided)
+
+
+def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
+    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete."""
+    try:
+        return invocation.tracking.log_comparison(tracked_comparison(comparison, folder=folder))
+    except TrackingError as error:
+        sys.stderr.write(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it\n")
+        return None
 
 
 def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -> tuple[DecidedRun, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextcliff.settings import settings
-from contextcliff.tracking.tracker import Tracked
+from contextcliff.tracking.tracker import Tracked, TrackedComparison
 
 
 @settings
@@ -17,6 +17,9 @@ class NoTracker:
         """There is nothing to check."""
 
     def log(self, tracked: Tracked) -> None:
+        """Do nothing."""
+
+    def log_comparison(self, tracked: TrackedComparison) -> None:
         """Do nothing."""
 
     def ui_command(self) -> None:
