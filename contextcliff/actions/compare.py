@@ -17,6 +17,7 @@ from contextcliff.actions.compared_runs import (
     task_rules,
 )
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.actions.searched_runs import is_search
 from contextcliff.actions.tracked_comparison import tracked_comparison
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed
@@ -95,11 +96,15 @@ class Compare:
             shown = ",".join(self.candidates)
             raise ConfigError(f"{_CANDIDATES}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
         if self.baseline is not None and self.candidates:
-            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            base = self._named_baseline(self.baseline, experiment, request)
             others = named_runs(self.candidates, key=_CANDIDATES, experiment=experiment, request=request)
+            if any(map(is_search, self.candidates)):  # which finds the baseline too
+                others = tuple(run for run in others if run.source != base.source)
             chosen = ChosenRuns(runs=(base, *others), left_out=())
         else:
             chosen = self._latest(invocation, experiment, request)
+        if len(chosen.runs) < _FEWEST:
+            raise ConfigError(f"{_CANDIDATES}=[{','.join(self.candidates)}]: finds the baseline alone; name other runs")
         _refuse_itself(chosen.runs)
         refuse_mixed_rules(chosen.runs)
         return chosen
@@ -112,7 +117,7 @@ class Compare:
             latest = latest_runs(experiment, task=task, most=_MOST_RUNS)
         runs = latest.runs
         if self.baseline is not None:
-            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            base = self._named_baseline(self.baseline, experiment, request)
             runs = (base, *(run for run in runs if run.run_id != base.run_id))
         if len(runs) < _FEWEST:
             asked = "; ".join((f"{_CANDIDATES}: {experiment} holds {_count(runs)} of task={task}", *latest.left_out))
@@ -120,6 +125,10 @@ class Compare:
                 f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {_CANDIDATES}=[RUN_ID,FOLDER,FILE]"
             )
         return ChosenRuns(runs=runs, left_out=latest.left_out)
+
+    def _named_baseline(self, name: str, experiment: Path, request: ReadingRequest) -> ComparedRun:
+        (base,) = named_runs((name,), key=_BASELINE, experiment=experiment, request=request, latest=True)
+        return base
 
     def _pass_gate(self, comparison: Comparison) -> None:
         """Raise `GateFailed` where a candidate closes the gate."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contextcliff.actions.searched_runs import is_search, searched_runs
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
@@ -123,18 +124,30 @@ class ChosenRuns:
     left_out: tuple[str, ...]
 
 
-def named_runs(named: Sequence[str], *, key: str, experiment: Path, request: ReadingRequest) -> tuple[ComparedRun, ...]:
+def named_runs(
+    named: Sequence[str], *, key: str, experiment: Path, request: ReadingRequest, latest: bool = False
+) -> tuple[ComparedRun, ...]:
     """The runs in the order in which they are named, each once and under its run id.
 
-    `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
+    A name is a run id, a path or a search; a search stands for every run that it finds, or with `latest` for the last
+    of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
     `ConfigError` for a run that isn't there.
     """
     runs: dict[Path, ComparedRun] = {}
     for name in named:
+        if is_search(name):
+            matching = searched_runs(name, key=key, experiment=experiment)
+            chosen = by_one_rule(matching)[-1:] if latest else by_one_rule(matching)
+            runs |= {(one.folder / REPORT_NAME).resolve(): _of_stored(one) for one in chosen}
+            continue
         path = _place(name, experiment, key=key)
         if path.resolve() not in runs:
             runs[path.resolve()] = _ours(path, key=key) if path.name == REPORT_NAME else _of_other_tool(path, request)
     return tuple(runs.values())
+
+
+def _of_stored(one: StoredReport) -> ComparedRun:
+    return _of_report(one.report, one.folder / REPORT_NAME)
 
 
 def latest_runs(experiment: Path, *, task: str, most: int) -> ChosenRuns:
@@ -150,7 +163,7 @@ def latest_runs(experiment: Path, *, task: str, most: int) -> ChosenRuns:
     left_out = [*by_others(reports, chosen)]
     if stored.passed_over:
         left_out.append(told_passed_over(stored.passed_over))
-    runs = tuple(_of_report(one.report, one.folder / REPORT_NAME) for one in chosen)
+    runs = tuple(map(_of_stored, chosen))
     return ChosenRuns(runs=runs, left_out=tuple(left_out))
 
 
