@@ -16,6 +16,7 @@ from contextcliff.actions.compared_runs import (
     refuse_mixed_rules,
     task_rules,
 )
+from contextcliff.actions.judged_again import judged_alike
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.actions.searched_runs import is_search
 from contextcliff.actions.tracked_comparison import tracked_comparison
@@ -106,8 +107,9 @@ class Compare:
         if len(chosen.runs) < _FEWEST:
             raise ConfigError(f"{_CANDIDATES}=[{','.join(self.candidates)}]: finds the baseline alone; name other runs")
         _refuse_itself(chosen.runs)
-        refuse_mixed_rules(chosen.runs)
-        return chosen
+        runs, again = judged_alike(chosen.runs, invocation)
+        refuse_mixed_rules(runs)
+        return ChosenRuns(runs=runs, left_out=(*chosen.left_out, *again))
 
     def _latest(self, invocation: Invocation, experiment: Path, request: ReadingRequest) -> ChosenRuns:
         """The jobs of the latest sweep, or the latest runs of the task; the baseline first where one is named."""

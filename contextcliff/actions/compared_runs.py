@@ -54,8 +54,8 @@ def by_one_rule(reports: Sequence[StoredReport]) -> list[StoredReport]:
     """Of each run the latest report by the rule that most runs have a report by; reports come oldest first."""
     best: dict[str, StoredReport] = {}
     for one in reversed(reports):
-        rule = _cap_rule(one.report)
-        alike = {other.report.run.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
+        rule = cap_rule(one.report)
+        alike = {other.report.run.run_id: other for other in reports if not differing(rule, cap_rule(other.report))}
         if len(alike) > len(best):
             best = alike
     return sorted(best.values(), key=reports.index)
@@ -65,12 +65,12 @@ def by_others(reports: Sequence[StoredReport], chosen: Sequence[StoredReport]) -
     """A sentence for each other rule, with the folders of the reports by it."""
     if not chosen:
         return
-    rule = _cap_rule(chosen[-1].report)
+    rule = cap_rule(chosen[-1].report)
     others: defaultdict[str, list[str]] = defaultdict(list)
     for one in reports:
-        keys = differing(rule, _cap_rule(one.report))
+        keys = differing(rule, cap_rule(one.report))
         if keys:
-            others[worded(_cap_rule(one.report), keys)].append(one.folder.name)
+            others[worded(cap_rule(one.report), keys)].append(one.folder.name)
     for other, folders in others.items():
         named = ", ".join(folders)
         yield (
@@ -94,7 +94,7 @@ def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[_Judged]]:
     for run in runs:
         if run.report is not None:
             kind = run.report.run.task_kind or run.report.run.task
-            kinds[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
+            kinds[kind].append(_Judged(folder=run.folder, rule=cap_rule(run.report)))
     return kinds
 
 
@@ -104,7 +104,7 @@ def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for one in known for other in known for key in differing(one, other)))
 
 
-def _cap_rule(report: Report) -> Rule:
+def cap_rule(report: Report) -> Rule:
     """What makes two caps and scores two different claims.
 
     Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
@@ -144,6 +144,11 @@ def named_runs(
         if path.resolve() not in runs:
             runs[path.resolve()] = _ours(path, key=key) if path.name == REPORT_NAME else _of_other_tool(path, request)
     return tuple(runs.values())
+
+
+def run_at(folder: Path, *, key: str) -> ComparedRun:
+    """The run of ours in a folder. Raises `ConfigError` that names `key`."""
+    return _ours(folder / REPORT_NAME, key=key)
 
 
 def _of_stored(one: StoredReport) -> ComparedRun:
