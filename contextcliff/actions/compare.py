@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
@@ -92,7 +93,7 @@ class Compare:
 
     def _chosen(self, invocation: Invocation, experiment: Path) -> ChosenRuns:
         """The baseline and then the candidates, by one rule."""
-        request = self._request(invocation)
+        request = self._request(invocation, experiment)
         if self.baseline is None and self.candidates:
             shown = ",".join(self.candidates)
             raise ConfigError(f"{_CANDIDATES}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
@@ -154,13 +155,14 @@ class Compare:
             )
         return folder
 
-    def _request(self, invocation: Invocation) -> ReadingRequest:
+    def _request(self, invocation: Invocation, experiment: Path) -> ReadingRequest:
         return ReadingRequest(
             key=_CANDIDATES,
             task=invocation.task,
             parameters=invocation.parameters,
             remeasure=self.remeasure,
             confidence=invocation.analysis.confidence,
+            fetch=partial(invocation.tracking.fetch, experiment=experiment),
         )
 
 

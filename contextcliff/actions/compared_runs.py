@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from contextcliff.reporting.stored_reports import (
     told_passed_over,
 )
 from contextcliff.reporting.stored_sweeps import latest_sweep
+from contextcliff.tracking.tracker import TrackingError
 
 KEY = "action.candidates"
 
@@ -140,7 +142,7 @@ def named_runs(
             chosen = by_one_rule(matching)[-1:] if latest else by_one_rule(matching)
             runs |= {(one.folder / REPORT_NAME).resolve(): _of_stored(one) for one in chosen}
             continue
-        path = _place(name, experiment, key=key)
+        path = _place(name, experiment, key=key, fetch=request.fetch)
         if path.resolve() not in runs:
             runs[path.resolve()] = _ours(path, key=key) if path.name == REPORT_NAME else _of_other_tool(path, request)
     return tuple(runs.values())
@@ -194,9 +196,17 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
     return ChosenRuns(runs=runs, left_out=left_out)
 
 
-def _place(name: str, experiment: Path, *, key: str) -> Path:
+_TRACKED_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def _place(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path:
     """The report of a run of ours, or what another tool left."""
     given = Path(name).expanduser()
+    if _TRACKED_ID.fullmatch(name) and not given.exists():
+        try:
+            return fetch(name) / REPORT_NAME
+        except TrackingError as error:
+            raise ConfigError(f"{key}={name}: {error}; give a run id of this experiment or a run's folder") from error
     for path in (given, experiment / name):
         if (path / REPORT_NAME).is_file():
             return path / REPORT_NAME

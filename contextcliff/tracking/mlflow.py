@@ -17,6 +17,7 @@ from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.errors import one_line
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.comparison_upload import log_comparison
+from contextcliff.tracking.fetched_run import fetch_run
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set
 from contextcliff.tracking.tracker import Tracked, TrackedComparison, TrackingError
@@ -68,6 +69,17 @@ class MLflowTracker:
     def log_comparison(self, tracked: TrackedComparison) -> str:
         """Upload a comparison as a run of its own, unless it is there with the same results, as `log` does."""
         return self._place_of(lambda client, experiment_id: log_comparison(client, experiment_id, tracked))
+
+    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
+        """The folder of the run with this MLflow id, fetched where it is not here. Raises `TrackingError`."""
+        from mlflow.tracking import MlflowClient
+
+        uri = TrackingUri(self.uri)
+        try:
+            with quiet_mlflow(), uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
+                return fetch_run(MlflowClient(tracking_uri=uri.absolute), tracked_id, experiment=experiment)
+        except mlflow_errors() as error:
+            raise _tracking_error(uri, error, doing=f"fetch run {tracked_id}") from error
 
     def _place_of(self, upload: Callable[[MlflowClient, str], str]) -> str:
         """One line that says where the run is that `upload` makes in an experiment, by its id."""
@@ -178,7 +190,7 @@ def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
     return not differing(compact(rule_of(tracked.report)), compact(known))
 
 
-def _tracking_error(uri: TrackingUri, error: Exception) -> TrackingError:
+def _tracking_error(uri: TrackingUri, error: Exception, *, doing: str = "track") -> TrackingError:
     """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
     root: BaseException = error
     while root.__cause__ is not None:
@@ -188,7 +200,7 @@ def _tracking_error(uri: TrackingUri, error: Exception) -> TrackingError:
     line = line.partition(" Response body:")[0]
     caused = re.search(r"\(Caused by (.*)\)$", line)
     line = uri.redact(caused[1] if caused else line)
-    return TrackingError(f"can't track in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
+    return TrackingError(f"can't {doing} in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
 
 
 def _mlflow_script() -> str:

@@ -71,6 +71,13 @@ class Tracker(Protocol):
         """Keep a comparison, as `log` keeps a run."""
         ...
 
+    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
+        """The folder with the files of a kept run, by the tracker's own id: in `experiment`, the folder of our runs.
+
+        Raises `TrackingError`.
+        """
+        ...
+
     def ui_command(self) -> str | None:
         """The shell command that shows the kept runs; None where nothing is kept."""
         ...

@@ -58,6 +58,50 @@ def test_the_same_comparison_again_is_uploaded_once_and_another_takes_its_place(
     assert later[before.info.run_id]["contextcliff.superseded_by"] in later
 
 
+def ids_of_runs(folder: Path) -> list[str]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return [each.info.run_id for each in client.search_runs(["1"], "tags.task = 'niah'", order_by=["start_time"])]
+
+
+def test_runs_are_named_by_their_mlflow_ids_with_and_without_their_folders(compared: Path, tmp_path: Path) -> None:
+    base, candidate = ids_of_runs(compared)
+    asked = (f"action.baseline={base}", f"action.candidates=[{candidate}]")
+    here = run(compared, "action=compare", *asked, "action.name=here")
+    # Elsewhere, with the same tracking server and none of the folders.
+    there = run(tmp_path, "action=compare", *asked, f"tracking.uri=sqlite:///{compared}/mlruns/mlflow.db")
+    assert "is worse than" in " ".join(here.split())
+    assert "is worse than" in " ".join(there.split())
+    fetched = tmp_path / "outputs" / "contextcliff" / "fetched" / base
+    assert sorted(path.name for path in fetched.iterdir()) == ["manifest.json", "report.json", "samples.jsonl"]
+    assert not (compared / "outputs" / "contextcliff" / "fetched").exists()
+
+
+@pytest.mark.parametrize(
+    ("tracking", "cause"),
+    [
+        ((), f"can't fetch run {'0' * 32} in sqlite:///mlruns/mlflow.db: Run with id={'0' * 32} not found"),
+        (("tracking=none",), f"tracking=none keeps no run {'0' * 32}; give tracking=mlflow and its tracking.uri"),
+    ],
+)
+def test_an_id_that_is_not_there_is_one_line(compared: Path, tracking: tuple[str, ...], cause: str) -> None:
+    asked = (f"action.baseline={'0' * 32}", "action.candidates=[a]", *tracking)
+    ended = contextcliff("action=compare", *QUIET, *asked, cwd=compared)
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        f"error: action.baseline={'0' * 32}: {cause}; give a run id of this experiment or a run's folder\n",
+    )
+
+
+def test_a_run_of_another_program_is_refused(compared: Path, tmp_path: Path) -> None:
+    (comparison, *_) = comparisons(compared)
+    asked = (f"action.baseline={comparison.info.run_id}", "action.candidates=[a]")
+    ended = contextcliff("action=compare", *QUIET, *asked, cwd=compared)
+    assert ended.returncode == 2
+    assert "has no report.json, samples.jsonl, manifest.json: it is none of ContextCliff, or incomplete" in ended.stderr
+
+
 def test_a_tracker_that_fails_costs_nothing_but_a_warning(compared: Path, tmp_path: Path) -> None:
     broken = tmp_path / "no.db"
     broken.write_bytes(b"not a database" * 100)
