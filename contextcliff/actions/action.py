@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -71,6 +71,8 @@ class Invocation:
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
+    recompose: Callable[[Sequence[str]], Invocation] | None = None
+    """Composes another command line; raises `ConfigError`. None where nothing composes, as in tests."""
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
@@ -15,7 +17,10 @@ from contextcliff.actions.compared_runs import (
     refuse_mixed_rules,
     task_rules,
 )
+from contextcliff.actions.judged_again import judged_alike
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.actions.searched_runs import is_search
+from contextcliff.actions.tracked_comparison import tracked_comparison
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
@@ -23,6 +28,7 @@ from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, settings
+from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
@@ -75,30 +81,36 @@ class Compare:
         confidence = invocation.analysis.confidence
         comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
+        place = _track(invocation, comparison, folder)
         if invocation.reporting.console:
             from rich.console import Console
 
             from contextcliff.reporting.comparison.comparison_output import render_comparison
 
-            render_comparison(comparison, console=Console(), folder=folder)
+            render_comparison(comparison, console=Console(), folder=folder, place=place)
         self._pass_gate(comparison)
         return ExitCode.DONE
 
     def _chosen(self, invocation: Invocation, experiment: Path) -> ChosenRuns:
         """The baseline and then the candidates, by one rule."""
-        request = self._request(invocation)
+        request = self._request(invocation, experiment)
         if self.baseline is None and self.candidates:
             shown = ",".join(self.candidates)
             raise ConfigError(f"{_CANDIDATES}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
         if self.baseline is not None and self.candidates:
-            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            base = self._named_baseline(self.baseline, experiment, request)
             others = named_runs(self.candidates, key=_CANDIDATES, experiment=experiment, request=request)
+            if any(map(is_search, self.candidates)):  # which finds the baseline too
+                others = tuple(run for run in others if run.source != base.source)
             chosen = ChosenRuns(runs=(base, *others), left_out=())
         else:
             chosen = self._latest(invocation, experiment, request)
+        if len(chosen.runs) < _FEWEST:
+            raise ConfigError(f"{_CANDIDATES}=[{','.join(self.candidates)}]: finds the baseline alone; name other runs")
         _refuse_itself(chosen.runs)
-        refuse_mixed_rules(chosen.runs)
-        return chosen
+        runs, again = judged_alike(chosen.runs, invocation)
+        refuse_mixed_rules(runs)
+        return ChosenRuns(runs=runs, left_out=(*chosen.left_out, *again))
 
     def _latest(self, invocation: Invocation, experiment: Path, request: ReadingRequest) -> ChosenRuns:
         """The jobs of the latest sweep, or the latest runs of the task; the baseline first where one is named."""
@@ -108,7 +120,7 @@ class Compare:
             latest = latest_runs(experiment, task=task, most=_MOST_RUNS)
         runs = latest.runs
         if self.baseline is not None:
-            (base,) = named_runs((self.baseline,), key=_BASELINE, experiment=experiment, request=request)
+            base = self._named_baseline(self.baseline, experiment, request)
             runs = (base, *(run for run in runs if run.run_id != base.run_id))
         if len(runs) < _FEWEST:
             asked = "; ".join((f"{_CANDIDATES}: {experiment} holds {_count(runs)} of task={task}", *latest.left_out))
@@ -116,6 +128,10 @@ class Compare:
                 f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {_CANDIDATES}=[RUN_ID,FOLDER,FILE]"
             )
         return ChosenRuns(runs=runs, left_out=latest.left_out)
+
+    def _named_baseline(self, name: str, experiment: Path, request: ReadingRequest) -> ComparedRun:
+        (base,) = named_runs((name,), key=_BASELINE, experiment=experiment, request=request, latest=True)
+        return base
 
     def _pass_gate(self, comparison: Comparison) -> None:
         """Raise `GateFailed` where a candidate closes the gate."""
@@ -139,13 +155,14 @@ class Compare:
             )
         return folder
 
-    def _request(self, invocation: Invocation) -> ReadingRequest:
+    def _request(self, invocation: Invocation, experiment: Path) -> ReadingRequest:
         return ReadingRequest(
             key=_CANDIDATES,
             task=invocation.task,
             parameters=invocation.parameters,
             remeasure=self.remeasure,
             confidence=invocation.analysis.confidence,
+            fetch=partial(invocation.tracking.fetch, experiment=experiment),
         )
 
 
@@ -166,6 +183,15 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
         *(note for result in results for note in result.notes),
     )
     return Comparison(name=name, runs=named, parts=results, notes=notes, baseline=named[0], decided=decided)
+
+
+def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
+    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete."""
+    try:
+        return invocation.tracking.log_comparison(tracked_comparison(comparison, folder=folder))
+    except TrackingError as error:
+        sys.stderr.write(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it\n")
+        return None
 
 
 def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -> tuple[DecidedRun, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contextcliff.actions.searched_runs import is_search, searched_runs
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
@@ -23,6 +25,7 @@ from contextcliff.reporting.stored_reports import (
     told_passed_over,
 )
 from contextcliff.reporting.stored_sweeps import latest_sweep
+from contextcliff.tracking.tracker import TrackingError
 
 KEY = "action.candidates"
 
@@ -53,8 +56,8 @@ def by_one_rule(reports: Sequence[StoredReport]) -> list[StoredReport]:
     """Of each run the latest report by the rule that most runs have a report by; reports come oldest first."""
     best: dict[str, StoredReport] = {}
     for one in reversed(reports):
-        rule = _cap_rule(one.report)
-        alike = {other.report.run.run_id: other for other in reports if not differing(rule, _cap_rule(other.report))}
+        rule = cap_rule(one.report)
+        alike = {other.report.run.run_id: other for other in reports if not differing(rule, cap_rule(other.report))}
         if len(alike) > len(best):
             best = alike
     return sorted(best.values(), key=reports.index)
@@ -64,12 +67,12 @@ def by_others(reports: Sequence[StoredReport], chosen: Sequence[StoredReport]) -
     """A sentence for each other rule, with the folders of the reports by it."""
     if not chosen:
         return
-    rule = _cap_rule(chosen[-1].report)
+    rule = cap_rule(chosen[-1].report)
     others: defaultdict[str, list[str]] = defaultdict(list)
     for one in reports:
-        keys = differing(rule, _cap_rule(one.report))
+        keys = differing(rule, cap_rule(one.report))
         if keys:
-            others[worded(_cap_rule(one.report), keys)].append(one.folder.name)
+            others[worded(cap_rule(one.report), keys)].append(one.folder.name)
     for other, folders in others.items():
         named = ", ".join(folders)
         yield (
@@ -93,7 +96,7 @@ def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[_Judged]]:
     for run in runs:
         if run.report is not None:
             kind = run.report.run.task_kind or run.report.run.task
-            kinds[kind].append(_Judged(folder=run.folder, rule=_cap_rule(run.report)))
+            kinds[kind].append(_Judged(folder=run.folder, rule=cap_rule(run.report)))
     return kinds
 
 
@@ -103,7 +106,7 @@ def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for one in known for other in known for key in differing(one, other)))
 
 
-def _cap_rule(report: Report) -> Rule:
+def cap_rule(report: Report) -> Rule:
     """What makes two caps and scores two different claims.
 
     Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
@@ -123,18 +126,35 @@ class ChosenRuns:
     left_out: tuple[str, ...]
 
 
-def named_runs(named: Sequence[str], *, key: str, experiment: Path, request: ReadingRequest) -> tuple[ComparedRun, ...]:
+def named_runs(
+    named: Sequence[str], *, key: str, experiment: Path, request: ReadingRequest, latest: bool = False
+) -> tuple[ComparedRun, ...]:
     """The runs in the order in which they are named, each once and under its run id.
 
-    `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
+    A name is a run id, a path or a search; a search stands for every run that it finds, or with `latest` for the last
+    of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
     `ConfigError` for a run that isn't there.
     """
     runs: dict[Path, ComparedRun] = {}
     for name in named:
-        path = _place(name, experiment, key=key)
+        if is_search(name):
+            matching = searched_runs(name, key=key, experiment=experiment)
+            chosen = by_one_rule(matching)[-1:] if latest else by_one_rule(matching)
+            runs |= {(one.folder / REPORT_NAME).resolve(): _of_stored(one) for one in chosen}
+            continue
+        path = _place(name, experiment, key=key, fetch=request.fetch)
         if path.resolve() not in runs:
             runs[path.resolve()] = _ours(path, key=key) if path.name == REPORT_NAME else _of_other_tool(path, request)
     return tuple(runs.values())
+
+
+def run_at(folder: Path, *, key: str) -> ComparedRun:
+    """The run of ours in a folder. Raises `ConfigError` that names `key`."""
+    return _ours(folder / REPORT_NAME, key=key)
+
+
+def _of_stored(one: StoredReport) -> ComparedRun:
+    return _of_report(one.report, one.folder / REPORT_NAME)
 
 
 def latest_runs(experiment: Path, *, task: str, most: int) -> ChosenRuns:
@@ -150,7 +170,7 @@ def latest_runs(experiment: Path, *, task: str, most: int) -> ChosenRuns:
     left_out = [*by_others(reports, chosen)]
     if stored.passed_over:
         left_out.append(told_passed_over(stored.passed_over))
-    runs = tuple(_of_report(one.report, one.folder / REPORT_NAME) for one in chosen)
+    runs = tuple(map(_of_stored, chosen))
     return ChosenRuns(runs=runs, left_out=tuple(left_out))
 
 
@@ -176,9 +196,17 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
     return ChosenRuns(runs=runs, left_out=left_out)
 
 
-def _place(name: str, experiment: Path, *, key: str) -> Path:
+_TRACKED_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def _place(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path:
     """The report of a run of ours, or what another tool left."""
     given = Path(name).expanduser()
+    if _TRACKED_ID.fullmatch(name) and not given.exists():
+        try:
+            return fetch(name) / REPORT_NAME
+        except TrackingError as error:
+            raise ConfigError(f"{key}={name}: {error}; give a run id of this experiment or a run's folder") from error
     for path in (given, experiment / name):
         if (path / REPORT_NAME).is_file():
             return path / REPORT_NAME

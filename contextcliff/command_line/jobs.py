@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from contextcliff.errors import ContextCliffError, ExitCode, GateFailed
@@ -101,6 +101,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from contextcliff.command_line.first_job import in_sweep
     from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
+    from contextcliff.command_line.recompose import recompose
     from contextcliff.command_line.sweep_runs import listed_in_sweep
     from contextcliff.config import build_invocation
 
@@ -111,6 +112,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         if hydra.mode is RunMode.MULTIRUN:
             overrides = drop_absent_keys(config, overrides, hydra.runtime.choices)
         invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
+        invocation = replace(invocation, recompose=recompose)
         number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
         with path_errors_by_key(invocation.parameters), in_sweep(invocation, job=number) as job:
             return _Outcome(code=job.action(listed_in_sweep(job, job=number)))

@@ -9,17 +9,20 @@ import shutil
 import sqlite3
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.errors import one_line
 from contextcliff.settings import GivenPath, settings
+from contextcliff.tracking.comparison_upload import log_comparison
+from contextcliff.tracking.fetched_run import fetch_run
 from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
 from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set
-from contextcliff.tracking.tracker import Tracked, TrackingError
+from contextcliff.tracking.tracker import Tracked, TrackedComparison, TrackingError
 from contextcliff.tracking.tracking_uri import TrackingUri
+from contextcliff.tracking.uploads import mlflow_errors, uploaded, uploads
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -31,7 +34,6 @@ _METRICS_A_CALL = 100
 _LONGEST_CAUSE = 300
 _MAX_EXPERIMENT = 500
 _SAMPLES_TABLE = "samples_table.json"
-_SUPERSEDED = "contextcliff.superseded_by"
 
 
 @settings
@@ -62,10 +64,29 @@ class MLflowTracker:
         by another rule is left alone. A run whose upload breaks off is left as FAILED, and the next call makes a new
         one. Raises `TrackingError`.
         """
+        return self._place_of(lambda client, experiment_id: self._run_id(client, experiment_id, tracked))
+
+    def log_comparison(self, tracked: TrackedComparison) -> str:
+        """Upload a comparison as a run of its own, unless it is there with the same results, as `log` does."""
+        return self._place_of(lambda client, experiment_id: log_comparison(client, experiment_id, tracked))
+
+    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
+        """The folder of the run with this MLflow id, fetched where it is not here. Raises `TrackingError`."""
+        from mlflow.tracking import MlflowClient
+
+        uri = TrackingUri(self.uri)
+        try:
+            with quiet_mlflow(), uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
+                return fetch_run(MlflowClient(tracking_uri=uri.absolute), tracked_id, experiment=experiment)
+        except mlflow_errors() as error:
+            raise _tracking_error(uri, error, doing=f"fetch run {tracked_id}") from error
+
+    def _place_of(self, upload: Callable[[MlflowClient, str], str]) -> str:
+        """One line that says where the run is that `upload` makes in an experiment, by its id."""
         uri = TrackingUri(self.uri)
         try:
             with quiet_mlflow():
-                experiment_id, run_id = self._logged(uri, tracked)
+                experiment_id, run_id = self._logged(uri, upload)
         except ImportError as error:
             # The driver of a database other than SQLite, or a broken installation of MLflow.
             raise _tracking_error(uri, error) from error
@@ -81,8 +102,8 @@ class MLflowTracker:
         store = shlex.quote(uri.shown)
         return f"{_mlflow_script()} ui --backend-store-uri {store} --host 127.0.0.1 --port 5000"
 
-    def _logged(self, uri: TrackingUri, tracked: Tracked) -> tuple[str, str]:
-        """The ids of the MLflow experiment and run that hold these results, uploaded where needed."""
+    def _logged(self, uri: TrackingUri, upload: Callable[[MlflowClient, str], str]) -> tuple[str, str]:
+        """The ids of the MLflow experiment and run that hold the results, uploaded where needed."""
         from mlflow.tracking import MlflowClient
 
         try:
@@ -90,8 +111,8 @@ class MLflowTracker:
                 client = MlflowClient(tracking_uri=uri.absolute)
                 experiment_id = self._experiment_id(client)
             with variables_set(LATER_REQUESTS, unless_set=True):
-                return experiment_id, self._run_id(client, experiment_id, tracked)
-        except _errors() as error:
+                return experiment_id, upload(client, experiment_id)
+        except mlflow_errors() as error:
             raise _tracking_error(uri, error) from error
 
     def _experiment_id(self, client: MlflowClient) -> str:
@@ -124,28 +145,19 @@ class MLflowTracker:
         """The id of the MLflow run that holds these results, uploaded where there is none."""
         labels = tags(tracked.report)
         run_id = tracked.report.run.run_id
-        quote = '"' if "'" in run_id else "'"
         earlier = [
             run
-            for run in client.search_runs([experiment_id], f"tags.`contextcliff.run_id` = {quote}{run_id}{quote}")
-            if _SUPERSEDED not in run.data.tags and _by_the_same_rule(run, tracked)
+            for run in uploads(client, experiment_id, tag="contextcliff.run_id", value=run_id)
+            if _by_the_same_rule(run, tracked)
         ]
-        for run in earlier:
-            same = run.data.tags.get("contextcliff.digest") == labels["contextcliff.digest"]
-            if same and run.info.status == "FINISHED":
-                return str(run.info.run_id)
-        new = str(client.create_run(experiment_id, tags=labels, run_name=tracked.name or run_id).info.run_id)
-        try:
-            self._upload(client, new, tracked)
-            client.set_terminated(new, "FINISHED")
-        except BaseException:
-            # Also on Ctrl-C: a run that stays RUNNING would look like one in progress.
-            with suppress(*_errors()):
-                client.set_terminated(new, "FAILED")
-            raise
-        for run in earlier:
-            client.set_tag(run.info.run_id, _SUPERSEDED, new)
-        return new
+        return uploaded(
+            client,
+            experiment_id,
+            earlier=earlier,
+            labels=labels,
+            name=tracked.name or run_id,
+            fill=lambda new: self._upload(client, new, tracked),
+        )
 
     def _upload(self, client: MlflowClient, run_id: str, tracked: Tracked) -> None:
         from mlflow.entities import Metric, Param
@@ -178,17 +190,7 @@ def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
     return not differing(compact(rule_of(tracked.report)), compact(known))
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    """The errors that a broken, full, locked or absent database or server raises, here and in MLflow."""
-    from alembic.util import CommandError
-    from mlflow.exceptions import MlflowException
-    from requests import RequestException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    return MlflowException, SQLAlchemyError, CommandError, sqlite3.Error, RequestException, OSError
-
-
-def _tracking_error(uri: TrackingUri, error: Exception) -> TrackingError:
+def _tracking_error(uri: TrackingUri, error: Exception, *, doing: str = "track") -> TrackingError:
     """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
     root: BaseException = error
     while root.__cause__ is not None:
@@ -198,7 +200,7 @@ def _tracking_error(uri: TrackingUri, error: Exception) -> TrackingError:
     line = line.partition(" Response body:")[0]
     caused = re.search(r"\(Caused by (.*)\)$", line)
     line = uri.redact(caused[1] if caused else line)
-    return TrackingError(f"can't track in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
+    return TrackingError(f"can't {doing} in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
 
 
 def _mlflow_script() -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from contextcliff.settings import settings
-from contextcliff.tracking.tracker import Tracked
+from contextcliff.tracking.tracker import Tracked, TrackedComparison, TrackingError
 
 
 @settings
@@ -18,6 +20,13 @@ class NoTracker:
 
     def log(self, tracked: Tracked) -> None:
         """Do nothing."""
+
+    def log_comparison(self, tracked: TrackedComparison) -> None:
+        """Do nothing."""
+
+    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
+        """Raise `TrackingError`: nothing is kept."""
+        raise TrackingError(f"tracking=none keeps no run {tracked_id}; give tracking=mlflow and its tracking.uri")
 
     def ui_command(self) -> None:
         """None: there is nothing to show."""

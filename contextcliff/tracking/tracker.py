@@ -29,6 +29,22 @@ class Tracked:
     """Name of the report; empty stands for the run's id. A run judged by several rules has a report for each."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrackedComparison:
+    """A comparison of several runs, to be tracked as a run of its own."""
+
+    name: str
+    """Name of its folder; a comparison of one name takes the place of an earlier one."""
+    folder: Path
+    """The folder of its finished files; every file below it is uploaded."""
+    digest: str
+    """Of what it says: an equal one is not uploaded again."""
+    run_ids: tuple[str, ...]
+    """The runs that it compares, the baseline first."""
+    tags: Mapping[str, str]
+    metrics: Mapping[str, float]
+
+
 class Tracker(Protocol):
     """A place that keeps runs. A failure of the tracker never affects the run's local results."""
 
@@ -48,6 +64,17 @@ class Tracker(Protocol):
         """Keep a run; a second call with the same results changes nothing.
 
         Returns one line that says where it is, None where nothing is kept. Raises `TrackingError`.
+        """
+        ...
+
+    def log_comparison(self, tracked: TrackedComparison) -> str | None:
+        """Keep a comparison, as `log` keeps a run."""
+        ...
+
+    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
+        """The folder with the files of a kept run, by the tracker's own id: in `experiment`, the folder of our runs.
+
+        Raises `TrackingError`.
         """
         ...
 

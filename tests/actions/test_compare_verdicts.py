@@ -76,6 +76,33 @@ def test_a_margin_that_the_pairs_cannot_rule_out_closes_the_wider_gate(sweep: Pa
     assert "may be worse, 0.0 points" in ended.stderr
 
 
+def test_runs_are_found_by_what_they_are(sweep: Path) -> None:
+    asked = (
+        "action.baseline='label=equal'",
+        "action.candidates=['engine.cliff_tokens=700','engine.cliff_tokens=9000']",
+    )
+    run(sweep, *COMPARE, *asked, "action.name=found")
+    found = comparison(sweep, "found")
+    cliffs = [one["parameters"]["engine.cliff_tokens"] for one in found["runs"]]
+    assert (cliffs, found["runs"][0]["parameters"]["label"]) == (["9000", "700", "9000"], "equal")
+    assert found["candidates"][0]["verdict"] == "worse"
+
+
+def test_a_search_that_finds_nothing_says_what_there_is(sweep: Path) -> None:
+    asked = ("action.baseline='label=equal'", "action.candidates=['kv_policy=q2 task=niah']")
+    ended = run(sweep, *COMPARE, *asked, code=2)
+    assert ended.stderr == (
+        "error: action.candidates=kv_policy=q2 task=niah: matches no run of outputs/contextcliff; kv_policy there: none"
+        "; task there: niah\n"
+    )
+
+
+def test_a_search_that_finds_the_baseline_alone_is_refused(sweep: Path) -> None:
+    asked = ("action.baseline='label=equal'", "action.candidates=['label=equal']")
+    ended = run(sweep, *COMPARE, *asked, code=2)
+    assert ended.stderr == "error: action.candidates=[label=equal]: finds the baseline alone; name other runs\n"
+
+
 @pytest.mark.slow
 def test_runs_of_other_tasks_get_no_verdict_and_the_reason(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES, *QUIET)

@@ -157,15 +157,36 @@ def policies(tmp_path: Path) -> tuple[Path, list[str]]:
     return tmp_path, plain
 
 
-@pytest.mark.slow
-def test_runs_that_are_judged_by_different_rules_are_refused_with_the_way_out(policies: tuple[Path, list[str]]) -> None:
+def test_runs_that_are_judged_by_different_rules_are_judged_again_by_the_baselines(
+    policies: tuple[Path, list[str]],
+) -> None:
     folder, (none, quantised) = policies
     strict = f"{none}-threshold-0.9"
+    before = (folder / "outputs" / "contextcliff" / quantised / "report.json").read_bytes()
+    run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]")
+    found = compared(folder)
+    assert [one["judged_by"]["analysis.threshold"] for one in found["runs"]] == ["0.9", "0.9"]
+    assert found["notes"][0] == (
+        f"{quantised} was judged again by analysis.threshold=0.9, as {quantised}-threshold-0.9: one rule for all"
+    )
+    assert (folder / "outputs" / "contextcliff" / quantised / "report.json").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_runs_by_different_rules_without_their_answers_are_refused_with_the_way_out(
+    policies: tuple[Path, list[str]],
+) -> None:
+    folder, (none, quantised) = policies
+    strict = f"{none}-threshold-0.9"
+    for file in (folder / "outputs").glob("state.db*"):
+        file.rename(folder / file.name)
     assert refused(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]") == (
         f"error: action.candidates: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
         "analysis.threshold=0.8; judge each by the same with action=analyze analysis.threshold=VALUE, and name the "
         "folders that it prints\n"
     )
+    for file in folder.glob("state.db*"):
+        file.rename(folder / "outputs" / file.name)
     run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
     run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}-threshold-0.9]")
     assert [one["judged_by"]["analysis.threshold"] for one in compared(folder)["runs"]] == ["0.9", "0.9"]

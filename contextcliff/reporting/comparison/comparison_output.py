@@ -180,8 +180,8 @@ _NARROWEST = 16
 _WORDED = frozenset({"shape", "verdict"})
 
 
-def render_comparison(comparison: Comparison, *, console: Console, folder: Path) -> None:
-    """Print it, readable at 80 columns."""
+def render_comparison(comparison: Comparison, *, console: Console, folder: Path, place: str | None = None) -> None:
+    """Print it, readable at 80 columns; `place` is where a tracker keeps it."""
     title = "COMPARISON"
     console.print(title, style="bold", highlight=False)
     console.print("-" * len(title), highlight=False)
@@ -205,6 +205,9 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path)
     )
     console.print(f"FILES ({pages})", style="bold", highlight=False)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
+    if place is not None:
+        console.print("\nTRACKED", style="bold", highlight=False)
+        console.print(shown(f"  {place}", console=console), highlight=False, soft_wrap=True)
 
 
 def _verdicts(comparison: Comparison, *, console: Console) -> Table:

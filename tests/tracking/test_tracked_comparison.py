@@ -1,0 +1,111 @@
+"""A comparison in MLflow: a run of its own that links the runs it compares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import SIMULATED, contextcliff
+
+NEEDLES = ("task=niah", "dataset=synthetic", "task.lengths=[512,1024]", "task.trials=2", *SIMULATED)
+QUIET = ("reporting.progress=false", "reporting.figures=false", "reporting.console=false")
+
+
+def run(folder: Path, *overrides: str) -> str:
+    ended = contextcliff(*overrides, *QUIET[:2], cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def comparisons(folder: Path) -> list[Any]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return list(client.search_runs(["1"], "tags.kind = 'comparison'"))
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tracked")
+    sweep = tuple(each for each in NEEDLES if each != "tracking=none")
+    run(folder, *sweep, "engine.cliff_tokens=9000,600", "reporting.console=false")
+    return folder
+
+
+def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
+    told = run(compared, "action=compare")
+    (tracked,) = comparisons(compared)
+    assert f"run {tracked.info.run_id} of experiment contextcliff" in " ".join(told.split())
+    tags, metrics = tracked.data.tags, tracked.data.metrics
+    file = compared / "outputs" / "contextcliff" / "comparisons" / "comparison" / "comparison.json"
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    assert [tags["compares.0"], tags["compares.1"]] == [one["run_id"] for one in stored["runs"]]
+    assert len({tags["compares.0.mlflow"], tags["compares.1.mlflow"], tracked.info.run_id}) == 3
+    assert tags["candidate_1.verdict"] == stored["candidates"][0]["verdict"] == "worse"
+    assert metrics["candidate_1.difference"] == stored["candidates"][0]["decision"]["overall"]["mean"]
+    assert metrics["candidate_1.pairs"] == 44.0
+
+
+def test_the_same_comparison_again_is_uploaded_once_and_another_takes_its_place(compared: Path) -> None:
+    run(compared, "action=compare")
+    (before,) = comparisons(compared)
+    run(compared, "action=compare", "analysis.confidence=0.9")
+    later = {each.info.run_id: each.data.tags for each in comparisons(compared)}
+    assert len(later) == 2
+    assert later[before.info.run_id]["contextcliff.superseded_by"] in later
+
+
+def ids_of_runs(folder: Path) -> list[str]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return [each.info.run_id for each in client.search_runs(["1"], "tags.task = 'niah'", order_by=["start_time"])]
+
+
+def test_runs_are_named_by_their_mlflow_ids_with_and_without_their_folders(compared: Path, tmp_path: Path) -> None:
+    base, candidate = ids_of_runs(compared)
+    asked = (f"action.baseline={base}", f"action.candidates=[{candidate}]")
+    here = run(compared, "action=compare", *asked, "action.name=here")
+    # Elsewhere, with the same tracking server and none of the folders.
+    there = run(tmp_path, "action=compare", *asked, f"tracking.uri=sqlite:///{compared}/mlruns/mlflow.db")
+    assert "is worse than" in " ".join(here.split())
+    assert "is worse than" in " ".join(there.split())
+    fetched = tmp_path / "outputs" / "contextcliff" / "fetched" / base
+    assert sorted(path.name for path in fetched.iterdir()) == ["manifest.json", "report.json", "samples.jsonl"]
+    assert not (compared / "outputs" / "contextcliff" / "fetched").exists()
+
+
+@pytest.mark.parametrize(
+    ("tracking", "cause"),
+    [
+        ((), f"can't fetch run {'0' * 32} in sqlite:///mlruns/mlflow.db: Run with id={'0' * 32} not found"),
+        (("tracking=none",), f"tracking=none keeps no run {'0' * 32}; give tracking=mlflow and its tracking.uri"),
+    ],
+)
+def test_an_id_that_is_not_there_is_one_line(compared: Path, tracking: tuple[str, ...], cause: str) -> None:
+    asked = (f"action.baseline={'0' * 32}", "action.candidates=[a]", *tracking)
+    ended = contextcliff("action=compare", *QUIET, *asked, cwd=compared)
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        f"error: action.baseline={'0' * 32}: {cause}; give a run id of this experiment or a run's folder\n",
+    )
+
+
+def test_a_run_of_another_program_is_refused(compared: Path, tmp_path: Path) -> None:
+    (comparison, *_) = comparisons(compared)
+    asked = (f"action.baseline={comparison.info.run_id}", "action.candidates=[a]")
+    ended = contextcliff("action=compare", *QUIET, *asked, cwd=compared)
+    assert ended.returncode == 2
+    assert "has no report.json, samples.jsonl, manifest.json: it is none of ContextCliff, or incomplete" in ended.stderr
+
+
+def test_a_tracker_that_fails_costs_nothing_but_a_warning(compared: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "no.db"
+    broken.write_bytes(b"not a database" * 100)
+    ended = contextcliff("action=compare", *QUIET, f"tracking.uri=sqlite:///{broken}", cwd=compared)
+    assert ended.returncode == 0
+    assert ended.stderr.startswith("warning: can't track in ")
+    assert "the comparison in outputs/contextcliff/comparisons/comparison is complete" in ended.stderr
