@@ -32,6 +32,7 @@ from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
+_NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
 
 
 @settings
@@ -198,7 +199,7 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
     """Each candidate behind the baseline, with what is decided of it."""
     base, *candidates = runs
     if base.report is None:
-        why = f"since runs of {base.tool} have no pairs with others"
+        why = _NO_PAIRS.format(tool=base.tool)
         return tuple(DecidedRun(run=run, decision=None, why_none=why) for run in candidates)
     there = samples_of(base, asked=_BASELINE)
     ours = [(run, run.report) for run in candidates if run.report is not None]
@@ -213,7 +214,7 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
         DecidedRun(
             run=run,
             decision=decisions.get(run.name),
-            why_none=f"since runs of {run.tool} have no pairs with others"
+            why_none=_NO_PAIRS.format(tool=run.tool)
             if run.report is None
             else why_no_pairs(base.report, run.report, matchings[run.name]),
             pairs=matchings[run.name].pairs if run.name in matchings else (),
