@@ -50,7 +50,7 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
             baseline=_outcome(base, quantity),
             candidate=_outcome(own, quantity),
             cluster=base.cluster,
-            item=base.item,
+            item=base.item or own.item,  # rounds that are one draw in either run are no independent pairs
             block=base.block,
             baseline_figures=base.figures,
             candidate_figures=own.figures,

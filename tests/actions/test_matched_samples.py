@@ -44,6 +44,13 @@ def test_what_a_run_asked_to_stay_paired_is_a_pair_and_is_not_missed_in_the_othe
     assert (found.only_baseline, found.only_candidate) == (0, 0)
 
 
+def test_samples_that_are_one_draw_in_either_run_are_one_piece_of_evidence() -> None:
+    there = by_id(sample("a"), sample("b"), sample("c", item="question"))
+    here = by_id(sample("a", item="one draw"), sample("b", item="one draw"), sample("c"))
+    found = match(simulated(), simulated(), there=there, here=here)
+    assert [pair.item for pair in found.pairs] == ["one draw", "one draw", "question"]
+
+
 def test_a_search_gives_the_order_of_its_lengths_and_the_size_of_its_blocks() -> None:
     report = search_report()
     there = by_id(sample("a", block=0), sample("z", block=0, context_tokens=999))
