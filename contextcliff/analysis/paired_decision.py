@@ -53,8 +53,7 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
     overall = [each.overall.p_worse if worse else each.overall.p_better for each in tests]
     corrected = [each.corrected_worse if worse else each.corrected_better for each in tests]
     somewhere = [min(each) for each in corrected]
-    parts = [1 if len(each.lengths) == 1 else 2 for each in tests]
-    both = [min(1.0, n * min(pair)) for n, *pair in zip(parts, overall, somewhere, strict=True)]
+    both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
     return [
         Shift(
             p_overall=overall[place],
@@ -64,7 +63,7 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
             lengths=tuple(
                 tokens
                 for tokens, p in zip(each.lengths, corrected[place], strict=True)
-                if is_significant(parts[place] * p, confidence)
+                if is_significant(each.sharing * p, confidence)
             ),
         )
         for place, (each, p_of_all) in enumerate(zip(tests, holm(both), strict=True))
