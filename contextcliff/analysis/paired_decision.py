@@ -2,9 +2,10 @@
 
 Worse is tested in two ways that share α: over all lengths together, and at some length. The first finds what is a
 little worse everywhere, the second a fall at one length that a mean over all lengths dilutes. Each candidate's p-value
-is twice the smaller of both (of a single length the tests are one), corrected for the number of candidates by Holm. Better is the same toward the other side.
-Otherwise the lower end of the interval of the overall difference says whether the candidate is worse by less than the
-margin, also if every missing score told against it. What is left is unknown, with the pairs that would settle it.
+is twice the smaller of both (of a single length they are one), corrected for the number of candidates by Holm. Better
+is the same toward the other side. Otherwise the lower end of the interval of the overall difference says whether the
+candidate is worse by less than the margin, also if every missing score told against it. What is left is unknown, with
+the pairs that would settle it.
 """
 
 from __future__ import annotations
