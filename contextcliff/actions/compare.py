@@ -32,6 +32,7 @@ from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
+_NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
 
 
 @settings
@@ -174,7 +175,7 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
     named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
     decided = _decided(named, confidence=confidence, margin=margin)
     parts = parts_with(key for run in named for key in run.findings)
-    results = tuple(part.compare(named, confidence=confidence) for part in parts)
+    results = tuple(part.compare(named, decided=decided, confidence=confidence) for part in parts)
     notes = (
         *chosen.left_out,
         *_notes(named),
@@ -198,7 +199,7 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
     """Each candidate behind the baseline, with what is decided of it."""
     base, *candidates = runs
     if base.report is None:
-        why = f"since {base.tool} left no single answers of {base.name}"
+        why = _NO_PAIRS.format(tool=base.tool)
         return tuple(DecidedRun(run=run, decision=None, why_none=why) for run in candidates)
     there = samples_of(base, asked=_BASELINE)
     ours = [(run, run.report) for run in candidates if run.report is not None]
@@ -213,9 +214,10 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
         DecidedRun(
             run=run,
             decision=decisions.get(run.name),
-            why_none=f"since {run.tool} left no single answers"
+            why_none=_NO_PAIRS.format(tool=run.tool)
             if run.report is None
             else why_no_pairs(base.report, run.report, matchings[run.name]),
+            pairs=matchings[run.name].pairs if run.name in matchings else (),
         )
         for run in candidates
     )

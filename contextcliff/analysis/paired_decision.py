@@ -81,6 +81,7 @@ def _decided(
         verdict=verdict,
         confidence=confidence,
         margin=margin,
+        quantity=matching.quantity,
         sequential=matching.searched,
         worse=worse,
         better=better,

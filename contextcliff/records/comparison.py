@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
+
+from contextcliff.records.cap_reason import Quantity
 
 CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
 """`not_worse`: worse by less than the margin, if at all. `unknown`: the pairs show neither."""
@@ -11,7 +14,10 @@ CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredPair:
-    """One sample as both runs answered it. A score is None where the run has none."""
+    """One sample as both runs answered it.
+
+    Their outcomes, 0 to 1, are scores, or whether a round of writing is healthy; None where the run has none.
+    """
 
     sample_id: str
     context_tokens: int
@@ -24,6 +30,9 @@ class ScoredPair:
     """The question that it repeats; empty: the sample is its own."""
     block: int | None = None
     """Its block of a search, from 0; None in a design of a fixed number of samples."""
+    baseline_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
+    """What else was measured of the baseline's answer, by name."""
+    candidate_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
 
     @property
     def is_scored(self) -> bool:
@@ -48,6 +57,8 @@ class Matching:
     """How many of them the walk could go through; the others came by refining."""
     block_size: int = 0
     """Samples of a whole block of the search."""
+    quantity: Quantity = "score"
+    """What the outcomes of its pairs are: what the caps of the runs are tested on."""
 
     @property
     def scored(self) -> tuple[ScoredPair, ...]:
@@ -115,7 +126,9 @@ class PairedDecision:
     verdict: CandidateVerdict
     confidence: float
     margin: float
-    """The fall in mean score that would not matter."""
+    """The fall in the mean outcome that would not matter."""
+    quantity: Quantity
+    """What the outcomes are."""
     sequential: bool
     """Whether bets decided it, because a search chose the number of samples."""
     worse: Shift

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ class SampleLine:
     """Its block of a search, from 0; None where its length has a fixed number of samples."""
     replayed: bool
     """Whether it was asked only to stay paired with another run: no figure of the report counts it."""
+    figures: Mapping[str, float]
+    """What else the task measured of the answer, without what has a column of its own."""
 
 
 def write_report_files(
@@ -183,7 +186,13 @@ def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
         repeat=sample.repeat,
         block=sample.block,
         replayed=replayed,
+        figures={
+            name: value for name, value in scored.details.items() if name not in _COLUMNS and math.isfinite(value)
+        },
     )
+
+
+_COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
 
 
 def _flag(scored: ScoredSample, name: str) -> bool | None:

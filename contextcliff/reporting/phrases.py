@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.report import Report
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
+MEANS: Mapping[Quantity, str] = {"score": "mean score", "healthy": "share of healthy rounds"}
+"""What the mean outcome of several samples is."""
 
 
 def whole(value: int | None) -> str:

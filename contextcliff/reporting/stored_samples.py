@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from contextcliff.errors import ConfigError
@@ -13,7 +13,8 @@ from contextcliff.errors import ConfigError
 SAMPLES_NAME = "samples.jsonl"
 _LARGEST_FILE = 4 << 30
 _LARGEST_LINE = 64 << 20
-_AGAIN = "write it again with action=analyze"
+AGAIN = "write it again with action=analyze"
+"""The way out of a file that lacks something."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +31,8 @@ class StoredSample:
     block: int | None = None
     replayed: bool = False
     """Whether it was asked only to stay paired with another run."""
+    figures: Mapping[str, FiniteFloat] = Field(default_factory=dict)
+    """What else the task measured of the answer; empty in a file of an earlier version."""
 
 
 _sample = TypeAdapter(StoredSample)
@@ -49,6 +52,6 @@ def stored_samples(folder: Path, *, asked: str) -> Iterator[StoredSample]:
                 try:
                     yield _sample.validate_json(line)
                 except ValidationError as error:
-                    raise ConfigError(f"{asked}: {file} line {number} is no sample; {_AGAIN}") from error
+                    raise ConfigError(f"{asked}: {file} line {number} is no sample; {AGAIN}") from error
     except OSError as error:
-        raise ConfigError(f"{asked}: {file}: {error.strerror}; {_AGAIN}") from error
+        raise ConfigError(f"{asked}: {file}: {error.strerror}; {AGAIN}") from error

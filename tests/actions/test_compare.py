@@ -116,6 +116,37 @@ def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, 
     assert parameters["run"] == first
 
 
+def test_runs_of_writing_are_decided_by_healthy_rounds_and_every_measure_is_tested_pair_by_pair(folder: Path) -> None:
+    told = " ".join(run(folder, *COMPARE, "task=continuation").split())
+    found = comparison(folder)
+    (candidate,) = found["candidates"]
+    decision = candidate["decision"]
+    assert (decision["quantity"], decision["overall"]["n_pairs"]) == ("healthy", 4)
+    names = {one["measure"]: one for one in found["measure_differences"]}
+    assert set(names) == {one["measure"] for one in found["measures"]}
+    assert {one["candidate"] for one in names.values()} == {candidate["name"]}
+    # Four pairs can show nothing at 95%, and no figure claims more than that.
+    assert {one["shown"] for one in names.values()} == {None}
+    assert all(one["p_worse"] >= 1 / 16 for one in names.values() if one["worse"])
+    n = sum(one["p_worse"] is not None for one in names.values())
+    assert f"pair by pair: of {n} measures tested none is shown to be worse or better." in told
+    assert f"corrected by Holm over {n} tests;" in told
+    page = (folder / "outputs/contextcliff/comparisons/comparison/comparison.md").read_text(encoding="utf-8")
+    assert "| measure | better | unit | baseline | candidate | difference | interval |" in page
+
+
+def test_rounds_of_an_earlier_version_are_refused_since_it_is_not_known_which_are_healthy(folder: Path) -> None:
+    first, second = ids(folder, "continuation")
+    file = folder / "outputs" / "contextcliff" / second / "samples.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    file.write_text("".join(json.dumps({**line, "figures": {}}) + "\n" for line in lines), encoding="utf-8")
+    error = refused(folder, "task=continuation", f"action.baseline={first}", f"action.candidates=[{second}]")
+    assert error == (
+        f"error: action.candidates: outputs/contextcliff/{second}/samples.jsonl doesn't say whether"
+        f" {lines[0]['sample_id']} is healthy; write it again with action=analyze\n"
+    )
+
+
 @pytest.mark.slow
 def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
@@ -136,6 +167,11 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
     assert cloze["winner"] is None
     assert "different rules" in cloze["reason"]
     assert any("was measured by Context-Tester" in note for note in found["notes"])
+    assert [one["verdict"] for one in found["candidates"]] == [None, None]
+    assert {one["reason"] for one in found["candidates"]} == {
+        "since runs of Context-Tester have no pairs with others: they are described, not decided"
+    }
+    assert found["measure_differences"] == []
     assert any("different texts" in note for note in found["notes"])
     assert {"writing.html", "writing_core.png", "writing_measures.png"} <= written(folder)
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.matched_samples import match, why_no_pairs
+from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
+from contextcliff.reporting.comparison.comparison import ComparedRun
+from contextcliff.reporting.run_names import facts_of
 from contextcliff.reporting.stored_samples import StoredSample, stored_samples
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import simulated
@@ -104,3 +106,47 @@ def test_a_broken_line_is_named_with_its_file_and_the_way_out(tmp_path: Path, li
 def test_a_run_without_samples_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"samples.jsonl: No such file or directory; write it again with action=an"):
         list(stored_samples(tmp_path, asked="action.baseline"))
+
+
+ROUND = {**LINE, "figures": {"healthy": 0.0, "composite": 40.0}}
+
+
+def writing(**changes: Any) -> Report:
+    """A report whose cap is tested on healthy rounds."""
+    report = other(**changes)
+    cap = replace(report.analysis.safe_cap, quantity="healthy")
+    return replace(report, analysis=replace(report.analysis, safe_cap=cap))
+
+
+def compared(report: Report, folder: Path) -> ComparedRun:
+    facts = facts_of(report)
+    return ComparedRun(name="a", facts=facts, source=str(folder), parameters={}, lengths=(), report=report, findings={})
+
+
+def test_the_outcome_of_a_round_of_writing_is_whether_it_is_healthy(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text(json.dumps(ROUND), encoding="utf-8")
+    here = samples_of(compared(writing(), tmp_path), asked="action.baseline")
+    there = {"a": replace(here["a"], score=None)}
+    found = match(writing(), writing(), there=there, here=here)
+    assert found.quantity == "healthy"
+    assert [(pair.baseline, pair.candidate) for pair in found.pairs] == [(None, 0.0)]
+    assert found.pairs[0].candidate_figures == {"healthy": 0.0, "composite": 40.0}
+
+
+def test_a_file_of_an_earlier_version_is_refused_where_it_does_not_say_what_is_healthy(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").write_text(json.dumps(LINE), encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        samples_of(compared(writing(), tmp_path), asked="action.baseline")
+    assert str(refused.value) == (
+        f"action.baseline: {tmp_path}/samples.jsonl doesn't say whether a is healthy; write it again with "
+        "action=analyze"
+    )
+    assert samples_of(compared(other(), tmp_path), asked="action.baseline")["a"].score == 1.0
+
+
+def test_runs_whose_caps_are_of_different_things_have_no_pairs() -> None:
+    found = match(writing(), other(), there=by_id(sample("a")), here=by_id(sample("a")))
+    assert found.pairs == ()
+    assert why_no_pairs(writing(), other(), found) == (
+        "since they were not asked the same: caps of healthy there and score here"
+    )

@@ -13,7 +13,13 @@ from rich.console import Console
 
 from contextcliff.reporting.blocks import Line, Lines
 from contextcliff.reporting.comparison import comparison_output, part_list
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, ComparisonPart, PartResult
+from contextcliff.reporting.comparison.comparison import (
+    ComparedRun,
+    Comparison,
+    ComparisonPart,
+    DecidedRun,
+    PartResult,
+)
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
 from contextcliff.reporting.run_names import facts_of
@@ -48,7 +54,9 @@ class LuckComparison(ComparisonPart):
 
     key = "luck"
 
-    def compare(self, runs: Sequence[ComparedRun], *, confidence: float) -> PartResult:
+    def compare(
+        self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
+    ) -> PartResult:
         return PartResult(
             title="Luck",
             notes=("luck is no skill",),

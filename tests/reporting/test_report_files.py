@@ -56,6 +56,7 @@ KEYS = [
     "repeat",
     "block",
     "replayed",
+    "figures",
 ]
 
 

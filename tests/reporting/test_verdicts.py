@@ -18,7 +18,7 @@ from contextcliff.reporting.comparison.comparison_output import render_compariso
 from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes, points
 from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
-from tests.reporting.figure_texts import overlaps
+from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.test_comparison_report import run_of
 
 WORSE = everywhere(worse=12, better=2, right=26)
@@ -61,6 +61,24 @@ NONE = DecidedRun(run=run_of("other"), decision=None, why_none="since no sample 
 )
 def test_the_answer_is_one_sentence(candidate: DecidedRun, sentence: str) -> None:
     assert answer(candidate, baseline="none") == sentence
+
+
+def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Path) -> None:
+    healthy = decided(replace(WORSE, quantity="healthy"))
+    assert answer(healthy, baseline="none") == (
+        "q4_0 is worse than none: -25.0 points in the share of healthy rounds (-32.0 to -18.0), 160 pairs"
+    )
+    (meaning, _) = method_notes([healthy])
+    assert meaning == (
+        "a difference is the candidate's share of healthy rounds minus the baseline's, in points of a hundred, over"
+        " samples that both were asked; each end of its interval holds by itself at 95%"
+    )
+    write_comparison(compared(healthy), folder=tmp_path, dpi=None)
+    assert "Area under the healthy share over log length: " in (tmp_path / "comparison.md").read_text("utf-8")
+    figure = forest_figure(
+        [ForestRow(name="q4_0", decision=decision_of(replace(WORSE, quantity="healthy")))], baseline=""
+    )
+    assert "difference of the share of healthy rounds from the baseline's, in points of a hundred" in words(figure)
 
 
 def test_lengths_at_which_it_is_shown_are_named() -> None:

@@ -37,9 +37,10 @@ def test_on_graded_scores_it_is_the_permutation_test_of_all_signs(differences: l
     assert p_worse(Units.single(differences)) == pytest.approx(by_scipy.pvalue)
 
 
-def test_differences_without_a_common_fraction_are_drawn_and_come_out_alike() -> None:
-    on_a_lattice = np.array([-0.3, -0.2, 0.4, -0.6, 0.1, -0.5, -0.7, 0.2, -0.1, -0.4])
-    off_it = on_a_lattice + np.linspace(1e-5, 9e-5, 10) * np.sqrt(2.0)
+@pytest.mark.parametrize("times", [1, 2], ids=["few, all looked at", "more, drawn"])
+def test_differences_without_a_common_fraction_come_out_alike(times: int) -> None:
+    on_a_lattice = np.tile([-0.3, -0.2, 0.4, -0.6, 0.1, -0.5, -0.7, 0.2, -0.1, -0.4], times)
+    off_it = on_a_lattice + np.linspace(1e-5, 9e-5, 10 * times) * np.sqrt(2.0)
     assert p_worse(Units.single(off_it.tolist())) == pytest.approx(
         p_worse(Units.single(on_a_lattice.tolist())), abs=0.01
     )

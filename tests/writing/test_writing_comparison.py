@@ -12,7 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
+from contextcliff.analysis.paired_decision import decide
+from contextcliff.records.comparison import Matching, ScoredPair
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import facts_of
@@ -107,6 +109,87 @@ def test_without_figures_the_page_has_neither_images_nor_gaps(tmp_path: Path) ->
     assert "\n\n\n" not in page
 
 
+def decided_comparison(name: str = "q4", *, lost: int = 0) -> Comparison:
+    """A candidate that wrote half a page of the same words in each round of the baseline; of `lost` nothing came."""
+    base, other = run_of(0, "none"), run_of(2, name)
+    pairs = tuple(
+        ScoredPair(
+            sample_id=str(place),
+            context_tokens=2048,
+            baseline=1.0,
+            candidate=None if place < lost else 0.0,
+            baseline_figures={"healthy": 1.0, "composite": 20.0, "mtld": 80.0},
+            candidate_figures={"healthy": 0.0, "composite": 60.0, "mtld": 30.0 + place},
+        )
+        for place in range(12)
+    )
+    (decision,) = decide(
+        [Matching(pairs=pairs, only_baseline=0, only_candidate=0, other_prompt=0, searched=False, quantity="healthy")],
+        confidence=0.95,
+        margin=0.05,
+    )
+    decided = (DecidedRun(run=other, decision=decision, pairs=pairs),)
+    (part,) = parts_with(["writing"])
+    result = part.compare((base, other), decided=decided, confidence=0.95)
+    return Comparison(name="c", runs=(base, other), parts=(result,), notes=(), baseline=base, decided=decided)
+
+
+def test_a_candidate_is_tested_measure_by_measure_before_the_contests(tmp_path: Path) -> None:
+    comparison = decided_comparison()
+    (part,) = comparison.parts
+    assert part.lines[0] == (
+        "q4 against none, pair by pair: worse in composite (+40.0, p < 0.001), MTLD (-44.5, p < 0.001)."
+    )
+    assert part.lines[1].startswith("Composite (lower is better): ")
+    write_comparison(comparison, folder=tmp_path, dpi=None)
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    rows = {row["measure"]: row for row in stored["measure_differences"]}
+    assert list(rows) == ["composite", "mtld"]
+    assert rows["mtld"] | {"p_better": 0, "p_better_corrected": 0} == {
+        "candidate": "q4",
+        "measure": "mtld",
+        "worse": -1,
+        "scale": "raw",
+        "baseline_mean": 80.0,
+        "candidate_mean": 35.5,
+        "difference": -44.5,
+        "low": rows["mtld"]["low"],
+        "high": rows["mtld"]["high"],
+        "n_pairs": 12,
+        "n_units": 12,
+        "n_unmeasured": 0,
+        "p_worse": 1 / 4096,
+        "p_better": 0,
+        "p_worse_corrected": 2 / 4096,
+        "p_better_corrected": 0,
+        "shown": "worse",
+        "reason": "",
+    }
+    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert "### q4 against none, pair by pair" in page
+    assert "| Composite (worse) | lower | 0-100 | 20.0 | 60.0 | +40.0 | +40.0 to +40.0 | &lt; 0.001 |" in page
+
+
+def test_rounds_that_were_not_answered_are_in_no_difference() -> None:
+    (part,) = decided_comparison(lost=9).parts
+    assert part.lines[0] == "q4 against none, pair by pair: of 2 measures tested none is shown to be worse or better."
+
+
+def test_nothing_of_a_candidates_name_is_obeyed_in_its_table(tmp_path: Path) -> None:
+    write_comparison(decided_comparison(EVIL), folder=tmp_path, dpi=None)
+    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert "pair by pair" in page
+    assert "<script>" not in page
+    assert "[a](b)" not in page
+    assert "\x1b" not in page
+
+
+def test_runs_that_only_stand_side_by_side_have_no_differences() -> None:
+    (part,) = compared(["a", "b"]).parts
+    assert part.data["measure_differences"] == []
+    assert not any("pair by pair" in line for line in part.lines)
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")
@@ -163,7 +246,7 @@ def test_one_run_with_prose_is_compared_with_nothing_and_keeps_its_figures(tmp_p
     assert set(result.data_of_runs) == {"a"}
     write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=30)
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
-    assert stored["measures"] == []
+    assert (stored["measures"], stored["measure_differences"]) == ([], [])
     assert [bool(run["writing_verdict"]) for run in stored["runs"]] == [True, False]
 
 

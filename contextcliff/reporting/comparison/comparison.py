@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from contextcliff.records.comparison import LengthDifference, PairedDecision
+from contextcliff.records.comparison import LengthDifference, PairedDecision, ScoredPair
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block
@@ -122,8 +122,13 @@ class ComparisonPart:
         """A run of the other tool, named by its id. Raises `ConfigError` for what can't be read."""
         raise NotImplementedError
 
-    def compare(self, runs: Sequence[ComparedRun], *, confidence: float) -> PartResult:
-        """The findings of several runs side by side; `runs` are all that are compared, with or without the finding."""
+    def compare(
+        self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
+    ) -> PartResult:
+        """The findings of several runs side by side; `runs` are all that are compared, with or without the finding.
+
+        `decided` are the candidates with their pairs, all runs but the first; none: runs only stand side by side.
+        """
         raise NotImplementedError
 
 
@@ -136,6 +141,8 @@ class DecidedRun:
     """None where there is no pair to decide by."""
     why_none: str = ""
     """The reason then, as the end of a sentence."""
+    pairs: tuple[ScoredPair, ...] = ()
+    """Its samples beside the baseline's; none of a run of another tool."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

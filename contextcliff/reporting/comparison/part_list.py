@@ -30,7 +30,7 @@ PARTS: tuple[ListedPart, ...] = (
         key="writing",
         path="contextcliff.writing.comparison.writing_comparison.WritingComparison",
         files=("writing_core.png", "writing_measures.png", "writing.html"),
-        without={"measures": []},
+        without={"measures": [], "measure_differences": []},
         without_of_run={"writing_verdict": None},
     ),
 )

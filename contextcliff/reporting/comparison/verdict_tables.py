@@ -13,6 +13,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Table, Text
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.verdict_words import WORDS, answer, interval, points
+from contextcliff.reporting.words.english_say import QUANTITIES
 
 HEAD = ("verdict", "points", "interval", "p", "pairs")
 _P = ".3f"
@@ -76,8 +77,8 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> tuple[Block, ...]:
             if area is None
             else (
                 Text(
-                    text=f"Area under the score over log length: {points(area.mean)} points ({interval(area)}), each"
-                    " doubling of the length counting alike."
+                    text=f"Area under the {QUANTITIES[decision.quantity]} over log length: {points(area.mean)} points"
+                    f" ({interval(area)}), each doubling of the length counting alike."
                 ),
             )
         ),

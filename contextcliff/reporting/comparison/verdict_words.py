@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.comparison import CandidateVerdict, Difference, PairedDecision, Shift
 from contextcliff.reporting import phrases
 from contextcliff.reporting.comparison.comparison import DecidedRun
@@ -14,6 +15,7 @@ _SENTENCES: Mapping[CandidateVerdict, str] = {
     "not_worse": "{name} is not worse than {baseline} by {margin} or more: {size}",
     "unknown": "{name}: can't tell whether it is worse than {baseline} by {margin}: {size}{more}",
 }
+_SIZES: Mapping[Quantity, str] = {"score": "on average", "healthy": "in the share of healthy rounds"}
 WORDS: Mapping[CandidateVerdict, str] = {
     "worse": "worse",
     "better": "better",
@@ -39,12 +41,13 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
     if decision is None:
         return f"{decided.run.name}: no verdict against {baseline}, {decided.why_none}"
     shift = decision.better if decision.verdict == "better" else decision.worse
+    overall, of_what = decision.overall, _SIZES[decision.quantity]
     return _SENTENCES[decision.verdict].format(
         name=decided.run.name,
         baseline=baseline,
         where=_where(shift),
         margin=f"{100.0 * decision.margin:g} points",
-        size=f"{points(decision.overall.mean)} points on average ({interval(decision.overall)}), {_pairs(decision)}",
+        size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {_pairs(decision)}",
         more=_more(decision),
     )
 
@@ -78,8 +81,8 @@ def method_notes(decided: Sequence[DecidedRun]) -> Iterator[str]:
     first = decisions[0]
     level = phrases.percent(first.confidence)
     yield (
-        "a difference is the candidate's mean score minus the baseline's, in points of a hundred, over samples that"
-        f" both were asked; each end of its interval holds by itself at {level}"
+        f"a difference is the candidate's {phrases.MEANS[first.quantity]} minus the baseline's, in points of a hundred,"
+        f" over samples that both were asked; each end of its interval holds by itself at {level}"
     )
     several = f", corrected for {len(decisions)} candidates by Holm" if len(decisions) > 1 else ""
     if any(each.sequential for each in decisions):

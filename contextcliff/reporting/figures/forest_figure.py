@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.records.comparison import CandidateVerdict, Difference, PairedDecision
+from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, width_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def forest_figure(rows: Sequence[ForestRow], *, baseline: str) -> Figure:
             color="0.35",
             fontweight="bold" if is_overall else "normal",
         )
-    axes.set_xlabel("difference of the mean score from the baseline's, in points of a hundred", fontsize=9)
+    mean = phrases.MEANS[rows[0].decision.quantity]
+    axes.set_xlabel(f"difference of the {mean} from the baseline's, in points of a hundred", fontsize=9)
     confidence = rows[0].decision.confidence
     heading(
         axes,

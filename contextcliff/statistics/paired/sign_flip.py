@@ -6,8 +6,8 @@ answers this is McNemar's exact test of the discordant pairs, and over several l
 ever flips within its length. With graded scores or units of several pairs it is the permutation test for paired data.
 
 Sources: Q. McNemar, Psychometrika 12 (1947) 153-157; R. A. Fisher, "The Design of Experiments" (1935), section 21.
-The sums are counted exactly where the differences are multiples of one fraction, and drawn otherwise. Own code: scipy's
-`permutation_test` enumerates or draws whole samples, and counts no sums.
+The sums are counted exactly where the differences are multiples of one fraction, or few; they are drawn otherwise.
+Own code: scipy's `permutation_test` enumerates or draws whole samples, and counts no sums.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ DRAWS = 20_000
 _SEED = 20_261_123
 _FRACTIONS = range(1, 61)
 _MOST_STEPS = 2e8
+_FEW = 14
+"""Units of which every choice of signs is looked at."""
 _ROUNDING = 1e-9
 
 
@@ -65,7 +67,13 @@ def _counted(totals: NDArray[np.int64], observed: int) -> float:
 
 
 def _drawn(totals: NDArray[np.float64], observed: float) -> float:
-    """(1 + x) / (1 + draws): valid with any number of draws (B. Phipson and G. K. Smyth 2010)."""
+    """The share of all choices of signs where the units are few, else of drawn ones.
+
+    (1 + x) / (1 + draws) is valid with any number of draws (B. Phipson and G. K. Smyth 2010).
+    """
+    if totals.size <= _FEW:
+        every = (np.arange(2**totals.size)[:, None] >> np.arange(totals.size)) & 1
+        return float(((2 * every - 1) @ totals <= observed + _ROUNDING).mean())
     random = np.random.default_rng(_SEED)
     low = 0
     for _ in range(DRAWS // 1_000):

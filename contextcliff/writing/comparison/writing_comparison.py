@@ -12,6 +12,7 @@ from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,
     ComparisonPart,
+    DecidedRun,
     PartResult,
     ReadingRequest,
 )
@@ -19,6 +20,13 @@ from contextcliff.reporting.data_files import Row
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure
+from contextcliff.writing.comparison.paired_writing import (
+    difference_blocks,
+    difference_data,
+    difference_lines,
+    difference_notes,
+    paired_differences,
+)
 from contextcliff.writing.comparison.written_run import (
     LEAST_LENGTH,
     UNSET,
@@ -108,7 +116,10 @@ _CORE, _MEASURES, PAGE = "writing_core", "writing_measures", "writing.html"
 
 
 class WritingComparison(ComparisonPart):
-    """Who writes better in what. Nothing is compared below two runs with prose."""
+    """Who writes better in what: pair by pair against the baseline, and all runs by their means.
+
+    Nothing is compared below two runs with prose.
+    """
 
     key = "writing"
     rule_keys = (WORD_LIST, LEAST_LENGTH, "task.embedding")
@@ -123,7 +134,9 @@ class WritingComparison(ComparisonPart):
         """A run of Context-Tester."""
         return imported_run(path, request, key=self.key)
 
-    def compare(self, runs: Sequence[ComparedRun], *, confidence: float) -> PartResult:
+    def compare(
+        self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
+    ) -> PartResult:
         """The contests of all measures that some run has, with what is drawn and written of them."""
         having = written_runs(runs, key=self.key)
         verdicts = {run.name: {"writing_verdict": say(run.writing.verdict)} for run in having}
@@ -142,15 +155,20 @@ class WritingComparison(ComparisonPart):
                 cells=cells,
             )
         contests = compare_writing(sides(having), confidence=confidence)
+        base = runs[0]
+        pairwise = paired_differences(having, decided=decided, baseline=base, confidence=confidence)
         page = [WritingRun(name=run.name, parameters=run.parameters, writing=run.writing) for run in having]
         return PartResult(
             title="Writing",
-            notes=tuple(writing_notes(runs, having, contests)),
-            lines=_lines(contests),
-            blocks=_blocks(having, contests),
+            notes=(*difference_notes(pairwise, confidence=confidence), *writing_notes(runs, having, contests)),
+            lines=(*difference_lines(pairwise, baseline=base.name), *_lines(contests)),
+            blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, contests)),
             figures=_figures(having, contests),
             files={PAGE: partial(page_of, page)},
-            data={"measures": [_data(contest) for contest in contests]},
+            data={
+                "measures": [_data(contest) for contest in contests],
+                "measure_differences": difference_data(pairwise),
+            },
             data_of_runs=verdicts,
             columns=columns,
             cells=cells,
