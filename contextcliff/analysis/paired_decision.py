@@ -2,9 +2,10 @@
 
 Worse is tested in two ways that share α: over all lengths together, and at some length. The first finds what is a
 little worse everywhere, the second a fall at one length that a mean over all lengths dilutes. Each candidate's p-value
-is twice the smaller of both, corrected for the number of candidates by Holm. Better is the same toward the other side.
-Otherwise the lower end of the interval of the overall difference says whether the candidate is worse by less than the
-margin, also if every missing score told against it. What is left is unknown, with the pairs that would settle it.
+is twice the smaller of both (of a single length they are one), corrected for the number of candidates by Holm. Better
+is the same toward the other side. Otherwise the lower end of the interval of the overall difference says whether the
+candidate is worse by less than the margin, also if every missing score told against it. What is left is unknown, with
+the pairs that would settle it.
 """
 
 from __future__ import annotations
@@ -50,11 +51,10 @@ def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -
 
 
 def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> list[Shift]:
-    halved = 0.5 * (1.0 + confidence)
     overall = [each.overall.p_worse if worse else each.overall.p_better for each in tests]
     corrected = [each.corrected_worse if worse else each.corrected_better for each in tests]
     somewhere = [min(each) for each in corrected]
-    both = [min(1.0, 2.0 * min(pair)) for pair in zip(overall, somewhere, strict=True)]
+    both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
     return [
         Shift(
             p_overall=overall[place],
@@ -62,7 +62,9 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
             p=both[place],
             p_of_all=p_of_all,
             lengths=tuple(
-                tokens for tokens, p in zip(each.lengths, corrected[place], strict=True) if is_significant(p, halved)
+                tokens
+                for tokens, p in zip(each.lengths, corrected[place], strict=True)
+                if is_significant(each.sharing * p, confidence)
             ),
         )
         for place, (each, p_of_all) in enumerate(zip(tests, holm(both), strict=True))

@@ -45,6 +45,8 @@ class PairedTests:
     lengths: Mapping[int, TestedPairs]
     corrected_worse: Sequence[float]
     corrected_better: Sequence[float]
+    sharing: int = 2
+    """How many tests share the error: that over all lengths and those at each; of a single length they are one."""
 
 
 def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
@@ -74,6 +76,7 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
         lengths=lengths,
         corrected_worse=holm([each.p_worse for each in lengths.values()]),
         corrected_better=holm([each.p_better for each in lengths.values()]),
+        sharing=1 if len(lengths) == 1 else 2,
     )
 
 

@@ -76,6 +76,12 @@ def test_a_perfect_pair_of_runs_is_not_worse_from_sixty_pairs_on() -> None:
     assert [decided(matching_of(*pairs_at(1_000, right=n)))[0].verdict for n in (40, 60)] == ["unknown", "not_worse"]
 
 
+def test_of_a_single_length_the_two_tests_are_one_and_share_nothing() -> None:
+    (found,) = decided(matching_of(*pairs_at(1_000, worse=5, right=35)))
+    assert found.worse.p == found.worse.p_overall == pytest.approx(0.5**5)
+    assert (found.verdict, found.worse.lengths) == ("worse", (1_000,))
+
+
 def test_one_pair_decides_nothing() -> None:
     assert decided(matching_of(*pairs_at(1_000, worse=1)))[0].verdict == "unknown"
 
