@@ -24,6 +24,7 @@ def test_an_experiment_is_all_that_a_calibration_takes(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["calibration"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_files_and_another_seed_does_not(tmp_path: Path) -> None:
     def results(seed: int) -> list[dict[str, object]]:
         done = contextcliff(*QUICK, *QUIET, f"seed={seed}", f"output_dir=of-{seed}", cwd=tmp_path)

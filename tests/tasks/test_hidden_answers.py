@@ -70,6 +70,7 @@ def test_how_an_answer_is_checked_is_no_part_of_what_is_asked() -> None:
     assert plain.asked() == inferred.asked()
 
 
+@pytest.mark.slow
 def test_a_needle_of_ones_own_with_its_answer_is_found(tmp_path: Path) -> None:
     done = contextcliff(
         *SIMULATED, "task=niah_static", "task.needle.text='The spare key is in Paris.'", "task.needle.answer=Paris",

@@ -139,7 +139,10 @@ def varied(option: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield key, {**values, key: other}
 
 
-ALIKE = ("aggregation", "niah_multi", "niah_multi_static", "niah_semantic", "niah_static", "niah_static_ja")
+ALIKE = (
+    *("aggregation", "niah_multi", "niah_multi_static", "niah_multikey", "niah_semantic", "niah_static"),
+    *("niah_static_ja", "tracing"),
+)
 """Tasks that are built as `niah` is."""
 
 
