@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
@@ -11,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 from contextcliff.actions.action import Invocation
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
+from contextcliff.errors import ConfigError
 
 
 @cache
@@ -27,3 +29,10 @@ def composed(*overrides: str) -> DictConfig:
 def built(*overrides: str) -> Invocation:
     """The objects of a composed configuration."""
     return build_invocation(composed(*overrides), overrides)
+
+
+def refusal(*overrides: str) -> str:
+    """The line with which a configuration is refused."""
+    with pytest.raises(ConfigError) as refused:
+        built(*overrides)
+    return str(refused.value)

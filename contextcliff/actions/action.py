@@ -127,7 +127,7 @@ class Invocation:
             self.dataset_name if self.dataset_name != self.dataset.name else "",
             # Some servers name their model by a path: its end is shown, and the fingerprint distinguishes equal ends.
             folder_name(self.model_name)[-_MODEL_SHOWN:],
-            self.kv_policy.name,
+            self.kv_policy.shown,
             self.label,
             fingerprint[:_FINGERPRINT_SHOWN],
         )

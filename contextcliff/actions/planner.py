@@ -16,10 +16,10 @@ from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond
 from contextcliff.analysis.chance_to_clear import chance_to_clear
 from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.engines.engine import Download
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import RunError
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.store import PlannedSample, Rates
-from contextcliff.kv.policy import Architecture, kv_gib, read_architecture
+from contextcliff.kv.model_cache import architecture_of
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
 
@@ -108,7 +108,7 @@ class Planner:
 
     def _bins(self) -> tuple[PlanBin, ...]:
         samples, clears = self._expected[0], self._clears()
-        architecture, sampling = _architecture(self.invocation), self.invocation.sampling
+        architecture, sampling = architecture_of(self.invocation.model), self.invocation.sampling
         answer = max(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in self._ordinary)
         return tuple(
             PlanBin(
@@ -116,7 +116,7 @@ class Planner:
                 samples=round(samples.get(length, 0)),
                 kv_gib=None
                 if architecture is None
-                else kv_gib(architecture, self.invocation.kv_policy, length + answer),
+                else architecture.kv_gib(self.invocation.kv_policy, length + answer),
                 clears=clears.get(length),
             )
             for length in sorted(set(self._binned.values()))
@@ -222,12 +222,3 @@ def _wall_s(rates: Rates | None, load: Load) -> float | None:
         return None
     answers = 0.0 if rates.decode_tokens_per_s is None else load.completion_tokens / rates.decode_tokens_per_s
     return load.computed_tokens / rates.prefill_tokens_per_s + answers
-
-
-def _architecture(invocation: Invocation) -> Architecture | None:
-    """The model's, where its weights lie here."""
-    gguf = invocation.model.gguf
-    try:
-        return read_architecture(gguf.fetch()) if gguf.is_at_hand() else None
-    except ConfigError:  # a model of a server names no weights
-        return None

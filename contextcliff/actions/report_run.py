@@ -114,7 +114,7 @@ def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes:
         partial=partial,
         model=facts.model,
         engine=invocation.engine.name,
-        kv_policy=invocation.kv_policy.name,
+        kv_policy=invocation.kv_policy.shown,
         rope=invocation.model.rope.words,
         api=facts.api,
         task=facts.task_option or invocation.task_name,

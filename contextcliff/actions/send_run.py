@@ -161,7 +161,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             meter=meter,
             store=store,
             kept=_kept(invocation, prepared),
-            title=f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.name}",
+            title=f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.shown}",
             shown=invocation.reporting.progress and live is None,
             ended=None if live is None else live.ended,
         )

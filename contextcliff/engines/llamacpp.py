@@ -76,10 +76,11 @@ class LlamaCpp:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The weights by content, the cache's types, and how prompts are sent."""
+        kv_policy.require_engine(self.name)
         return {
             "engine": self.name,
             "weights": model.gguf.identity,
-            "kv": [kv_policy.key_type, kv_policy.value_type],
+            "kv": kv_policy.identity(),
             "template": dict(model.template_arguments),
             **model.rope.identity(),
             # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.

@@ -16,7 +16,8 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
-from contextcliff.kv.policy import BITS_PER_VALUE, KVPolicy
+from contextcliff.kv.cache_types import FORMATS
+from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
@@ -38,8 +39,8 @@ class Simulated:
     `law`: `cliff` falls from `ceiling` to `floor` within a tenth of an octave of `cliff_tokens`; `slope` falls
     linearly in log length over the `slope_octaves` below `cliff_tokens`; `flat` stays at `ceiling`.
     `position` lowers the chance by up to `position_strength` in the `middle`, at the `start` or at the `end`.
-    A quantised cache shortens `cliff_tokens` by `quantised_shift` octaves for each halving of its bits; a scale of
-    `model.rope` multiplies it.
+    A compressed cache shortens `cliff_tokens` by `quantised_shift` octaves for each halving of what it keeps; a scale
+    of `model.rope` multiplies it.
     """
 
     law: Literal["cliff", "slope", "flat"] = "cliff"
@@ -69,7 +70,7 @@ class Simulated:
         """The law, the model's name and the policy: they determine the answers."""
         law = {key: value for key, value in asdict(self).items() if key not in _NOT_THE_LAW}
         cold = {} if self.prefix_cache else {"prefix_cache": False}
-        return {"engine": self.name, "model": model.name, "kv": kv_policy.name, **model.rope.identity(), **law, **cold}
+        return {"engine": self.name, "model": model.name, "kv": kv_policy.shown, **model.rope.identity(), **law, **cold}
 
     def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
         """The chance of a right answer, 0–1; `extension` is the factor of `model.rope`."""
@@ -150,8 +151,8 @@ class SimulatedSession:
 
 
 def _halvings(policy: KVPolicy) -> float:
-    bits = (BITS_PER_VALUE[policy.key_type] + BITS_PER_VALUE[policy.value_type]) / 2
-    return math.log2(BITS_PER_VALUE["f16"] / bits)
+    bits = sum(policy.bits) / 2 * policy.budget
+    return max(0.0, math.log2(FORMATS["f16"].bits / bits))
 
 
 # From octaves beyond the cliff, and octaves of the slope, to the share of the way from floor to ceiling.

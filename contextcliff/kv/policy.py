@@ -1,92 +1,115 @@
-"""The `kv_policy` group, and the memory that a KV cache takes under a policy.
-
-A policy is the types of the cache's keys and values, and the share of positions that is kept.
-"""
+"""The `kv_policy` group: the formats of the cache's keys and values, and which positions it keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from contextcliff.models.gguf_header import Value, read_header
+from contextcliff.errors import ConfigError
+from contextcliff.kv.cache_types import FORMATS, UNCOMPRESSED, CacheType
 from contextcliff.settings import Name, settings
 
-CacheType = Literal["f16", "q8_0", "q4_0"]
-BITS_PER_VALUE: Mapping[CacheType, float] = {"f16": 16.0, "q8_0": 8.5, "q4_0": 4.5}
-"""Bits that a cache type takes for one value, scales included: q8_0 and q4_0 have 2 bytes of scale for 32 values."""
-_GIB = 2**30
+_PLAIN = "none"
+_EVICTING_ENGINES = ("transformers",)
+_SIMULATED = "simulated"
 
 
 @settings
 class KVPolicy:
-    """A KV-cache policy. An engine refuses a policy that it can't apply.
+    """A KV-cache policy: quantisation (`key_type`, `value_type`) or eviction (`press`, `budget`), or both.
 
-    `key_type` and `value_type` are ggml block types (f16 has 16 bits a value, q8_0 8.5, q4_0 4.5). `budget` is the
-    share of positions that is kept, always 1.0: no policy here evicts any.
+    `press` is a class of NVIDIA's kvpress, which scores the positions of each layer and keeps the share `budget` of
+    them. An eviction that does not see the question compresses the context before the question is read, as a prefix
+    shared by many questions would be; one that sees it compresses the whole prompt.
     """
 
     name: Name
-    budget: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     key_type: CacheType = "f16"
     value_type: CacheType = "f16"
+    press: Name | None = None
+    """Class of kvpress that evicts; None: every position is kept."""
+    press_arguments: Mapping[str, int | float | bool] = Field(default_factory=dict)
+    """Further arguments of that class."""
+    budget: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """Share of the positions that is kept."""
+    sees_question: bool = False
+    """Whether the eviction has read the question."""
+    declared: bool = False
+    """Whether the server that is asked was started with this policy already."""
 
     def __post_init__(self) -> None:
-        if self.budget < 1.0:
+        if self.press is None and self.budget < 1.0:
             raise ValueError(
-                f"kv_policy.budget={self.budget:g}: kv_policy={self.name} keeps every position, and no policy here "
-                "evicts any; leave it at 1.0"
+                f"kv_policy.budget={self.budget:g}: kv_policy={self.name} evicts nothing; take one that does, such as "
+                "kv_policy=snapkv, or leave it at 1.0"
             )
+        if self.press is None and self.sees_question:
+            raise ValueError(
+                f"kv_policy.sees_question=true: kv_policy={self.name} evicts nothing, so that it makes no difference; "
+                "take one that does, such as kv_policy=snapkv"
+            )
+        if self.press is None and self.press_arguments:
+            raise ValueError(f"kv_policy.press_arguments: kv_policy={self.name} has no press to give them to")
 
     @property
     def is_quantised(self) -> bool:
-        """Whether keys or values have fewer than 16 bits."""
-        return (self.key_type, self.value_type) != ("f16", "f16")
+        """Whether keys or values have fewer bits than the model computes with."""
+        return not {self.key_type, self.value_type} <= set(UNCOMPRESSED)
 
+    @property
+    def evicts(self) -> bool:
+        """Whether a press scores the positions; at a budget of 1.0 it keeps all of them."""
+        return self.press is not None
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Architecture:
-    """The size of a transformer's KV cache: numbers that it keeps for each token, over all layers."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the cache as engines have it unasked."""
+        return not self.evicts and (self.key_type, self.value_type) == ("f16", "f16")
 
-    key_values: int
-    """Numbers of the keys."""
-    value_values: int
-    """Numbers of the values."""
+    @property
+    def shown(self) -> str:
+        """The name in reports and run ids, such as `q8_0`, `q8_0-q4_0` (keys, values) and `snapkv-0.5`."""
+        formats = self.key_type if self.key_type == self.value_type else f"{self.key_type}-{self.value_type}"
+        named_by_format = self.name == _PLAIN or self.name in FORMATS
+        name = formats if named_by_format and not (self.name == _PLAIN and formats == "f16") else self.name
+        if not self.evicts:
+            return name
+        return f"{name}-{self.budget:g}{'-sees-question' if self.sees_question else ''}"
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Engines that can have this cache, by the names in reports."""
+        both = (name for name in FORMATS[self.key_type].engines if name in FORMATS[self.value_type].engines)
+        return tuple(name for name in both if not self.evicts or name in _EVICTING_ENGINES)
 
-def kv_gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
-    """GiB of a cache of `tokens` tokens, every one of which every layer keeps."""
-    bits = (
-        architecture.key_values * BITS_PER_VALUE[policy.key_type]
-        + architecture.value_values * BITS_PER_VALUE[policy.value_type]
-    )
-    return bits / 8.0 * tokens / _GIB
+    @property
+    def bits(self) -> tuple[float, float]:
+        """Bits of one number of the keys and of the values."""
+        return FORMATS[self.key_type].bits, FORMATS[self.value_type].bits
 
+    def require_engine(self, engine: str) -> None:
+        """Raise `ConfigError` where this engine can't have such a cache; the line lists those that can."""
+        if engine in self.engines:
+            return
+        those = (
+            f"engines that have it: {', '.join((*self.engines, _SIMULATED))}"
+            if self.engines
+            else f"no engine has keys of {self.key_type} with values of {self.value_type}"
+            f"{' and an eviction' if self.evicts else ''}"
+        )
+        raise ConfigError(f"kv_policy={self.shown}: engine={engine} has no such cache; {those}")
 
-def read_architecture(weights: Path) -> Architecture | None:
-    """Read a GGUF file's header; None where it is broken or does not describe a plain transformer."""
-    try:
-        header = read_header(weights)
-    except ValueError:  # llama.cpp says what is wrong with the file
-        return None
-    name = header.get("general.architecture")
-    layers = _count(header, f"{name}.block_count")
-    heads = _count(header, f"{name}.attention.head_count")
-    width = _count(header, f"{name}.embedding_length")
-    if layers is None or heads is None or width is None:
-        return None
-    key = _count(header, f"{name}.attention.key_length") or width // heads
-    value = _count(header, f"{name}.attention.value_length") or width // heads
-    kv_heads = header.get(f"{name}.attention.head_count_kv")
-    # Some models have a number of KV heads for each layer.
-    in_all_layers = sum(map(int, kv_heads)) if isinstance(kv_heads, tuple) else layers * int(kv_heads or heads)
-    return Architecture(key_values=in_all_layers * key, value_values=in_all_layers * value)
-
-
-def _count(header: Mapping[str, Value], key: str) -> int | None:
-    """A number above 0; None where the header has none."""
-    value = header.get(key)
-    return value if isinstance(value, int) and value > 0 else None
+    def identity(self) -> object:
+        """What determines the answers, for the store's key; the formats alone where nothing is evicted."""
+        formats = [self.key_type, self.value_type]
+        if not self.evicts:
+            return formats
+        return {
+            "formats": formats,
+            "press": self.press,
+            "arguments": dict(self.press_arguments),
+            "budget": self.budget,
+            "sees_question": self.sees_question,
+        }

