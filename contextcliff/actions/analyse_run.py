@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
@@ -18,6 +18,7 @@ from contextcliff.execution.store import Store
 from contextcliff.models.model import Price
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
+from contextcliff.records.kv_cache import CacheFacts, DeviceMemory
 from contextcliff.records.report import Counts, JudgeUsage, Usage
 
 if TYPE_CHECKING:
@@ -94,7 +95,16 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         search=facts.search,
         quantity=invocation.task.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
+        cache=_cache(invocation, facts.cache),
     )
+
+
+def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | None:
+    """As stored, with the memory that this invocation gives the model."""
+    given = invocation.model.memory_gib
+    if stored is None or given is None:
+        return stored
+    return replace(stored, device=DeviceMemory(name="", gib=given))
 
 
 def _replayed(annotated: Annotated, scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:

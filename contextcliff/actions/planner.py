@@ -19,7 +19,6 @@ from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.store import PlannedSample, Rates
-from contextcliff.kv.model_cache import architecture_of
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
 
@@ -108,15 +107,13 @@ class Planner:
 
     def _bins(self) -> tuple[PlanBin, ...]:
         samples, clears = self._expected[0], self._clears()
-        architecture, sampling = architecture_of(self.invocation.model), self.invocation.sampling
+        cache, sampling = self.prepared.run.facts.cache, self.invocation.sampling
         answer = max(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in self._ordinary)
         return tuple(
             PlanBin(
                 context_tokens=length,
                 samples=round(samples.get(length, 0)),
-                kv_gib=None
-                if architecture is None
-                else architecture.kv_gib(self.invocation.kv_policy, length + answer),
+                kv_gib=None if cache is None else cache.gib(length + answer),
                 clears=clears.get(length),
             )
             for length in sorted(set(self._binned.values()))

@@ -13,6 +13,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.execution.stored_rows import Respondent
+from contextcliff.kv.model_cache import cache_facts
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
@@ -140,6 +141,9 @@ def prepare(
             server=served.lines,
             api=("completions" if served.plain else "chat") if served.lines else "",
             search=plan,
+            cache=replace(
+                cache_facts(invocation.model, invocation.kv_policy, invocation.engine.memory()), in_use=served.cache
+            ),
         ),
     )
     return Prepared(

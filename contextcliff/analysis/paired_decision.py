@@ -23,10 +23,10 @@ from contextcliff.analysis.paired_tests import (
 from contextcliff.records.comparison import (
     CandidateVerdict,
     Difference,
+    DirectionTest,
     LengthDifference,
     Matching,
     PairedDecision,
-    Shift,
 )
 from contextcliff.statistics.paired.interval import MeanDifference
 from contextcliff.statistics.paired.pairs_needed import SEQUENTIAL, pairs_for_non_inferiority, pairs_for_worse
@@ -50,13 +50,13 @@ def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -
     )
 
 
-def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> list[Shift]:
+def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> list[DirectionTest]:
     overall = [each.overall.p_worse if worse else each.overall.p_better for each in tests]
     corrected = [each.corrected_worse if worse else each.corrected_better for each in tests]
     somewhere = [min(each) for each in corrected]
     both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
     return [
-        Shift(
+        DirectionTest(
             p_overall=overall[place],
             p_somewhere=somewhere[place],
             p=both[place],
@@ -72,7 +72,12 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
 
 
 def _decided(
-    tests: PairedTests, matching: Matching, worse: Shift, better: Shift, confidence: float, margin: float
+    tests: PairedTests,
+    matching: Matching,
+    worse: DirectionTest,
+    better: DirectionTest,
+    confidence: float,
+    margin: float,
 ) -> PairedDecision:
     overall = _difference(tests.overall.difference, tests.overall)
     verdict = _verdict(worse, better, min(overall.low, tests.worst_low), confidence, margin)
@@ -109,7 +114,9 @@ def _decided(
     )
 
 
-def _verdict(worse: Shift, better: Shift, low: float, confidence: float, margin: float) -> CandidateVerdict:
+def _verdict(
+    worse: DirectionTest, better: DirectionTest, low: float, confidence: float, margin: float
+) -> CandidateVerdict:
     if is_significant(worse.p_of_all, confidence):
         return "worse"
     if is_significant(better.p_of_all, confidence):

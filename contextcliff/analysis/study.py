@@ -16,6 +16,7 @@ from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.search_record import Search, SearchPlan
 
 
@@ -47,6 +48,8 @@ class StudyFacts:
     """What the lengths are tested on: the score, or a detail of it that is 0 or 1."""
     draws_anew: bool = True
     """Whether the repeats of a question are draws of their own; at temperature 0, or with one seed, they are not."""
+    cache: CacheFacts | None = None
+    """The KV cache; None where nothing is known of it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

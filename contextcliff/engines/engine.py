@@ -11,6 +11,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
+from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
@@ -47,6 +48,8 @@ class Served:
     lines: tuple[str, ...] = ()
     plain: bool = False
     """Whether prompts are sent as plain text, without a chat template."""
+    cache: CacheInUse | None = None
+    """The KV cache, where the engine tells what it has."""
 
 
 class Session(Protocol):
@@ -107,6 +110,10 @@ class Engine(Protocol):
         Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
         this engine can't apply.
         """
+        ...
+
+    def memory(self) -> DeviceMemory | None:
+        """The memory of the device that the model would run on here; None for a server's. Loads nothing."""
         ...
 
     def download(self, model: Model) -> Download | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
+from contextcliff.engines.llamacpp_cache import SlotStates
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import ApiKey
@@ -23,6 +24,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
+from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
@@ -95,6 +97,17 @@ class LlamaCpp:
             return self.api
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
+    def memory(self) -> DeviceMemory:
+        """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""
+        import xllamacpp
+
+        kinds = xllamacpp.ggml_backend_dev_type
+        devices = xllamacpp.get_device_info()
+        host = [each for each in devices if each["type"] == kinds.GGML_BACKEND_DEVICE_TYPE_CPU]
+        others = [each for each in devices if each not in host and each["memory_total"] > 0] if self.gpu_layers else []
+        largest = max(others or host, key=lambda each: int(each["memory_total"]))
+        return DeviceMemory(name=str(largest["description"]), gib=int(largest["memory_total"]) / GIB)
+
     def settle(self, model: Model) -> Model:
         """Fetch the weights: whether they have a chat template decides on the API."""
         model.gguf.check_reachable()
@@ -117,7 +130,8 @@ class LlamaCpp:
         weights = deployment.model.gguf.fetch()
         api = self.api_for(deployment.model)
         key = ApiKey(value=secrets.token_urlsafe(32))
-        server = self._serve(weights, key, deployment, context_tokens=deployment.context_tokens)
+        states = SlotStates()
+        server = self._serve(weights, key, deployment, states, context_tokens=deployment.context_tokens)
         async with openai.AsyncOpenAI(
             api_key=key.value,
             base_url=f"{server.listening_address}/v1",
@@ -126,7 +140,7 @@ class LlamaCpp:
             http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
             default_headers=CLOSE,
         ) as connection:
-            with client(timeout_s=self.timeout_s) as http:
+            with states, client(timeout_s=self.timeout_s) as http:
                 yield LlamaCppSession(
                     client=connection,
                     model=deployment.model,
@@ -144,10 +158,13 @@ class LlamaCpp:
                     ),
                     timeout_s=self.timeout_s,
                     prefix_cache=self.prefix_cache,
+                    cache=states.read_back(http, server.listening_address, key.value),
                 )
         del server  # the last reference closes the port and frees the model
 
-    def _serve(self, weights: Path, key: ApiKey, deployment: Deployment, *, context_tokens: int) -> Any:
+    def _serve(
+        self, weights: Path, key: ApiKey, deployment: Deployment, states: SlotStates, *, context_tokens: int
+    ) -> Any:
         slot_tokens = -(-context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
 
         def adjust(params: Any) -> None:
@@ -161,6 +178,7 @@ class LlamaCpp:
             params.cache_type_k = _ggml_type(policy.key_type)
             params.cache_type_v = _ggml_type(policy.value_type)
             _scale_positions(params, deployment.model.rope)
+            states.tell(params)
             if policy.is_quantised:
                 # llama.cpp supports a quantised V with flash attention only.
                 params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
@@ -189,12 +207,14 @@ class LlamaCppSession:
     tokenizer: LlamaServerTokenizer
     timeout_s: float
     prefix_cache: bool
+    cache: CacheInUse | None
+    """Read back from the server."""
 
     @property
     def served(self) -> Served:
         """Which API is used; name and window are the configuration's."""
         line = _API_LINES[self.api, self.model.gguf.has_chat_template() is not False]
-        return Served(lines=(line,), plain=self.api == "completions")
+        return Served(lines=(line,), plain=self.api == "completions", cache=self.cache)
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None

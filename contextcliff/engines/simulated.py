@@ -79,6 +79,9 @@ class Simulated:
         position_loss = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
 
+    def memory(self) -> None:
+        """None is used."""
+
     def download(self, model: Model) -> None:
         """Nothing has to be downloaded."""
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
 from contextcliff.records.search_record import Replay, SearchPlan
@@ -48,6 +49,7 @@ class Respondent:
 _audit = TypeAdapter(LengthAudit)
 _search = TypeAdapter(SearchPlan)
 _replay = TypeAdapter(Replay)
+_cache = TypeAdapter(CacheFacts)
 _texts = TypeAdapter(dict[str, str])
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
@@ -73,6 +75,7 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         **({} if facts.embedder is None else embedder_strings(facts.embedder)),
         **({} if facts.search is None else {"search": json.dumps(asdict(facts.search))}),
         **({} if facts.replay is None else {"replay": json.dumps(asdict(facts.replay))}),
+        **({} if facts.cache is None else cache_strings(facts.cache)),
     }
 
 
@@ -94,6 +97,11 @@ def judge_strings(name: str, *, served: str | None) -> dict[str, str]:
 def embedder_strings(name: str) -> dict[str, str]:
     """The part that names the embedder."""
     return {"embedder": name}
+
+
+def cache_strings(cache: CacheFacts) -> dict[str, str]:
+    """The part that describes the KV cache."""
+    return {"cache": json.dumps(asdict(cache))}
 
 
 def facts_from_json(text: str) -> RunFacts:
@@ -119,6 +127,7 @@ def facts_from_json(text: str) -> RunFacts:
         embedder=strings.get("embedder"),
         search=_search.validate_json(strings["search"]) if "search" in strings else None,
         replay=_replay.validate_json(strings["replay"]) if "replay" in strings else None,
+        cache=_cache.validate_json(strings["cache"]) if "cache" in strings else None,
     )
 
 

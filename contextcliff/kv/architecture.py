@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from contextcliff.kv.policy import KVPolicy
+from contextcliff.records.kv_cache import CachedLayers
 
-GIB = 2**30
 _BITS_A_BYTE = 8.0
 
 
@@ -38,20 +39,16 @@ class Architecture:
         """Numbers that the values of one token take, over all layers."""
         return sum(layer.value_values for layer in self.layers)
 
-    def kv_bytes(self, policy: KVPolicy, tokens: int) -> float:
-        """Bytes of the cache of `tokens` tokens: a sliding window keeps its own number, an eviction its budget."""
+    def cached(self, policy: KVPolicy) -> tuple[CachedLayers, ...]:
+        """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps."""
         key_bits, value_bits = policy.bits
-        return sum(
-            (layer.key_values * key_bits + layer.value_values * value_bits)
-            / _BITS_A_BYTE
-            * _kept(layer, policy, tokens)
-            for layer in self.layers
+        return tuple(
+            CachedLayers(
+                n_layers=len(list(alike)),
+                bytes_per_token=(layer.key_values * key_bits + layer.value_values * value_bits)
+                / _BITS_A_BYTE
+                * policy.budget,
+                window=layer.window,
+            )
+            for layer, alike in groupby(self.layers)
         )
-
-    def kv_gib(self, policy: KVPolicy, tokens: int) -> float:
-        """`kv_bytes` in GiB."""
-        return self.kv_bytes(policy, tokens) / GIB
-
-
-def _kept(layer: Layer, policy: KVPolicy, tokens: int) -> float:
-    return policy.budget * (tokens if layer.window is None else min(tokens, layer.window))

@@ -114,6 +114,8 @@ class Model:
     """More top-level fields of every request to a server, such as a switch for thinking."""
     gguf: Gguf = Gguf()
     rope: Rope = Rope()
+    memory_gib: PositiveFloat | None = None
+    """GiB that weights and KV cache may take together. None: what the device has, where the model runs here."""
     price: Price = Price()
 
     def served_name(self, preset: str) -> str | None:

@@ -104,8 +104,8 @@ class LengthDifference:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Shift:
-    """One direction: is the candidate worse, or is it better?"""
+class DirectionTest:
+    """The tests in one direction: is the candidate worse, or is it better?"""
 
     p_overall: float
     """Over all lengths together."""
@@ -131,8 +131,8 @@ class PairedDecision:
     """What the outcomes are."""
     sequential: bool
     """Whether bets decided it, because a search chose the number of samples."""
-    worse: Shift
-    better: Shift
+    worse: DirectionTest
+    better: DirectionTest
     overall: Difference
     """Over all pairs with both scores."""
     worst_low: float

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
+from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.search_record import Replay, SearchPlan
 
 
@@ -56,6 +57,8 @@ class RunFacts:
     """What the search of the cap could ask; None where the number of samples was fixed."""
     replay: Replay | None = None
     """What it asks beside that to stay paired with another run; None: nothing."""
+    cache: CacheFacts | None = None
+    """The KV cache; None in runs of early versions."""
 
 
 SCHEMA_VERSION = 1

@@ -48,6 +48,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("judge_section.JudgeSection"),
     _core("failures_section.FailuresSection"),
     _core("failures_section.LatencySection"),
+    _core("kv_cache_section.KVCacheSection"),
     _core("took_section.TookSection"),
     _core("appendix_sections.NotesSection"),
     _core("appendix_sections.MethodSection"),

@@ -13,6 +13,7 @@ from contextcliff.kv.gguf_architecture import read_architecture
 from contextcliff.kv.hub_architecture import architecture_of_hub, of_config
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.weights import Gguf
+from contextcliff.records.kv_cache import GIB, CacheFacts
 
 
 def written(path: Path, *, kv_heads: int | list[int] | None = None, heads: int | None = 4, width: int = 64) -> Path:
@@ -34,21 +35,29 @@ def uniform(values: int, *, layers: int = 1, window: int | None = None) -> Archi
     return Architecture(layers=(Layer(key_values=values, value_values=values, window=window),) * layers)
 
 
+def gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
+    size = CacheFacts(
+        policy=policy.shown, key_type=policy.key_type, value_type=policy.value_type, layers=architecture.cached(policy)
+    ).gib(tokens)
+    assert size is not None
+    return size
+
+
 def test_the_cache_of_a_policy_is_its_bits() -> None:
     architecture = uniform(512, layers=2)
-    assert architecture.kv_gib(KVPolicy(name="none"), 2**20) == 4.0
+    assert gib(architecture, KVPolicy(name="none"), 2**20) == 4.0
     q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
-    assert architecture.kv_gib(q4, 2**20) == pytest.approx(4.0 * 4.5 / 16)
+    assert gib(architecture, q4, 2**20) == pytest.approx(4.0 * 4.5 / 16)
     mixed = KVPolicy(name="k8v4", key_type="q8_0", value_type="q4_0")
-    assert architecture.kv_gib(mixed, 2**20) == pytest.approx(4.0 * 6.5 / 16)
+    assert gib(architecture, mixed, 2**20) == pytest.approx(4.0 * 6.5 / 16)
 
 
 def test_an_eviction_keeps_its_budget_and_a_sliding_window_its_tokens() -> None:
     half = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
-    assert uniform(512, layers=2).kv_gib(half, 2**20) == 2.0
+    assert gib(uniform(512, layers=2), half, 2**20) == 2.0
     sliding = Architecture(layers=(*uniform(512).layers, *uniform(512, window=1024).layers))
-    assert sliding.kv_bytes(KVPolicy(name="none"), 4096) == 4 * 512 * (4096 + 1024)
-    assert sliding.kv_bytes(KVPolicy(name="none"), 512) == 4 * 512 * (512 + 512)
+    assert gib(sliding, KVPolicy(name="none"), 4096) * GIB == 4 * 512 * (4096 + 1024)
+    assert gib(sliding, KVPolicy(name="none"), 512) * GIB == 4 * 512 * (512 + 512)
 
 
 @pytest.mark.llm

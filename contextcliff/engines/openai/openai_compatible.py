@@ -107,6 +107,9 @@ class OpenAICompatible:
             **({} if self.prefix_cache else {"prefix_cache": False}),
         }
 
+    def memory(self) -> None:
+        """Only the server knows."""
+
     def download(self, model: Model) -> None:
         """Nothing: the server has its model."""
 

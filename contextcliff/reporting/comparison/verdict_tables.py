@@ -7,12 +7,14 @@ from dataclasses import asdict
 
 from contextcliff.analysis.fitted_length import FittedLengths
 from contextcliff.analysis.fitted_shift import FittedShift, fitted_shift
+from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Table, Text
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.verdict_words import WORDS, answer, interval, points
+from contextcliff.reporting.kv_facts import memory_words
 from contextcliff.reporting.words.english_say import QUANTITIES
 
 HEAD = ("verdict", "points", "interval", "p", "pairs")
@@ -118,6 +120,7 @@ def _beside(base: ComparedRun, decided: Sequence[DecidedRun]) -> Table:
                 title="median latency",
                 cells=tuple(phrases.milliseconds(b.latency_ms_median if b else None) for b in bins),
             ),
+            Column(title="KV cache", cells=tuple(_cache(run, b) for run, b in zip(runs, bins, strict=True))),
             Column(
                 title="prompt tokens computed",
                 cells=tuple(phrases.MISSING if u is None else f"{u.computed_prompt_tokens:,}" for u in usage),
@@ -144,7 +147,11 @@ def _at(run: ComparedRun, tokens: int | None) -> Bin | None:
     return next((a_bin for a_bin in bins if a_bin.asked_tokens == tokens), None)
 
 
-_ms = phrases.milliseconds
+def _cache(run: ComparedRun, at: Bin | None) -> str:
+    """Memory of the cache at that length, by the model's metadata."""
+    found = None if run.report is None else run.report.analysis.finding(KVCache)
+    gib = None if found is None or at is None else found.facts.gib(at.asked_tokens)
+    return phrases.MISSING if gib is None else memory_words(gib)
 
 
 def _rate(tokens: int, seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from contextcliff.records.cap_reason import Quantity
-from contextcliff.records.comparison import CandidateVerdict, Difference, PairedDecision, Shift
+from contextcliff.records.comparison import CandidateVerdict, Difference, DirectionTest, PairedDecision
 from contextcliff.reporting import phrases
 from contextcliff.reporting.comparison.comparison import DecidedRun
 
@@ -125,7 +125,7 @@ def matching_notes(decided: DecidedRun) -> Iterator[str]:
         )
 
 
-def _where(shift: Shift) -> str:
+def _where(shift: DirectionTest) -> str:
     return f" (shown at {', '.join(f'{tokens:,}' for tokens in shift.lengths)} tokens)" if shift.lengths else ""
 
 

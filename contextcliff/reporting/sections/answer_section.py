@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Line, Lines, Pairs, Shown, Table, Text
+from contextcliff.reporting.kv_facts import PolicyInWords
 from contextcliff.reporting.report_facts import (
     Crossing,
     EvidenceInWords,
@@ -69,11 +71,11 @@ def _stopped(report: Report) -> tuple[Text, ...]:
 
 def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
     """What was tested."""
-    run = report.run
+    run, cache = report.run, report.analysis.finding(KVCache)
     return (
         ("Model", f"{run.model} ({run.label})" if run.label else run.model),
         ("Engine", run.engine),
-        ("KV policy", run.kv_policy),
+        ("KV policy", run.kv_policy if cache is None else PolicyInWords(facts=cache.facts)),
         ("Task", run.task),
         ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
         ("Tokenizer", run.tokenizer),

@@ -130,7 +130,6 @@ _RULES = {
     ' "effective length" of NoLiMa; no test',
     "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"
     " continuation run",
-    "memory": "what the KV cache leaves room for",
     "latency": "what a limit on latency admits",
 }
 

@@ -4,6 +4,7 @@ from contextcliff.reporting.words import (
     english_cap,
     english_estimates,
     english_findings,
+    english_kv,
     english_report,
     english_warnings,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "english_cap",
     "english_estimates",
     "english_findings",
+    "english_kv",
     "english_report",
     "english_warnings",
     "label",

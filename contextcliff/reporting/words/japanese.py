@@ -4,6 +4,7 @@ from contextcliff.reporting.words import (
     japanese_cap,
     japanese_estimates,
     japanese_findings,
+    japanese_kv,
     japanese_report,
     japanese_warnings,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "japanese_cap",
     "japanese_estimates",
     "japanese_findings",
+    "japanese_kv",
     "japanese_report",
     "japanese_warnings",
     "label",

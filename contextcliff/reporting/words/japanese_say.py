@@ -68,6 +68,7 @@ _LABELS = {
     "Tokenizer": "トークナイザー",
     "Maximum window": "最大ウィンドウ",
     "Detected": "検出",
+    "Limits": "制約",
     "Safe cap": "安全な上限",
     "Shape": "形",
     "Evidence": "証拠",

@@ -1,0 +1,97 @@
+"""What llama.cpp has as its KV cache: the formats and the bytes of a row, read from the state that it saves of a slot.
+
+The server tells neither, and its log does so only together with a line for every request. The saved state of one token
+takes a few kilobytes: after headers that change between versions of llama.cpp come, for the keys of every layer and
+then the values, the format as a 32-bit number, the bytes of a token as a 64-bit one, and the row itself
+(`llama_kv_cache::state_write_data` in its `src/llama-kv-cache.cpp`). The rows are recognised by ending where the file
+ends.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from contextcliff.records.kv_cache import CacheInUse
+
+if TYPE_CHECKING:
+    from httpx2 import Client
+
+_ROW = struct.Struct("<iQ")
+_STEP, _LONGEST_HEADER = 4, 4096
+_TOKEN = 2
+"""Asked alone; no chat template begins with it, so that no prompt goes on from it."""
+_STATE = "cache"
+
+
+class SlotStates:
+    """A folder into which a server saves the states of its slots; give it to the server before it starts."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="contextcliff-slot-")
+
+    def __enter__(self) -> SlotStates:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._folder.cleanup()
+
+    def tell(self, params: Any) -> None:
+        """Name the folder in the parameters of a server (`xllamacpp.CommonParams`)."""
+        params.slot_save_path = f"{self._folder.name}/"
+
+    def read_back(self, http: Client, address: str, key: str) -> CacheInUse | None:
+        """Have the server compute one token and save it; None where its state is not laid out as described above."""
+        headers = {"Authorization": f"Bearer {key}"}
+        asked = {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True}
+        http.post(f"{address}/completion", json=asked, headers=headers).raise_for_status()
+        saved = http.post(f"{address}/slots/0?action=save", json={"filename": _STATE}, headers=headers)
+        if saved.is_error:  # a model whose state can't be saved
+            return None
+        http.post(f"{address}/slots/0?action=erase", json={}, headers=headers)
+        return cache_of_state((Path(self._folder.name) / _STATE).read_bytes())
+
+
+def cache_of_state(state: bytes) -> CacheInUse | None:
+    """The cache that the saved state of one token describes; None where no description ends where the file does."""
+    for start in range(0, min(len(state), _LONGEST_HEADER), _STEP):
+        rows = _rows(state, start)
+        if rows and len(rows) % 2 == 0:
+            keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+            return CacheInUse(
+                key_type=_listed(keys),
+                value_type=_listed(values),
+                bytes_per_token=float(sum(size for _, size in rows)),
+                tokens=1,
+            )
+    return None
+
+
+def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
+    """Format and bytes of each row from there to the end of the file; empty where there are other things."""
+    names, rows, offset = _names(), [], start
+    while offset + _ROW.size <= len(state):
+        kind, size = _ROW.unpack_from(state, offset)
+        offset += _ROW.size + size
+        if kind not in names or not 0 < size < len(state):
+            return []
+        rows.append((names[kind], size))
+    return rows if offset == len(state) else []
+
+
+@cache
+def _names() -> Mapping[int, str]:
+    import xllamacpp
+
+    return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}
+
+
+def _listed(rows: Sequence[tuple[str, int]]) -> str:
+    return "+".join(dict.fromkeys(name for name, _ in rows))

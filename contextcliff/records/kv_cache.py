@@ -1,0 +1,78 @@
+"""The KV cache of a run: its policy, its size, where it lives, and what the engine said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CacheInUse:
+    """What an engine says of the cache that it has, read back from it."""
+
+    key_type: str
+    value_type: str
+    bytes_per_token: float | None
+    """Measured over all layers; None where the engine does not tell."""
+    tokens: int | None
+    """Tokens that were in it when it was measured."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CachedLayers:
+    """Layers of one size, one behind another."""
+
+    n_layers: int
+    bytes_per_token: float
+    """Of one layer, under the policy: a budget below 1 counts its share."""
+    window: int | None = None
+    """Tokens that a sliding window keeps; None: all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeviceMemory:
+    """Memory that a model can have."""
+
+    name: str
+    gib: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CacheFacts:
+    """The cache of one run, as the store keeps it."""
+
+    policy: str
+    """Its name in reports."""
+    key_type: str
+    value_type: str
+    evicts: bool = False
+    budget: float = 1.0
+    """Share of the positions that is kept."""
+    sees_question: bool = False
+    """Whether an eviction has read the question."""
+    declared: bool = False
+    """Whether the policy is what somebody says of a server."""
+    layers: tuple[CachedLayers, ...] = ()
+    """By the model's metadata; empty where they are not at hand."""
+    weights_gib: float | None = None
+    """Size of the weights' file."""
+    device: DeviceMemory | None = None
+    """Where the model ran here; None: on a server, or nowhere."""
+    in_use: CacheInUse | None = None
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """Bytes that one more token takes where no sliding window is full; None where the layers are not known."""
+        return sum(each.n_layers * each.bytes_per_token for each in self.layers) if self.layers else None
+
+    def gib(self, tokens: int) -> float | None:
+        """The cache of so many tokens."""
+        if not self.layers:
+            return None
+        return sum(_bytes(each, tokens) for each in self.layers) / GIB
+
+
+def _bytes(layers: CachedLayers, tokens: int) -> float:
+    kept = tokens if layers.window is None else min(tokens, layers.window)
+    return layers.n_layers * layers.bytes_per_token * kept

