@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.command_line.jobs import (
@@ -61,6 +62,7 @@ def _run(arguments: list[str]) -> ExitCode:
 
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
+    from contextcliff.command_line.end_of_sweep import compare_jobs
     from contextcliff.command_line.sweep_runs import begin_sweep
     from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
 
@@ -74,7 +76,8 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
             begin_sweep()
             handle_signals(sweeps=True)
             exit_codes.clear()
-            return _run_hydra(overrides)
+            code = _run_hydra(overrides)
+            return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))
     except KeyboardInterrupt:  # also one that comes while the folders are removed
         return report_stop()
 

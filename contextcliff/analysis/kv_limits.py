@@ -8,10 +8,14 @@ from the model's metadata and the policy (`contextcliff/kv/architecture.py`).
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.latency_cap import latency_cap
+from contextcliff.analysis.request_times import computed_tokens, fresh_requests
 from contextcliff.analysis.study import Study
 from contextcliff.records.kv_cache import CacheFacts
 
@@ -27,7 +31,12 @@ class CacheAtLength:
 
     context_tokens: int
     """As asked."""
-    gib: float
+    gib: float | None
+    """None where the model's metadata are not at hand."""
+    prefill_tokens_per_s: float | None = None
+    """Median over the requests whose prompt the engine had to read: computed tokens by time to the first token."""
+    decode_tokens_per_s: float | None = None
+    """Median over answers of two tokens or more: tokens after the first by the time that they took."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,14 +73,32 @@ def kv_cache(study: Study) -> KVCache | None:
     facts = study.facts.cache
     if facts is None:
         return None
-    asked = ((group.asked_tokens, facts.gib(group.asked_tokens)) for group in study.groups)
     memory = memory_of(facts)
     return KVCache(
         facts=facts,
-        lengths=tuple(CacheAtLength(context_tokens=tokens, gib=gib) for tokens, gib in asked if gib is not None),
+        lengths=tuple(_at_length(group, facts) for group in study.groups),
         memory_gib=memory,
         limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
     )
+
+
+def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:
+    read = [item.generation for item in fresh_requests(group.samples) if item.generation is not None]
+    answered = [item.generation for item in group.samples if item.generation is not None and item.generation.streamed]
+    return CacheAtLength(
+        context_tokens=group.asked_tokens,
+        gib=facts.gib(group.asked_tokens),
+        prefill_tokens_per_s=_median_rate((computed_tokens(each), each.ttft_ms) for each in read),
+        decode_tokens_per_s=_median_rate(
+            (each.completion_tokens - 1, each.latency_ms - each.ttft_ms) for each in answered
+        ),
+    )
+
+
+def _median_rate(timed: Iterable[tuple[int, float]]) -> float | None:
+    """The median of tokens a second, over pairs of tokens and milliseconds above 0."""
+    rates = [1_000.0 * tokens / ms for tokens, ms in timed if tokens > 0 and ms > 0.0]
+    return median(rates) if rates else None
 
 
 def memory_of(facts: CacheFacts) -> float | None:

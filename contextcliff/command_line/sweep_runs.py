@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
+from contextcliff.command_line.end_of_sweep import post_comparison
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.stored_sweeps import SWEEPS
 
@@ -34,5 +35,6 @@ def listed_in_sweep(invocation: Invocation, *, job: int | None) -> Invocation:
         invocation.on_reported(folder)
         experiment = invocation.output_dir / invocation.tracking.experiment
         write_text(path=experiment / SWEEPS / sweep / f"{job:04}", text=folder.name)
+        post_comparison(invocation)
 
     return replace(invocation, on_reported=reported)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from contextcliff.analysis.kv_limits import KVCache, Limits
 from contextcliff.records.fact import Fact
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.reporting import phrases
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,3 +41,10 @@ class MemoryInWords(Fact):
 def memory_words(gib: float) -> str:
     """`12.3 MiB`, `1.50 GiB`: three figures, in the unit that needs no zeros."""
     return f"{gib * 1024:,.3g} MiB" if gib < 1.0 else f"{gib:,.2f} GiB"
+
+
+def rate(tokens_per_s: float | None) -> str:
+    """Three figures from a hundred down, whole numbers above."""
+    if tokens_per_s is None:
+        return phrases.MISSING
+    return f"{tokens_per_s:,.0f}" if tokens_per_s >= 100.0 else f"{tokens_per_s:.3g}"

@@ -15,7 +15,8 @@ LanguageName = Literal["en", "ja"]
 class ReportingSettings:
     """`progress` on stderr, the answers as they are written (`live`) and the risk report (`console`) on stdout,
     `figures` as PNG files at `dpi` dots an inch. A run that is shown live has no progress bar. `language` is that of
-    the risk report on the console: `en` or `ja`; the files are in English.
+    the risk report on the console: `en` or `ja`; the files are in English. With `compare` a sweep ends with the
+    comparison of its jobs.
     """
 
     progress: bool = True
@@ -24,6 +25,7 @@ class ReportingSettings:
     figures: bool = True
     dpi: Annotated[int, Field(ge=50, le=600)] = 150
     language: LanguageName = "en"
+    compare: bool = False
 
     @property
     def figure_dpi(self) -> int | None:

@@ -294,6 +294,20 @@ def test_fewer_than_two_runs_are_refused_with_the_way_out(tmp_path: Path, folder
     assert "outputs/contextcliff holds 1 run of task=niah; a comparison takes two" in refused(folder, "task=niah")
 
 
+def test_a_run_that_stopped_is_compared_by_what_it_has_and_said_to_have_stopped(folder: Path) -> None:
+    first, second = ids(folder, "niah")
+    home = folder / "outputs" / "contextcliff" / first
+    report = json.loads((home / "report.json").read_text(encoding="utf-8"))
+    (home / "report.json").write_text(json.dumps({**report, "partial": True}), encoding="utf-8")
+    lines = (home / "samples.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (home / "samples.jsonl").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+    run(folder, *COMPARE, "task=niah", f"action.baseline={first}", f"action.candidates=[{second}]")
+    made = comparison(folder)
+    name = next(one["name"] for one in made["runs"] if one["run_id"] == first)
+    assert f"{name} stopped before its end: lengths may be missing" in made["notes"]
+    assert made["candidates"][0]["decision"]["overall"]["n_pairs"] == len(lines) // 2
+
+
 def test_a_baseline_is_no_candidate_of_its_own(folder: Path) -> None:
     first, second = ids(folder, "niah")
     place = f"outputs/contextcliff/{first}"

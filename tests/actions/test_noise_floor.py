@@ -48,7 +48,7 @@ def test_another_configuration_has_another_label() -> None:
     assert all(len(label) < 64 for label in labels)
 
 
-@pytest.mark.parametrize("experiment", ["kv_cache", "small_vs_large", "rope_vs_full"])
+@pytest.mark.parametrize("experiment", ["kv_quantization", "small_vs_large", "rope_vs_full"])
 def test_the_runs_of_an_experiment_that_compares_stay_paired(experiment: str) -> None:
     assert built(f"experiment={experiment}").task.like == "first"
 

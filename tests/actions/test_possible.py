@@ -36,7 +36,7 @@ TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 FAMILY = ("niah", "niah_multi", "niah_multikey", "niah_semantic", "tracing", "aggregation")
 SHIPPED = [
     *[(f"task={task}",) for task in TASKS],
-    *[(f"experiment={name}",) for name in ("full_window", "kv_cache", "natural_qa", "planted", "rope_vs_full")],
+    *[(f"experiment={name}",) for name in ("full_window", "kv_quantization", "natural_qa", "planted", "rope_vs_full")],
     ("experiment=small_vs_large", "model=smollm2"),
     *[("experiment=needle_family", f"task={task}") for task in FAMILY],
 ]

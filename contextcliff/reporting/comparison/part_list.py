@@ -33,6 +33,12 @@ PARTS: tuple[ListedPart, ...] = (
         without={"measures": [], "measure_differences": []},
         without_of_run={"writing_verdict": None},
     ),
+    ListedPart(
+        key="kv_cache",
+        path="contextcliff.reporting.comparison.kv_comparison.KVComparison",
+        files=("memory.png",),
+        without={"kv_policies": [], "recommended_policy": None},
+    ),
 )
 
 

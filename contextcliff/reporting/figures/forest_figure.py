@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _ROW, _EDGE = 7.0, 0.24, 0.35
-_LOOKS: dict[CandidateVerdict, tuple[str, str]] = {
+LOOKS: dict[CandidateVerdict, tuple[str, str]] = {
     "worse": ("#b3261e", "v"),
     "better": ("#1f5fa8", "^"),
     "not_worse": ("#2e7d32", "o"),
     "unknown": ("0.45", "s"),
 }
 """Colour and mark of a verdict: told apart without the colour."""
-_WORDS = {"worse": "worse", "better": "better", "not_worse": "not worse", "unknown": "can't tell"}
+VERDICT_WORDS = {"worse": "worse", "better": "better", "not_worse": "not worse", "unknown": "can't tell"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ def forest_figure(rows: Sequence[ForestRow], *, baseline: str) -> Figure:
     axes.axvline(0.0, color="0.3", linewidth=1.0)
     axes.axvline(-100.0 * margin, color="#b3261e", linewidth=1.0, linestyle=(0, (4, 2)))
     for place, (_, difference, verdict, is_overall) in enumerate(lines):
-        colour, mark = _LOOKS[verdict] if is_overall else ("0.35", ".")
+        colour, mark = LOOKS[verdict] if is_overall else ("0.35", ".")
         ends = [100.0 * difference.low, 100.0 * difference.high]
         axes.plot(ends, [place, place], color=colour, linewidth=2.2 if is_overall else 1.1, solid_capstyle="butt")
         axes.plot([100.0 * difference.mean], [place], mark, color=colour, markersize=7 if is_overall else 5)
@@ -80,7 +80,7 @@ def forest_figure(rows: Sequence[ForestRow], *, baseline: str) -> Figure:
     )
     shown = dict.fromkeys(row.decision.verdict for row in rows)
     handles = [
-        Line2D([], [], color=_LOOKS[v][0], marker=_LOOKS[v][1], linewidth=2.2, markersize=7, label=_WORDS[v])
+        Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=2.2, markersize=7, label=VERDICT_WORDS[v])
         for v in shown
     ]
     axes.legend(

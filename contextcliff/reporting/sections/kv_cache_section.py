@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from contextcliff.analysis.kv_limits import KVCache, kv_cache
+from contextcliff.analysis.kv_limits import CacheAtLength, KVCache, kv_cache
 from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Pairs, Shown, Table
-from contextcliff.reporting.kv_facts import CacheSize, LimitsInWords, MemoryInWords, PolicyInWords, memory_words
+from contextcliff.reporting.kv_facts import CacheSize, LimitsInWords, MemoryInWords, PolicyInWords, memory_words, rate
 from contextcliff.reporting.section import Measurement, Section
 
 
@@ -59,6 +59,8 @@ class KVCacheSection(Section[KVCache]):
             yield Measurement(key="kv_bytes_per_token_measured", value=in_use.bytes_per_token)
         for each in finding.lengths:
             yield Measurement(key="kv_gib", value=each.gib, step=each.context_tokens)
+            yield Measurement(key="prefill_tokens_per_s", value=each.prefill_tokens_per_s, step=each.context_tokens)
+            yield Measurement(key="decode_tokens_per_s", value=each.decode_tokens_per_s, step=each.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)
@@ -78,8 +80,14 @@ def _by_length(finding: KVCache, report: Report) -> Table:
     return Table(
         columns=(
             Column(title="asked tokens", cells=tuple(f"{each.context_tokens:,}" for each in finding.lengths)),
-            Column(title="KV cache", cells=tuple(memory_words(each.gib) for each in finding.lengths)),
+            Column(title="KV cache", cells=tuple(map(_memory, finding.lengths))),
             Column(title="mean score", cells=tuple(phrases.score(b.mean if b else None) for b in at)),
+            Column(title="prefill tokens/s", cells=tuple(rate(each.prefill_tokens_per_s) for each in finding.lengths)),
+            Column(title="decode tokens/s", cells=tuple(rate(each.decode_tokens_per_s) for each in finding.lengths)),
             Column(title="median TTFT", cells=tuple(phrases.milliseconds(b.ttft_ms_median if b else None) for b in at)),
         )
     )
+
+
+def _memory(at: CacheAtLength) -> str:
+    return phrases.MISSING if at.gib is None else memory_words(at.gib)

@@ -1,0 +1,208 @@
+"""KV policies side by side: what each costs in safe context, what it saves in memory, and which one to use.
+
+The setting to use is the one with the smallest cache among those that are shown not to be worse than the baseline by
+the margin, or better; without one it is the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.records.comparison import CandidateVerdict
+from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.reporting import phrases
+from contextcliff.reporting.blocks import Column, Image, Table, Text
+from contextcliff.reporting.comparison.comparison import (
+    ComparedFigure,
+    ComparedRun,
+    ComparisonPart,
+    DecidedRun,
+    PartResult,
+    cap,
+)
+from contextcliff.reporting.comparison.verdict_words import WORDS, interval, points
+from contextcliff.reporting.figures.pareto_figure import ParetoPoint, pareto_figure
+from contextcliff.reporting.kv_facts import memory_words, rate
+
+_FIGURE = "memory"
+_GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyRow:
+    """One run under its policy."""
+
+    run: ComparedRun
+    cache: KVCache
+    decided: DecidedRun | None
+    """None: the baseline."""
+
+    @property
+    def facts(self) -> CacheFacts:
+        return self.cache.facts
+
+    @property
+    def cap_tokens(self) -> int | None:
+        return None if self.run.report is None else self.run.report.analysis.safe_cap.tokens
+
+    @property
+    def verdict(self) -> CandidateVerdict | None:
+        return None if self.decided is None or self.decided.decision is None else self.decided.decision.verdict
+
+    @property
+    def gib_at_cap(self) -> float | None:
+        return None if self.cap_tokens is None else self.facts.gib(self.cap_tokens)
+
+
+class KVComparison(ComparisonPart):
+    """Runs of one model and task under several policies."""
+
+    key = "kv_cache"
+
+    def compare(
+        self,
+        runs: Sequence[ComparedRun],
+        *,
+        decided: Sequence[DecidedRun] = (),
+        confidence: float,  # noqa: ARG002
+    ) -> PartResult:
+        rows = _rows(runs, decided)
+        title = "KV policies"
+        if len({row.facts.policy for row in rows}) < 2:
+            return PartResult(title=title)
+        chosen, why = recommended(rows)
+        saved = _saved(chosen, rows[0])
+        line = f"use {overrides_of(chosen)}{saved}: {why}"
+        figures = _figures(rows, chosen)
+        return PartResult(
+            title=title,
+            lines=(line,),
+            blocks=(
+                Text(text=f"{line[0].upper()}{line[1:]}.", strong=True),
+                _table(rows),
+                *(Image(figure=figure.name) for figure in figures),
+            ),
+            figures=figures,
+            data={"kv_policies": [_data(row) for row in rows], "recommended_policy": chosen.facts.policy},
+        )
+
+
+def _rows(runs: Sequence[ComparedRun], decided: Sequence[DecidedRun]) -> list[PolicyRow]:
+    by_name: Mapping[str, DecidedRun] = {each.run.name: each for each in decided}
+    return [
+        PolicyRow(run=run, cache=cache, decided=by_name.get(run.name))
+        for run in runs
+        if run.report is not None
+        for cache in [run.report.analysis.finding(KVCache)]
+        if cache is not None
+    ]
+
+
+def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
+    """The row to use, and why; the first row is the baseline."""
+    base = rows[0]
+    good = [row for row in rows[1:] if row.verdict in _GOOD and _size(row) < _size(base)]
+    if good:
+        best = min(good, key=_size)
+        word = "better than" if best.verdict == "better" else "not worse than"
+        return best, f"it is {word} {base.facts.policy}, and takes the least memory of those that are"
+    open_ones = [row.facts.policy for row in rows[1:] if row.verdict == "unknown" and _size(row) < _size(base)]
+    if open_ones:
+        return base, f"of {' and '.join(open_ones)} the pairs can't tell yet whether they are worse"
+    return base, "no smaller cache is shown to be as good"
+
+
+def overrides_of(row: PolicyRow) -> str:
+    """The overrides that ask for this policy."""
+    facts, option = row.facts, row.run.parameters.get("kv_policy") or row.facts.policy
+    words = [f"kv_policy={option}"]
+    if facts.evicts:
+        words.append(f"kv_policy.budget={facts.budget:g}")
+    if facts.sees_question:
+        words.append("kv_policy.sees_question=true")
+    if not facts.evicts and option != facts.policy:
+        words += [f"kv_policy.key_type={facts.key_type}", f"kv_policy.value_type={facts.value_type}"]
+    return " ".join(words)
+
+
+def _size(row: PolicyRow) -> float:
+    """Bytes a token; a size that is not known is larger than any."""
+    size = row.facts.bytes_per_token
+    return float("inf") if size is None else size
+
+
+def _saved(row: PolicyRow, base: PolicyRow) -> str:
+    size, of_base = row.facts.bytes_per_token, base.facts.bytes_per_token
+    if row is base or size is None or of_base is None:
+        return ""
+    return f", {1.0 - size / of_base:.0%} less memory a token"
+
+
+def _table(rows: Sequence[PolicyRow]) -> Table:
+    longest = [row.cache.lengths[-1] if row.cache.lengths else None for row in rows]
+    differences = [None if d is None or d.decision is None else d.decision.overall for d in (r.decided for r in rows)]
+    of_rows = (
+        ("policy", [row.facts.policy for row in rows]),
+        ("safe cap", [cap(row.run) for row in rows]),
+        ("points", [phrases.MISSING if each is None else points(each.mean) for each in differences]),
+        ("interval", [phrases.MISSING if each is None else interval(each) for each in differences]),
+        ("verdict", [_verdict(row) for row in rows]),
+        ("bytes a token", [_or_missing(row.facts.bytes_per_token, "{:,.0f}".format) for row in rows]),
+        ("cache at the cap", [_or_missing(row.gib_at_cap, memory_words) for row in rows]),
+        ("prefill tokens/s", [rate(at.prefill_tokens_per_s if at else None) for at in longest]),
+        ("decode tokens/s", [rate(at.decode_tokens_per_s if at else None) for at in longest]),
+    )
+    return Table(
+        columns=tuple(
+            Column(title=title, cells=tuple(cells), words=title in ("policy", "verdict")) for title, cells in of_rows
+        )
+    )
+
+
+def _verdict(row: PolicyRow) -> str:
+    if row.decided is None:
+        return "baseline"
+    return "no verdict" if row.verdict is None else WORDS[row.verdict]
+
+
+def _or_missing(value: float | None, shown: Callable[[float], str]) -> str:
+    return phrases.MISSING if value is None else shown(value)
+
+
+def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigure, ...]:
+    """Memory against safe cap, where two runs have both."""
+    drawn = tuple(
+        ParetoPoint(
+            name=row.facts.policy,
+            bytes_per_token=row.facts.bytes_per_token,
+            cap_tokens=row.cap_tokens,
+            verdict=row.verdict,
+            is_baseline=row.decided is None,
+            is_chosen=row is chosen,
+        )
+        for row in rows
+        if row.facts.bytes_per_token is not None
+    )
+    if len(drawn) < 2:
+        return ()
+    caption = "Memory of the KV cache and safe cap"
+    return (ComparedFigure(name=_FIGURE, caption=caption, draw=lambda: pareto_figure(drawn)),)
+
+
+def _data(row: PolicyRow) -> dict[str, object]:
+    decision = None if row.decided is None else row.decided.decision
+    return {
+        "run": row.run.name,
+        "policy": row.facts.policy,
+        "safe_cap_tokens": row.cap_tokens,
+        "verdict": row.verdict,
+        "difference": None if decision is None else decision.overall.mean,
+        "difference_low": None if decision is None else decision.overall.low,
+        "difference_high": None if decision is None else decision.overall.high,
+        "bytes_per_token": row.facts.bytes_per_token,
+        "bytes_per_token_measured": None if row.facts.in_use is None else row.facts.in_use.bytes_per_token,
+        "gib_at_cap": row.gib_at_cap,
+        "limits": None if row.cache.limits.binding is None else row.cache.limits.binding,
+    }
