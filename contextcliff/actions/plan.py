@@ -112,10 +112,14 @@ def _while_prepared(invocation: Invocation, store: Store, download: Download | N
         prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served())
         return figures(invocation, prepared, ())
     known = engine.configured(invocation.model) if isinstance(engine, ServerEngine) else None
-    if isinstance(engine, ServerEngine) and known is not None and not engine.may_have_tokenizer:
-        identity = invocation.identify()
-        prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
-        return figures(invocation, prepared, _missing_key(engine))
+    if isinstance(engine, ServerEngine) and known is not None:
+        if not engine.may_have_tokenizer:
+            identity = invocation.identify()
+            prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
+            return figures(invocation, prepared, _missing_key(engine))
+        if engine.starts_server:
+            prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=known)
+            return figures(invocation, prepared, ("tokens are estimated: a plan does not start the server",))
     try:
         if isinstance(engine, ServerEngine):
             engine.check()

@@ -149,6 +149,11 @@ class ServerEngine(Engine, Protocol):
         ...
 
     @property
+    def starts_server(self) -> bool:
+        """Whether the server is up only while the engine is open."""
+        ...
+
+    @property
     def may_have_tokenizer(self) -> bool:
         """Whether the server may offer a tokenizer; a provider's host never does."""
         ...

@@ -72,13 +72,13 @@ class _Listening(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(server: FakeServer) -> Iterator[FakeServer]:
-    """Serve on a free port of loopback."""
+def serving(server: FakeServer, *, port: int = 0) -> Iterator[FakeServer]:
+    """Serve on a port of loopback, by default a free one."""
 
     class Handler(_Handler):
         fake = server
 
-    with _Listening(("127.0.0.1", 0), Handler) as listening:
+    with _Listening(("127.0.0.1", port), Handler) as listening:
         listening.daemon_threads = True
         # Half a second is Python's default: every test would wait for it at the end.
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()

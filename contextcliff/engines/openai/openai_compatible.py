@@ -15,18 +15,22 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
+from contextcliff.engines.openai.server_command import ServerCommand, free_port
+from contextcliff.engines.openai.server_process import ServerProcess, started
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.engines.openai.session import OpenAISession, Pace
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
-from contextcliff.settings import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     import httpx2
 
 _DETECTION_TIMEOUT_S = 15.0
+_THIS_MACHINE = ("127.0.0.1", "localhost")
 _NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 
 
@@ -64,6 +68,11 @@ class OpenAICompatible:
     the protocol are sent none.
     """
     max_tokens_name: str = "max_tokens"
+    command: Name | None = None
+    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_command.py`).
+    None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
+    start_timeout_s: PositiveFloat = 600.0
+    """Time in which the server that `command` starts has to be up."""
 
     @property
     def name(self) -> str:
@@ -82,12 +91,8 @@ class OpenAICompatible:
         return self.sampler_names if provider is None or provider.takes_samplers else {}
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """Server, model and the fields that are sent beside the prompt."""
-        if kv_policy.is_quantised:
-            raise ConfigError(
-                f"kv_policy={kv_policy.name}: engine={self.preset} can't set the cache of a server that runs already; "
-                "start the server with it, and tell its runs apart with label=NAME"
-            )
+        """Server or the command that starts it, model, policy, and the fields that are sent beside the prompt."""
+        self._check_policy(kv_policy)
         if model.rope.identity():
             raise ConfigError(
                 f"model.rope: engine={self.preset} can't scale the positions of a server that runs already; start the "
@@ -100,12 +105,46 @@ class OpenAICompatible:
             )
         return {
             "engine": self.preset,
-            "base_url": self.address.identity,
+            **({"base_url": self.address.identity} if self.command is None else self._started(model)),
             "model": model.served_name(self.preset),
             "api": self.api,
             "extra_body": dict(model.extra_body),
             **({} if self.prefix_cache else {"prefix_cache": False}),
+            # Absent for the cache as servers have it unasked, as in stores from before there was a choice.
+            **({} if kv_policy.is_plain else {"kv": kv_policy.identity()}),
         }
+
+    @property
+    def starts_server(self) -> bool:
+        """Whether the server is up only while a run is."""
+        return self.command is not None
+
+    def _started(self, model: Model) -> dict[str, object]:
+        """What tells a server apart that a command starts; its port does not."""
+        command = self._command()
+        weights = {"weights": model.gguf.identity} if "weights" in command.placeholders else {}
+        return {"command": command.template, **weights}
+
+    def _command(self) -> ServerCommand:
+        return ServerCommand(template=self.command or "", preset=self.preset)
+
+    def _check_policy(self, policy: KVPolicy) -> None:
+        """Raise `ConfigError` for a policy that the server can't have, or of which nobody says that it has it."""
+        if policy.is_plain and self.command is None:
+            return
+        if self.preset in SERVERS or policy.evicts:
+            policy.require_format(self.preset)
+        if self.command is not None:
+            if policy.declared:
+                raise ConfigError("kv_policy.declared=true: engine.command sets the policy; leave one of them out")
+            self._command().check(policy)
+        elif not policy.declared:
+            line = start_line(self.preset, policy)
+            how = f"start it with `{line}` and say so" if line else "start it with this policy and say so"
+            raise ConfigError(
+                f"kv_policy={policy.shown}: engine={self.preset} can't set the cache of a server that runs already; "
+                f"{how} with kv_policy.declared=true, or let engine.command start it"
+            )
 
     def memory(self) -> None:
         """Only the server knows."""
@@ -125,6 +164,11 @@ class OpenAICompatible:
         """The model, with the name that the server reports where the configuration has none."""
         if not self.needs_served_name(model):
             return model
+        if self.command is not None:
+            raise ConfigError(
+                "engine.command: the server is started when the run is named already; give the name that it has there "
+                "with model.name=NAME"
+            )
         with self._client() as http:
             return replace(model, name=served_name(http, self.address.url, self._key()))
 
@@ -142,12 +186,54 @@ class OpenAICompatible:
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Detect what the server is, and connect. Raises `RunError`, `ConfigError`."""
+        """Start the server where there is a command, detect what it is, and connect.
+
+        Raises `RunError`, `ConfigError`.
+        """
+        if self.command is None:
+            async with self._connected(deployment, None) as session:
+                yield session
+            return
+        key = self._key()
+        here = replace(self, base_url=self._with_free_port())
+        with started(
+            here._filled(deployment), root=here.address.root, key=key, timeout_s=self.start_timeout_s
+        ) as process:
+            async with here._connected(deployment, process) as session:
+                yield session
+
+    def _with_free_port(self) -> str:
+        """The address that the server is to have. Raises `ConfigError` for one on another machine."""
+        address = self.address
+        if address.host not in _THIS_MACHINE:
+            raise ConfigError(
+                f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
+                "engine.base_url=http://127.0.0.1:PORT/v1"
+            )
+        return address.with_port(free_port(address.port))
+
+    def _filled(self, deployment: Deployment) -> list[str]:
+        if deployment.context_tokens is None:
+            raise ConfigError(
+                "model.context_window: engine.command has to know how long a context is; give model.context_window=N"
+            )
+        return self._command().filled(
+            model=deployment.model,
+            policy=deployment.kv_policy,
+            context_tokens=deployment.context_tokens,
+            port=self.address.port,
+            concurrency=self.concurrency,
+        )
+
+    @asynccontextmanager
+    async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
         import openai
 
         key, model = self._key(), deployment.model
         with self._client() as http:
             facts = detect(http, self.address.url, key, name=model.served_name(self.preset))
+            if process is not None:  # which was given as much context as this run takes, and not the model's window
+                facts = replace(facts, window=None)
             async with openai.AsyncOpenAI(
                 base_url=facts.base_url,
                 api_key=key.value or _NO_KEY,
@@ -173,7 +259,18 @@ class OpenAICompatible:
                     sampler_names=self.samplers_sent,
                     max_tokens_name=self.max_tokens_name,
                     uncached_fields={} if self.prefix_cache else self.uncached_fields,
+                    process=process,
+                    policy_lines=self._policy_lines(deployment.kv_policy),
                 )
+
+    def _policy_lines(self, policy: KVPolicy) -> tuple[str, ...]:
+        """What the report says of a cache that can't be read back."""
+        if self.command is not None:
+            return ("started by engine.command for this run",)
+        if not policy.declared:
+            return ()
+        line = start_line(self.preset, policy)
+        return (f"KV policy {policy.shown} as declared, not checked{f': {line}' if line else ''}",)
 
     def _key(self) -> ApiKey:
         return api_key(self.api_key_env, self.address, preset=self.preset)

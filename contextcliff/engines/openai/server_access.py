@@ -80,6 +80,21 @@ class Address:
         return str(httpx2.URL(self.url, params=public)) if public else self.url
 
     @property
+    def root(self) -> str:
+        """`http://HOST:PORT`."""
+        return str(httpx2.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
+
+    @property
+    def port(self) -> int:
+        """As given, or the scheme's own."""
+        url = httpx2.URL(self.url)
+        return url.port if url.port is not None else 443 if url.scheme == "https" else 80
+
+    def with_port(self, port: int) -> str:
+        """The address with another port, without its secrets."""
+        return str(httpx2.URL(self.url).copy_with(port=port))
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """The parts that must not be shown, as they are and percent-encoded."""
         keys = [value for name, value in self.parameters.items() if is_secret(name)]

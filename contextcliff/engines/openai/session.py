@@ -14,6 +14,7 @@ from contextcliff.engines.openai.detection import ServerFacts
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.server_process import ServerProcess
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -71,6 +72,10 @@ class OpenAISession:
     max_tokens_name: str
     uncached_fields: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
+    process: ServerProcess | None = None
+    """The server, where it was started for this session."""
+    policy_lines: tuple[str, ...] = ()
+    """What is said of a KV policy that can't be read back."""
 
     @property
     def served(self) -> Served:
@@ -82,6 +87,7 @@ class OpenAISession:
                 *self.facts.lines(),
                 *self._authorisation_line(),
                 *self._unsent_samplers_line(),
+                *self.policy_lines,
                 *self.dialect.concessions(),
             ),
             plain=self.api == "completions",
@@ -100,6 +106,8 @@ class OpenAISession:
                 self.dialect.answered(streamed=generation.streamed)
                 return generation
             except EngineFault as fault:
+                if self.process is not None and self.process.has_ended:
+                    raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
                 refused = fault.kind == "bad_request"
                 # Requests in flight together are refused together. The first refusal changes the dialect; the others
                 # are sent again in it.

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter, ValidationError
+
 from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Column, Image, Table, Text
+from contextcliff.reporting.blocks import Block, Code, Column, Image, Table, Text
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,
@@ -27,6 +31,7 @@ from contextcliff.reporting.figures.pareto_figure import ParetoPoint, pareto_fig
 from contextcliff.reporting.kv_facts import memory_words, rate
 
 _FIGURE = "memory"
+_policy = TypeAdapter(KVPolicy)
 _GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
 
 
@@ -78,14 +83,20 @@ class KVComparison(ComparisonPart):
         figures = _figures(rows, chosen)
         return PartResult(
             title=title,
-            lines=(line,),
+            lines=(line, *(f"to serve it: {each}" for each in starts_of(chosen)[:1])),
             blocks=(
                 Text(text=f"{line[0].upper()}{line[1:]}.", strong=True),
+                *_serving(chosen),
                 _table(rows),
                 *(Image(figure=figure.name) for figure in figures),
             ),
             figures=figures,
-            data={"kv_policies": [_data(row) for row in rows], "recommended_policy": chosen.facts.policy},
+            data={
+                "kv_policies": [_data(row) for row in rows],
+                "recommended_policy": chosen.facts.policy,
+                "recommended_overrides": overrides_of(chosen),
+                "recommended_commands": list(starts_of(chosen)),
+            },
         )
 
 
@@ -125,6 +136,26 @@ def overrides_of(row: PolicyRow) -> str:
     if not facts.evicts and option != facts.policy:
         words += [f"kv_policy.key_type={facts.key_type}", f"kv_policy.value_type={facts.value_type}"]
     return " ".join(words)
+
+
+def starts_of(row: PolicyRow) -> tuple[str, ...]:
+    """Commands that start a server with this policy, that of the run's own kind of server first."""
+    facts = row.facts
+    if facts.evicts:
+        return ()
+    try:
+        policy = _policy.validate_python(
+            {"name": facts.policy, "key_type": facts.key_type, "value_type": facts.value_type}
+        )
+    except ValidationError:  # of a later version, with formats that this one does not know
+        return ()
+    engine = "" if row.run.report is None else row.run.report.run.engine
+    return start_lines(policy, first="llama_server" if engine == "llamacpp" else engine)
+
+
+def _serving(row: PolicyRow) -> tuple[Block, ...]:
+    starts = starts_of(row)
+    return (Text(text="To serve it:"), *(Code(text=each) for each in starts)) if starts else ()
 
 
 def _size(row: PolicyRow) -> float:

@@ -37,7 +37,12 @@ PARTS: tuple[ListedPart, ...] = (
         key="kv_cache",
         path="contextcliff.reporting.comparison.kv_comparison.KVComparison",
         files=("memory.png",),
-        without={"kv_policies": [], "recommended_policy": None},
+        without={
+            "kv_policies": [],
+            "recommended_policy": None,
+            "recommended_overrides": None,
+            "recommended_commands": [],
+        },
     ),
 )
 

@@ -1,0 +1,85 @@
+"""How a server is started with a KV policy: its flags, by the preset of the engine.
+
+Flags as the servers document them: llama.cpp's `llama-server --help`, vLLM's and SGLang's pages on quantised KV caches,
+KoboldCpp's `--help` (`--quantkv`), Ollama's FAQ (`OLLAMA_KV_CACHE_TYPE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from contextcliff.kv.cache_types import CacheType
+from contextcliff.kv.policy import KVPolicy
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerStart:
+    """How one kind of server is started."""
+
+    command: str
+    """The program with its model; `{kv_flags}` stands where the flags of a policy go."""
+    flags: Callable[[KVPolicy], str | None]
+    """The flags of a policy; None where the server can't have it."""
+
+
+def _llama_server(policy: KVPolicy) -> str:
+    return f"-ctk {policy.key_type} -ctv {policy.value_type}{' -fa on' if policy.is_quantised else ''}"
+
+
+def _alike(names: Mapping[CacheType, str]) -> Callable[[KVPolicy], str | None]:
+    """Of a server whose keys and values have one format."""
+    return lambda policy: names.get(policy.key_type) if policy.key_type == policy.value_type else None
+
+
+_VLLM: Mapping[CacheType, str] = {
+    "f16": "--kv-cache-dtype auto",
+    "bf16": "--kv-cache-dtype bfloat16",
+    "fp8": "--kv-cache-dtype fp8",
+    "fp8_e4m3": "--kv-cache-dtype fp8_e4m3",
+    "fp8_e5m2": "--kv-cache-dtype fp8_e5m2",
+}
+_SGLANG: Mapping[CacheType, str] = {
+    "f16": "--kv-cache-dtype auto",
+    "bf16": "--kv-cache-dtype bf16",
+    "fp8": "--kv-cache-dtype fp8_e4m3",
+    "fp8_e4m3": "--kv-cache-dtype fp8_e4m3",
+    "fp8_e5m2": "--kv-cache-dtype fp8_e5m2",
+}
+_KOBOLDCPP: Mapping[CacheType, str] = {
+    "f16": "--quantkv 0",
+    "q8_0": "--flashattention --quantkv 1",
+    "q4_0": "--flashattention --quantkv 2",
+}
+_OLLAMA: Mapping[CacheType, str] = {
+    name: f"OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE={name}" for name in ("f16", "q8_0", "q4_0")
+}
+
+SERVERS: Mapping[str, ServerStart] = {
+    "llama_server": ServerStart(command="llama-server -m MODEL.gguf {kv_flags}", flags=_llama_server),
+    "vllm": ServerStart(command="vllm serve MODEL {kv_flags}", flags=_alike(_VLLM)),
+    "sglang": ServerStart(
+        command="python -m sglang.launch_server --model-path MODEL {kv_flags}", flags=_alike(_SGLANG)
+    ),
+    "koboldcpp": ServerStart(command="koboldcpp --model MODEL.gguf {kv_flags}", flags=_alike(_KOBOLDCPP)),
+    "ollama": ServerStart(command="{kv_flags} ollama serve", flags=_alike(_OLLAMA)),
+}
+"""Servers that are started by a command. LM Studio's cache is set in its window, under the model's load settings."""
+
+
+def kv_flags(preset: str, policy: KVPolicy) -> str | None:
+    """The flags of a policy; None for a kind of server that is not known, or that can't have it."""
+    server = SERVERS.get(preset)
+    return None if server is None or policy.evicts else server.flags(policy)
+
+
+def start_line(preset: str, policy: KVPolicy) -> str | None:
+    """The command that starts a server with a policy; None as for `kv_flags`."""
+    flags = kv_flags(preset, policy)
+    return None if flags is None else SERVERS[preset].command.format(kv_flags=flags)
+
+
+def start_lines(policy: KVPolicy, *, first: str) -> tuple[str, ...]:
+    """The commands of every server that can have a policy; that of the preset `first` before the others."""
+    presets = sorted(SERVERS, key=lambda preset: preset != first)
+    return tuple(line for preset in presets if (line := start_line(preset, policy)) is not None)

@@ -1,0 +1,261 @@
+"""`engine.command`: the server that a run starts, and that is gone when the run is, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.openai.server_command import ServerCommand
+from contextcliff.errors import ConfigError
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.server_flags import start_line
+from contextcliff.models.model import Model
+from tests.commands import QUIET, contextcliff, contextcliff_process, reports, samples
+from tests.engines.fake_server import FakeServer, serving
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE = f"{sys.executable} -m tests.engines.outside_server {{port}}"
+LLAMA = (
+    f"{sys.executable} {ROOT}/tests/engines/outside_llama.py -m {{weights}} -c {{context}} --port {{port}} {{kv_flags}}"
+)
+ASKED = ("engine=llama_server", "engine.base_url=http://127.0.0.1:0", "dataset=synthetic", *QUIET)
+FEW = ("task.lengths=[300]", "task.depths=[0.5]", "task.trials=4")
+HERE = {"PYTHONPATH": str(ROOT)}
+Q8 = KVPolicy(name="q8_0", key_type="q8_0", value_type="q8_0")
+
+
+def command(*wishes: str) -> str:
+    return f"engine.command='{OUTSIDE} {' '.join(wishes)}'"
+
+
+def gone(processes: list[int], *, within_s: float = 15.0) -> bool:
+    """Whether all of them end in time."""
+    until = time.monotonic() + within_s
+    while any(map(is_alive, processes)):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def listed(file: Path, *, within_s: float = 30.0) -> list[int]:
+    """The processes that the server has written down: itself, and one that it started."""
+    until = time.monotonic() + within_s
+    while not file.exists() or len(file.read_text().split()) < 2:
+        assert time.monotonic() < until, "the server did not start"
+        time.sleep(0.05)
+    return [int(number) for number in file.read_text().split()]
+
+
+def test_a_server_is_started_for_the_run_and_gone_after_it(tmp_path: Path) -> None:
+    done = contextcliff(*ASKED, *FEW, command(f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [each["score"] for each in samples(tmp_path)] == [1.0] * 4
+    (report,) = reports(tmp_path)
+    assert "started by engine.command for this run" in report["server"]
+    assert report["max_context_tokens"] == 8_192  # the model's, not what the server was given
+    assert gone(listed(tmp_path / "pids"))
+
+
+@pytest.mark.slow
+def test_a_sweep_starts_it_for_each_policy(tmp_path: Path) -> None:
+    done = contextcliff(
+        *ASKED, *FEW, "kv_policy=none,q8_0", command("{kv_flags}", f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE
+    )
+    assert done.returncode == 0
+    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q8_0"]
+    processes = listed(tmp_path / "pids")
+    assert len(processes) == 4  # two servers, and what each of them started
+    assert gone(processes)
+
+
+@pytest.mark.slow
+def test_what_is_stored_is_not_asked_again_on_another_port(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert contextcliff(*ASKED, *FEW, command(), cwd=tmp_path, env=HERE).returncode == 0
+    (report,) = reports(tmp_path)
+    assert report["counts"]["reused"] == 4
+
+
+def test_a_server_that_dies_ends_the_run_with_its_last_words_and_loses_nothing(tmp_path: Path) -> None:
+    done = contextcliff(*ASKED, *FEW, command("dies"), cwd=tmp_path, env=HERE)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "engine.command: the server ended (exit code 9): loading the weights dies" in done.stderr
+    again = contextcliff(*ASKED, *FEW, command("dies"), cwd=tmp_path, env=HERE)  # two more answers
+    assert (again.returncode, again.stderr) == (0, "")
+    assert reports(tmp_path)[0]["counts"]["reused"] == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda sent: sent.name)
+def test_however_the_run_ends_the_server_is_gone(number: signal.Signals, tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", *ASKED, *FEW, command("slow", f"listed={tmp_path}/pids")],
+        cwd=tmp_path,
+        env={**os.environ, **HERE},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    processes = listed(tmp_path / "pids")
+    assert all(map(is_alive, processes))
+    running.send_signal(number)
+    assert running.wait(timeout=30) == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert gone(processes)
+
+
+def test_a_server_that_is_never_up_is_ended_after_its_time(tmp_path: Path) -> None:
+    done = contextcliff(
+        *ASKED, *FEW, command("hangs", f"listed={tmp_path}/pids"), "engine.start_timeout_s=2", cwd=tmp_path, env=HERE
+    )
+    assert done.returncode == 1
+    assert "engine.command: the server is not up after 2 s at http://127.0.0.1:" in done.stderr
+    assert "loading the weights hangs" in done.stderr
+    assert gone(listed(tmp_path / "pids"))
+
+
+def test_a_server_that_ends_at_once_is_not_waited_for(tmp_path: Path) -> None:
+    done = contextcliff(*ASKED, *FEW, command("fails"), cwd=tmp_path, env=HERE)
+    assert done.stderr == (
+        "error: engine.command: the server ended (exit code 7): loading the weights fails | no such file: "
+        "weights.gguf\n"
+    )
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = contextcliff(*ASKED, *FEW, command(), f"engine.base_url=http://127.0.0.1:{port}", cwd=tmp_path, env=HERE)
+    assert done.stderr == (
+        f"error: engine.base_url: something listens on port {port} already, so that engine.command can't; end it, or "
+        "take another port (0: any that is free)\n"
+    )
+
+
+def test_a_plan_starts_no_server(tmp_path: Path) -> None:
+    done = contextcliff(*ASKED, *FEW, "action=plan", command(f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE)
+    assert done.returncode == 0
+    assert not (tmp_path / "pids").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        (
+            ("engine.command='serve {gpu}'",),
+            "engine.command: {gpu} is no placeholder; there are {model}, {weights}, {context}, {port}, {key_type}, "
+            "{value_type}, {kv_flags}, {concurrency}; write {{ and }} for braces of the command's own",
+        ),
+        (
+            ("engine.command='serve {port}'", "kv_policy=q8_0"),
+            "engine.command: starts the server without kv_policy=q8_0; write {kv_flags}, or {key_type} and "
+            "{value_type}, where its flags go",
+        ),
+        (
+            ("engine.command='serve {kv_flags}'", "kv_policy=q8_0", "kv_policy.declared=true"),
+            "kv_policy.declared=true: engine.command sets the policy; leave one of them out",
+        ),
+        (
+            ("engine.command='serve {kv_flags}'", "kv_policy=fp8"),
+            "kv_policy=fp8: engine=llama_server has no such cache; engines that have it: vllm, sglang, simulated",
+        ),
+        (
+            ("kv_policy=q8_0",),
+            "kv_policy=q8_0: engine=llama_server can't set the cache of a server that runs already; start it with "
+            "`llama-server -m MODEL.gguf -ctk q8_0 -ctv q8_0 -fa on` and say so with kv_policy.declared=true, or let "
+            "engine.command start it",
+        ),
+    ],
+)
+def test_what_a_server_cannot_be_started_with_is_refused(overrides: tuple[str, ...], line: str, tmp_path: Path) -> None:
+    done = contextcliff(*ASKED, *FEW, *overrides, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"error: {line}\n")
+
+
+@pytest.mark.parametrize("engine", ["llamacpp", "simulated"])
+def test_a_policy_is_declared_of_servers_alone(engine: str, tmp_path: Path) -> None:
+    done = contextcliff(f"engine={engine}", "kv_policy=q8_0", "kv_policy.declared=true", *QUIET, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"error: kv_policy.declared=true: engine={engine} sets its cache itself, and a policy is declared of a server "
+        "that runs already; leave it out\n",
+    )
+
+
+def test_a_program_that_is_not_there_is_refused() -> None:
+    template = ServerCommand(template="no-such-server {port}", preset="vllm")
+    with pytest.raises(ConfigError) as refused:
+        template.filled(model=Model(name="m"), policy=Q8, context_tokens=1, port=1, concurrency=1)
+    assert str(refused.value) == (
+        "engine.command: there is no program no-such-server; install it, or give its whole path"
+    )
+
+
+def test_the_placeholders_are_filled() -> None:
+    template = ServerCommand(
+        template="echo {model} {context} {port} {concurrency} {key_type} {{x}} {kv_flags}", preset="llama_server"
+    )
+    filled = template.filled(model=Model(name="m"), policy=Q8, context_tokens=512, port=8080, concurrency=2)
+    assert filled[1:] == ["m", "512", "8080", "2", "q8_0", "{x}", "-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "line"),
+    [
+        ("llama_server", "llama-server -m MODEL.gguf -ctk q8_0 -ctv q8_0 -fa on"),
+        ("koboldcpp", "koboldcpp --model MODEL.gguf --flashattention --quantkv 1"),
+        ("ollama", "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 ollama serve"),
+        ("vllm", None),
+        ("lmstudio", None),
+    ],
+)
+def test_the_line_that_starts_a_server_with_a_policy(preset: str, line: str | None) -> None:
+    assert start_line(preset, Q8) == line
+
+
+def test_a_declared_policy_is_another_run_and_said_to_be_unchecked(tmp_path: Path) -> None:
+    with serving(FakeServer(counts="/tokenize")) as server:
+        asked = ("engine=vllm", f"engine.base_url={server.address}", *ASKED[2:], *FEW)
+        assert contextcliff(*asked, cwd=tmp_path).returncode == 0
+        declared = contextcliff(*asked, "kv_policy=fp8", "kv_policy.declared=true", cwd=tmp_path)
+    assert (declared.returncode, declared.stderr) == (0, "")
+    fp8, plain = reports(tmp_path)
+    assert (fp8["kv_policy"], plain["kv_policy"]) == ("fp8", "none")
+    assert fp8["counts"]["reused"] == 0  # what the server answered under another cache is not its answer now
+    assert "KV policy fp8 as declared, not checked: vllm serve MODEL --kv-cache-dtype fp8" in fp8["server"]
+    assert fp8["kv_cache"]["facts"]["declared"] is True
+
+
+@pytest.mark.llm
+@pytest.mark.slow
+def test_llama_cpp_as_an_outside_process_is_managed_over_a_sweep_of_policies(tmp_path: Path) -> None:
+    done = contextcliff_process(
+        *(
+            "engine=llama_server",
+            "engine.base_url=http://127.0.0.1:0",
+            f"engine.command='{LLAMA} {{kv_flags}}'",
+            *QUIET,
+        ),
+        *("kv_policy=none,q8_0", "task.lengths=[200]", "task.depths=[0.5]", "task.trials=1"),
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q8_0"]
+    assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""
