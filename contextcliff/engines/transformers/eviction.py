@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -56,7 +57,7 @@ def eviction(policy: KVPolicy) -> Eviction | None:
     if policy.press is None:
         return None
     press_class = _class_named(policy.press)
-    taken = {field.name: field for field in fields(press_class)}
+    taken = inspect.signature(press_class).parameters
     if _RATIO not in taken:
         raise ConfigError(
             f"kv_policy.press={policy.press}: takes no {_RATIO}, so that kv_policy.budget can't be set; {_WAY_OUT}"
@@ -67,21 +68,15 @@ def eviction(policy: KVPolicy) -> Eviction | None:
             f"kv_policy.press_arguments: {policy.press} takes no {', '.join(unknown)}; it takes "
             f"{', '.join(sorted(set(taken) - {_RATIO})) or 'none'}"
         )
-    lacking = [
-        name
-        for name, field in taken.items()
-        if field.init
-        and field.default is MISSING
-        and field.default_factory is MISSING
-        and name not in {_RATIO, *policy.press_arguments}
-    ]
+    given = {_RATIO: 1.0 - policy.budget, **policy.press_arguments}
+    lacking = [name for name, each in taken.items() if each.default is each.empty and name not in given]
     if lacking:
         raise ConfigError(
             f"kv_policy.press={policy.press}: needs {', '.join(lacking)} besides; give numbers with "
             f"kv_policy.press_arguments, or {_WAY_OUT}"
         )
     try:
-        press = press_class(**{_RATIO: 1.0 - policy.budget, **policy.press_arguments})
+        press = press_class(**given)
     except (AssertionError, TypeError, ValueError) as error:
         raise ConfigError(f"kv_policy.press_arguments: {policy.press} does not take them ({cause(error)})") from error
     return Eviction(press=press, budget=policy.budget, sees_question=policy.sees_question)

@@ -186,8 +186,6 @@ class Transformers:
         packages = ["gguf"] if isinstance(self._weights(model), Gguf) else []
         if policy is not None and policy.evicts:
             packages.append("kvpress")
-        if policy is not None and any(kind.startswith("int") for kind in (policy.key_type, policy.value_type)):
-            packages.append("hqq")
         require(self.name, *packages)
 
     def _weights(self, model: Model) -> Gguf | HubWeights:

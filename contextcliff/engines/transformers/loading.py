@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause
 from contextcliff.models.gguf_header import Value, read_header
 from contextcliff.models.model import Rope
 
+T = TypeVar("T")
 _FREQUENCIES = "rope_freqs.weight"
 _ADDS_BEGINNING = "tokenizer.ggml.add_bos_token"
 
@@ -72,7 +73,7 @@ def load(weights: Path, setup: Setup) -> Loaded:
     if is_gguf:
         given["gguf_file"] = weights.name
     try:
-        with _reading_once():
+        with _reading_once() if is_gguf else nullcontext():
             header = _checked_header(weights) if is_gguf else {}
             config = AutoConfig.from_pretrained(source, **given)
             _scale_positions(config, setup.rope)
@@ -99,15 +100,25 @@ def load(weights: Path, setup: Setup) -> Loaded:
 
 @contextmanager
 def _reading_once() -> Iterator[None]:
-    """Parse a GGUF file's metadata once: transformers reads it four times, and a vocabulary takes 4 s each time."""
-    import gguf
+    """Parse a GGUF file's metadata once and without a progress bar.
 
-    reader = gguf.GGUFReader
+    transformers reads it four times, and a vocabulary of 49,000 entries takes 4 s each time. It has no switch for this
+    bar either.
+    """
+    import gguf
+    from transformers import modeling_gguf_pytorch_utils as reading
+
+    reader, bar = gguf.GGUFReader, reading.tqdm
     gguf.GGUFReader = functools.lru_cache(maxsize=1)(reader)
+    reading.tqdm = _without_bar
     try:
         yield
     finally:
-        gguf.GGUFReader = reader
+        gguf.GGUFReader, reading.tqdm = reader, bar
+
+
+def _without_bar(items: Iterable[T], **_: object) -> Iterable[T]:
+    return items
 
 
 def _checked_header(weights: Path) -> Mapping[str, Value]:

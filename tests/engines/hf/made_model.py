@@ -104,9 +104,7 @@ def asked(text: str, question: str, *, before: str = "Read this.\n\n", seed: int
     return sample, prompt
 
 
-def answers(
-    prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling | None = None, **how: Any
-) -> list[Generation]:
+def answers(prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling | None = None, **how: Any) -> list[Generation]:
     """The answers of one session to several prompts, one after another."""
     samplers = sampling or Sampling(max_tokens=12)
 

@@ -101,8 +101,7 @@ def test_what_runs_out_of_memory_is_one_fault_and_shorter_prompts_go_on(monkeypa
                 await session.generate(sample, prompt, Sampling(max_tokens=2))
                 kinds.append("answered")
             except EngineFault as fault:
-                assert not fault.retryable
-                kinds.append(fault.kind)
+                kinds.append("again" if fault.retryable else fault.kind)
         return kinds
 
     assert with_session(use) == ["oom", "oom", "oom", "answered"]
