@@ -11,6 +11,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
+from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
@@ -47,6 +48,8 @@ class Served:
     lines: tuple[str, ...] = ()
     plain: bool = False
     """Whether prompts are sent as plain text, without a chat template."""
+    cache: CacheInUse | None = None
+    """Its KV cache; None where it does not say. A session in this process has it as `cache_in_use` once it answered."""
 
 
 class Session(Protocol):

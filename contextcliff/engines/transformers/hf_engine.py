@@ -82,6 +82,8 @@ class Transformers:
             "template": dict(model.template_arguments),
             **model.rope.identity(),
             **({"attention": "eager"} if eager else {}),
+            # An answer that was stored without it is asked again.
+            **({"attention_entropy": self.entropy_positions} if self.attention_entropy else {}),
             **({"api": "completions"} if self.api_for(model) == "completions" else {}),
             **({} if self.prefix_cache else {"prefix_cache": False}),
         }

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from contextcliff.errors import EngineFault
+from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
-from tests.engines.hf.made_model import answers, asked, made_model, plain_generate, with_session
+from tests.engines.hf.made_model import answers, asked, made_folder, made_model, plain_generate, with_session
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
@@ -131,3 +132,39 @@ def test_weights_without_a_chat_template_are_asked_in_plain_text() -> None:
     plain, sent, counted = with_session(use, model=made_model(template=False))
     assert plain
     assert sent == counted == len(PROMPTS[0][1].user)
+
+
+@pytest.mark.parametrize(
+    ("rope", "parameters"),
+    [
+        (Rope(type="linear", scale=2), {"rope_type": "linear", "factor": 2.0, "rope_theta": 10_000.0}),
+        (
+            Rope(type="yarn", scale=4, base=50_000),
+            {
+                "rope_type": "yarn",
+                "factor": 4.0,
+                "rope_theta": 50_000.0,
+                "original_max_position_embeddings": 4096,
+            },
+        ),
+        (Rope(type="none"), {"rope_type": "default", "rope_theta": 10_000.0}),
+    ],
+)
+def test_positions_are_scaled_as_the_model_asks(rope: Rope, parameters: dict[str, Any]) -> None:
+    model = Model(name="made", hub=made_folder(), rope=rope)
+
+    async def use(session: Any) -> tuple[dict[str, Any], str]:
+        generation = await session.generate(*PROMPTS[0], Sampling(max_tokens=12))
+        return dict(session.decoder.loaded.model.config.rope_parameters), generation.text
+
+    applied, text = with_session(use, model=model)
+    assert {name: applied[name] for name in parameters} == parameters
+    assert (text == plain_generate(PROMPTS[:1])[0]) == (rope.type == "none")
+
+
+def test_repetition_is_penalised_at_temperature_zero_too() -> None:
+    plain, penalised = (
+        answers(PROMPTS[:1], sampling=Sampling(max_tokens=30, repetition_penalty=penalty))[0].text
+        for penalty in (1.0, 1.8)
+    )
+    assert plain != penalised

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from contextcliff.engines.transformers import extra
 from contextcliff.engines.transformers.hf_engine import Transformers
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
@@ -27,7 +26,7 @@ def identity(model: Model = SMOLLM2, policy: KVPolicy = NONE, **keys: Any) -> di
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extra.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError) as raised:
         Transformers().settle(SMOLLM2)
     assert str(raised.value) == (
@@ -50,8 +49,9 @@ def test_what_determines_the_answers_is_in_the_identity_and_nothing_else() -> No
         "kv": ["f16", "f16"],
         "template": {},
     }
-    assert identity(concurrency=3, threads=2, attention_entropy=True, dtype="float32") == plain
+    assert identity(concurrency=3, threads=2, entropy_positions=4, dtype="float32") == plain
     assert identity(device="cuda:0", dtype="float32") == plain
+    assert identity(attention_entropy=True) == {**plain, "attention_entropy": 16}
     assert identity(prefix_cache=False) == {**plain, "prefix_cache": False}
     assert identity(api="completions") == {**plain, "api": "completions"}
     assert identity(attention="eager") == {**plain, "attention": "eager"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,8 +23,7 @@ def in_use(policy: KVPolicy, **keys: Any) -> CacheInUse:
     async def use(session: Any) -> CacheInUse:
         assert session.cache_in_use is None
         await session.generate(*PROMPT, Sampling(max_tokens=4))
-        measured: CacheInUse = session.cache_in_use
-        return measured
+        return cast(CacheInUse, session.cache_in_use)
 
     return with_session(use, policy=policy, **keys)
 
