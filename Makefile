@@ -22,7 +22,7 @@ install: $(DEV) ## set up the environment with what developers need
 test: $(DEV) ## set up, then run the tests, the embedded model's included
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not browser"
 
-test-all: $(ALL) ## set up more, then run every test: long simulations, a browser
+test-all: $(ALL) ## set up more, then run every test: long simulations, torch, a browser
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n auto --dist worksteal -m "not browser"
 	$(BIN)/pytest -m browser
 
@@ -57,7 +57,11 @@ $(DEV): $(RUN)
 	@touch $@
 
 # Debian packages come where apt and the right to use it are; the tests that need them skip with the reason elsewhere.
+# torch first, so that the extra takes it as it is.
 $(ALL): $(DEV)
+	@echo "installing torch and the engine transformers into $(VENV)"
+	$(PIP) "torch==2.13.0"
+	$(PIP) -e ".[hf]"
 	@if command -v chromium >/dev/null 2>&1; then :; \
 	elif command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ]; then \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null \

@@ -142,7 +142,13 @@ def prepare(
             api=("completions" if served.plain else "chat") if served.lines else "",
             search=plan,
             cache=replace(
-                cache_facts(invocation.model, invocation.kv_policy, invocation.engine.memory()), in_use=served.cache
+                cache_facts(
+                    invocation.model,
+                    invocation.engine.cache_policy(invocation.kv_policy),
+                    invocation.engine.memory(),
+                    shown=invocation.kv_policy.shown,
+                ),
+                in_use=served.cache,
             ),
         ),
     )

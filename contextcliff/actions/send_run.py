@@ -22,10 +22,11 @@ from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.sending import send_listed
 from contextcliff.execution.stopping import Stop, signalled
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
+from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         # What the server would not take is known only now, and only where it was asked.
         lines = session.served.lines if before is None or sender.asked else before.facts.server
         store.record_server(identity.run_id, lines)
+        _record_cache(store, identity.run_id, prepared, session.served.cache, before if not sender.asked else None)
     ran_out = meter.ran_out and not sender.is_decided
     stop: Stop | None = signalled() if sender.cut_short else "out of budget" if ran_out else None
     planned = prepared.planned if searching is None else tuple(searching.asked)
@@ -198,6 +200,17 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
         outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key)) for item in planned),
         scorer=None if has_pilot(prepared) or searching is not None else scorer,
     )
+
+
+def _record_cache(
+    store: Store, run_id: str, prepared: Prepared, measured: CacheInUse | None, before: StoredRun | None
+) -> None:
+    """What the engine has as its cache by now; of a run that asked nothing, `before`, what was known then."""
+    known = prepared.run.facts.cache
+    if before is not None and before.facts.cache is not None:
+        measured = measured or before.facts.cache.in_use
+    if known is not None and measured is not None:
+        store.record_cache(run_id, replace(known, in_use=measured))
 
 
 @dataclass(kw_only=True, slots=True)

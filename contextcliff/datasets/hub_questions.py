@@ -15,7 +15,7 @@ from typing import Any
 from contextcliff.datasets.entries import Entry, Row, build_corpus
 from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.hub import cause
+from contextcliff.hub import cause, transport_errors
 from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
 
@@ -116,13 +116,12 @@ def _check_first_bytes(file: Path, place: str) -> None:
 
 def _failures() -> tuple[type[Exception], ...]:
     """The errors of reading and downloading. A damaged file can raise nearly any kind."""
-    import httpx2
     import pyarrow
     from datasets.exceptions import DatasetsError
 
     return (
-        *(OSError, ValueError, TypeError, KeyError, RuntimeError, StopIteration),
-        *(DatasetsError, pyarrow.ArrowException, httpx2.HTTPError),
+        *(ValueError, TypeError, KeyError, RuntimeError, StopIteration),
+        *(DatasetsError, pyarrow.ArrowException, *transport_errors()),
     )
 
 

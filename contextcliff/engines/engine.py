@@ -49,7 +49,7 @@ class Served:
     plain: bool = False
     """Whether prompts are sent as plain text, without a chat template."""
     cache: CacheInUse | None = None
-    """The KV cache, where the engine tells what it has."""
+    """The KV cache, where the engine tells what it has, or could measure it by now."""
 
 
 class Session(Protocol):
@@ -110,6 +110,10 @@ class Engine(Protocol):
         Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
         this engine can't apply.
         """
+        ...
+
+    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
+        """The policy in the formats that the cache will have: `f16` may stand for what a model computes in."""
         ...
 
     def memory(self) -> DeviceMemory | None:

@@ -97,6 +97,10 @@ class LlamaCpp:
             return self.api
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
+    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
+        """The policy, unchanged."""
+        return policy
+
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""
         import xllamacpp

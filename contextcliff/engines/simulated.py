@@ -81,6 +81,10 @@ class Simulated:
         position_loss = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
 
+    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
+        """The policy, unchanged."""
+        return policy
+
     def memory(self) -> None:
         """None is used."""
 

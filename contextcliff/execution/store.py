@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from contextcliff.errors import ConfigError
 from contextcliff.execution.database import Database, explained
 from contextcliff.execution.stored_rows import (
+    cache_strings,
     embedder_strings,
     facts_from_json,
     facts_to_strings,
@@ -33,6 +34,7 @@ from contextcliff.execution.stored_rows import (
 )
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
+from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample
 
@@ -148,6 +150,10 @@ class Store(Database):
     def record_notes(self, run_id: str, notes: Sequence[str]) -> None:
         """Say what a reader has to know of how the samples of a run were made."""
         self._change_facts(run_id, notes_strings(notes))
+
+    def record_cache(self, run_id: str, cache: CacheFacts) -> None:
+        """Keep what is known of the KV cache."""
+        self._change_facts(run_id, cache_strings(cache))
 
     def record_server(self, run_id: str, lines: Sequence[str]) -> None:
         """Say what the server of a run said of itself, in the place of what was known before."""

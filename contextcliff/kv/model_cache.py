@@ -11,12 +11,17 @@ from contextcliff.models.model import Model
 from contextcliff.records.kv_cache import GIB, CacheFacts, DeviceMemory
 
 
-def cache_facts(model: Model, policy: KVPolicy, device: DeviceMemory | None = None) -> CacheFacts:
-    """What is known of the cache before the model is loaded. `model.memory_gib` goes before what the device has."""
+def cache_facts(
+    model: Model, policy: KVPolicy, device: DeviceMemory | None = None, *, shown: str | None = None
+) -> CacheFacts:
+    """What is known of the cache before the model is loaded. `model.memory_gib` goes before what the device has.
+
+    `shown` is the policy's name in reports, where `policy` has other formats than the one that was asked for.
+    """
     architecture = architecture_of(model)
     given = None if model.memory_gib is None else DeviceMemory(name="", gib=model.memory_gib)
     return CacheFacts(
-        policy=policy.shown,
+        policy=shown or policy.shown,
         key_type=policy.key_type,
         value_type=policy.value_type,
         evicts=policy.evicts,

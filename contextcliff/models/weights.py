@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, one_line
-from contextcliff.hub import quiet_the_hub, reach_the_hub
+from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
 from contextcliff.models.gguf_header import header_text
 from contextcliff.settings import GivenPath, settings
 
@@ -56,6 +56,11 @@ class Gguf:
             "or model.gguf.repo and model.gguf.file"
         )
 
+    @property
+    def is_named(self) -> bool:
+        """Whether it names any file."""
+        return any(source is not None for source in (self.path, self.repo, self.package))
+
     def is_at_hand(self) -> bool:
         """Whether the file is on this machine already, be it in the hub's cache."""
         return self._file_at_hand() is not None
@@ -72,13 +77,12 @@ class Gguf:
 
     def remote_gib(self) -> float | None:
         """Size in GiB of the file in its hub repository; None where the hub does not say."""
-        import httpx2
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
         quiet_the_hub()
         try:
             size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
-        except (httpx2.HTTPError, OSError):  # unreachable, or no such file
+        except transport_errors():  # unreachable, or no such file
             return None
         return None if size is None else size / _GIB
 
@@ -102,7 +106,6 @@ class Gguf:
         local = self.local_file()
         if local is not None:
             return local
-        import httpx2
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
 
@@ -116,7 +119,7 @@ class Gguf:
             ) from error
         except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
             raise ConfigError(f"{source} can't be found there ({_first_line(error)}); {_WAY_OUT}") from error
-        except (httpx2.HTTPError, OSError) as error:
+        except transport_errors() as error:
             raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {_WAY_OUT}") from error
 
     def _file_at_hand(self) -> Path | None:

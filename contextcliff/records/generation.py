@@ -35,6 +35,8 @@ class Generation:
     """False where the server reports no usage: `prompt_tokens` is then the built length."""
     streamed: bool = True
     """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
+    attention_entropy: tuple[float, ...] = ()
+    """By layer, how evenly the prompt's last tokens spread their attention, 0–1; empty where it was not measured."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,9 +14,9 @@ class CacheInUse:
     key_type: str
     value_type: str
     bytes_per_token: float | None
-    """Measured over all layers; None where the engine does not tell."""
+    """Of the whole cache over the tokens that it stands for, those that were evicted included; None: not told."""
     tokens: int | None
-    """Tokens that were in it when it was measured."""
+    """Those tokens."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

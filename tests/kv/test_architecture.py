@@ -13,7 +13,8 @@ from contextcliff.kv.gguf_architecture import read_architecture
 from contextcliff.kv.hub_architecture import architecture_of_hub, of_config
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.weights import Gguf
-from contextcliff.records.kv_cache import GIB, CacheFacts
+from contextcliff.records.kv_cache import GIB
+from tests.kv.made_sizes import computed_bytes
 
 
 def written(path: Path, *, kv_heads: int | list[int] | None = None, heads: int | None = 4, width: int = 64) -> Path:
@@ -36,11 +37,7 @@ def uniform(values: int, *, layers: int = 1, window: int | None = None) -> Archi
 
 
 def gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
-    size = CacheFacts(
-        policy=policy.shown, key_type=policy.key_type, value_type=policy.value_type, layers=architecture.cached(policy)
-    ).gib(tokens)
-    assert size is not None
-    return size
+    return computed_bytes(architecture, policy, tokens) / GIB
 
 
 def test_the_cache_of_a_policy_is_its_bits() -> None:

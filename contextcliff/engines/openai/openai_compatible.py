@@ -146,6 +146,10 @@ class OpenAICompatible:
                 f"{how} with kv_policy.declared=true, or let engine.command start it"
             )
 
+    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
+        """The policy, unchanged."""
+        return policy
+
     def memory(self) -> None:
         """Only the server knows."""
 

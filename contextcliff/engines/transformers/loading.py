@@ -1,0 +1,171 @@
+"""Loading a model and its tokenizer with transformers, from a GGUF file or from a folder in the hub's layout."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.hub import cause
+from contextcliff.models.gguf_header import Value, read_header
+from contextcliff.models.model import Rope
+
+T = TypeVar("T")
+_FREQUENCIES = "rope_freqs.weight"
+_ADDS_BEGINNING = "tokenizer.ggml.add_bos_token"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Setup:
+    """How a model is loaded."""
+
+    device: str
+    dtype: str
+    """Of weights and computation: `float32`, `bfloat16`, `float16`."""
+    attention: str
+    """`sdpa` or `eager`."""
+    rope: Rope
+    runs_code: bool
+    """Whether Python files beside the weights are run."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """A model (`PreTrainedModel`) on its device, and its tokenizer (`PreTrainedTokenizerFast`)."""
+
+    model: Any
+    tokenizer: Any
+
+    @property
+    def window(self) -> int | None:
+        """Most tokens by its configuration; None where that says nothing."""
+        window = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        return window if isinstance(window, int) and window > 0 else None
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """Tokens that end an answer, as `generate` has them.
+
+        The tokenizer's own end token is not one of them: that of a GGUF file is wrong in transformers 5.2, which takes
+        the token that begins a text.
+        """
+        given = self.model.generation_config.eos_token_id
+        return frozenset() if given is None else frozenset([given] if isinstance(given, int) else given)
+
+
+def load(weights: Path, setup: Setup) -> Loaded:
+    """Load a `.gguf` file or a folder. Raises `ConfigError` for what can't be loaded so, `RunError` for what fails."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logging.getLogger("kvpress").setLevel(logging.ERROR)
+    is_gguf = weights.suffix == ".gguf"
+    source = str(weights.parent) if is_gguf else str(weights)
+    given: dict[str, Any] = {"trust_remote_code": setup.runs_code, "local_files_only": True}
+    if is_gguf:
+        given["gguf_file"] = weights.name
+    try:
+        with _reading_once() if is_gguf else nullcontext():
+            header = _checked_header(weights) if is_gguf else {}
+            config = AutoConfig.from_pretrained(source, **given)
+            _scale_positions(config, setup.rope)
+            tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **given)
+            model = AutoModelForCausalLM.from_pretrained(
+                source,
+                config=config,
+                dtype=getattr(torch, setup.dtype),
+                attn_implementation=setup.attention,
+                **given,
+            )
+        if header.get(_ADDS_BEGINNING) is False:
+            _add_no_beginning(tokenizer)
+        return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError) as error:
+        if isinstance(error, RuntimeError) and "CUDA" in str(error):
+            raise RunError(f"engine.device={setup.device}: the model can't be loaded there ({cause(error)})") from error
+        other = "engine.weights=hub" if is_gguf else "engine.weights=gguf"
+        raise RunError(
+            f"transformers can't load {weights} ({cause(error)}); is it a model that this version knows? {other} "
+            "takes the model's other weights, where it names some"
+        ) from error
+
+
+@contextmanager
+def _reading_once() -> Iterator[None]:
+    """Parse a GGUF file's metadata once and without a progress bar.
+
+    transformers reads it four times, and a vocabulary of 49,000 entries takes 4 s each time. It has no switch for this
+    bar either.
+    """
+    import gguf
+    from transformers import modeling_gguf_pytorch_utils as reading
+
+    reader, bar = gguf.GGUFReader, reading.tqdm
+    gguf.GGUFReader = functools.lru_cache(maxsize=1)(reader)
+    reading.tqdm = _without_bar
+    try:
+        yield
+    finally:
+        gguf.GGUFReader, reading.tqdm = reader, bar
+
+
+def _without_bar(items: Iterable[T], **_: object) -> Iterable[T]:
+    return items
+
+
+def _checked_header(weights: Path) -> Mapping[str, Value]:
+    """The header of a GGUF file. Raises `ConfigError` where it scales positions in ways that transformers ignores."""
+    import gguf
+
+    header = read_header(weights)
+    scaling = header.get(f"{header.get('general.architecture')}.rope.scaling.type", "none")
+    reader = gguf.GGUFReader(str(weights))
+    if scaling != "none" or any(tensor.name == _FREQUENCIES for tensor in reader.tensors):
+        raise ConfigError(
+            f"model.gguf: {weights.name} scales its positions, which transformers does not read from a GGUF file; take "
+            "engine.weights=hub, or engine=llamacpp"
+        )
+    return header
+
+
+def _add_no_beginning(tokenizer: Any) -> None:
+    """Make the tokenizer add no token at the beginning of a text, as the GGUF file says.
+
+    transformers 5.2 adds one all the same. A prompt in a chat template that is tokenised with it begins with two, and
+    the embedded model then answers differently.
+    """
+    from tokenizers import processors
+
+    tokenizer.backend_tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+
+
+def _scale_positions(config: Any, rope: Rope) -> None:
+    """Put `model.rope` into a configuration. Raises `ConfigError` where the model has other positions."""
+    if rope.type is None and rope.base is None:
+        return
+    text = config.get_text_config()
+    own = getattr(text, "rope_parameters", None)
+    if not isinstance(own, dict) or "rope_theta" not in own:
+        raise ConfigError(
+            f"model.rope: transformers has no single setting of rotary positions for {config.model_type}; leave "
+            "model.rope.type and model.rope.base at null, or take engine=llamacpp"
+        )
+    parameters = dict(own)
+    if rope.type is not None:
+        parameters = {"rope_type": "default", "rope_theta": own["rope_theta"]}
+    if rope.factor is not None:
+        parameters |= {"rope_type": rope.type, "factor": rope.factor}
+    if rope.type == "yarn":
+        window = own.get("original_max_position_embeddings") or text.max_position_embeddings
+        parameters["original_max_position_embeddings"] = window
+    if rope.base is not None:
+        parameters["rope_theta"] = rope.base
+    text.rope_parameters = parameters

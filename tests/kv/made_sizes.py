@@ -1,0 +1,17 @@
+"""The size of a cache as a run computes it."""
+
+from __future__ import annotations
+
+from contextcliff.kv.architecture import Architecture
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.records.kv_cache import GIB, CacheFacts
+
+
+def computed_bytes(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
+    """Bytes of the cache of so many tokens."""
+    facts = CacheFacts(
+        policy=policy.shown, key_type=policy.key_type, value_type=policy.value_type, layers=architecture.cached(policy)
+    )
+    size = facts.gib(tokens)
+    assert size is not None
+    return size * GIB
