@@ -29,6 +29,8 @@ SIMULATED = ("engine=simulated", *QUIET)
 TEN_DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
 """The depths of a fixed design whose counts a test knows."""
 DRAWN = ("reporting.figures=true", "reporting.dpi=50")
+_NEEDS_TORCH = "contextcliff.engines.transformers."
+"""Modules that few environments can import, and that start threads, which a fork must not have."""
 _OFTEN_IMPORTED = (
     "hydra.main",
     "matplotlib.backends.backend_agg",
@@ -63,7 +65,11 @@ def _warm_up() -> None:
     from contextcliff.writing.measures.measured import measure_prose
     from contextcliff.writing.measures.readability import dale_chall
 
-    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    names = [
+        module.name
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not module.name.startswith(_NEEDS_TORCH)
+    ]
     # No advice to install torch, and no warning of SQLAlchemy's about MLflow's tables.
     with mock.patch.dict(os.environ, TRANSFORMERS_VERBOSITY="error"), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

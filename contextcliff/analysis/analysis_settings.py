@@ -35,6 +35,8 @@ class AnalysisSettings:
     """A search asks until each third of the depths is decided, and a length passes only where each clears."""
     latency_slo_ms: PositiveFloat | None = None
     """Time in which requests have to be answered in full: the limit of the cap rule `latency`. None: no such rule."""
+    entropy_threshold: Fraction | None = None
+    """Attention entropy above which it is a sign of a lost hold. None: the shortest length's mean and two SD."""
     latency_slo_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.8
     """Share of the requests that has to be shown to keep that limit."""
     require_cap: PositiveInt | None = None

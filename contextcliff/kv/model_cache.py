@@ -22,6 +22,7 @@ def cache_facts(
     given = None if model.memory_gib is None else DeviceMemory(name="", gib=model.memory_gib)
     return CacheFacts(
         policy=shown or policy.shown,
+        option=policy.name,
         key_type=policy.key_type,
         value_type=policy.value_type,
         evicts=policy.evicts,

@@ -46,6 +46,8 @@ class CacheFacts:
     """Its name in reports."""
     key_type: str
     value_type: str
+    option: str = ""
+    """The option of `conf/kv_policy/` that it is, or was before keys changed it."""
     evicts: bool = False
     budget: float = 1.0
     """Share of the positions that is kept."""

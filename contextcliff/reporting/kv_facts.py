@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contextcliff.analysis.attention_entropy import AttentionEntropy
 from contextcliff.analysis.kv_limits import KVCache, Limits
 from contextcliff.records.fact import Fact
 from contextcliff.records.kv_cache import CacheFacts
@@ -36,6 +37,13 @@ class MemoryInWords(Fact):
     """What weights and cache may take, and what they take."""
 
     cache: KVCache
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntropyInShort(Fact):
+    """From where on attention entropy is above its threshold."""
+
+    entropy: AttentionEntropy
 
 
 def memory_words(gib: float) -> str:

@@ -49,6 +49,7 @@ SECTIONS: tuple[Listed, ...] = (
     _core("failures_section.FailuresSection"),
     _core("failures_section.LatencySection"),
     _core("kv_cache_section.KVCacheSection"),
+    _core("entropy_section.EntropySection"),
     _core("took_section.TookSection"),
     _core("appendix_sections.NotesSection"),
     _core("appendix_sections.MethodSection"),

@@ -17,7 +17,6 @@ from tests.words.made_kv_facts import CACHE
 
 
 def row(policy: str, size: float, verdict: CandidateVerdict | None = None, **facts: Any) -> PolicyRow:
-    option = facts.pop("option", policy)
     made = CacheFacts(
         **{
             "policy": policy,
@@ -28,7 +27,7 @@ def row(policy: str, size: float, verdict: CandidateVerdict | None = None, **fac
         }
     )
     cache: KVCache = replace(CACHE, facts=made)
-    run = SimpleNamespace(parameters={"kv_policy": option}, report=None)
+    run = SimpleNamespace(report=None)
     decided = None if verdict is None else SimpleNamespace(decision=SimpleNamespace(verdict=verdict))
     return PolicyRow(run=run, cache=cache, decided=decided)  # type: ignore[arg-type]
 

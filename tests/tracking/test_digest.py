@@ -16,7 +16,7 @@ from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
-from tests.words.made_kv_facts import CACHE
+from tests.words.made_kv_facts import CACHE, ENTROPY
 from tests.words.made_warnings import EFFECTS, WARNINGS
 from tests.writing.made_writing import make_writing
 
@@ -42,6 +42,7 @@ def whole_report() -> Report:
         answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,
+        attention_entropy=ENTROPY,
         task_kind="niah",
         dataset_kind="essays",
         texts="The Tide Clerk",

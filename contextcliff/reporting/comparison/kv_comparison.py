@@ -127,7 +127,8 @@ def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
 
 def overrides_of(row: PolicyRow) -> str:
     """The overrides that ask for this policy."""
-    facts, option = row.facts, row.run.parameters.get("kv_policy") or row.facts.policy
+    facts = row.facts
+    option = facts.option or facts.policy
     words = [f"kv_policy={option}"]
     if facts.evicts:
         words.append(f"kv_policy.budget={facts.budget:g}")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from contextcliff.analysis.kv_limits import USABLE, LimitName, Limits
 from contextcliff.records.kv_cache import CacheFacts
-from contextcliff.reporting.kv_facts import CacheSize, LimitsInWords, MemoryInWords, PolicyInWords, memory_words
+from contextcliff.reporting.kv_facts import (
+    CacheSize,
+    EntropyInShort,
+    LimitsInWords,
+    MemoryInWords,
+    PolicyInWords,
+    memory_words,
+)
 from contextcliff.reporting.words.english_say import say
 
 _BINDING: dict[LimitName, str] = {
@@ -64,6 +71,18 @@ def _limits(fact: LimitsInWords) -> str:
     if limits.latency_is_set:
         parts.append(f"latency {_tokens(limits.latency)}")
     return f"{', '.join(parts)}: {_verdict(limits)}"
+
+
+@say.register
+def _entropy(fact: EntropyInShort) -> str:
+    entropy, first, last = fact.entropy, fact.entropy.lengths[0], fact.entropy.lengths[-1]
+    runs = f"{first.mean:.2f} at {first.context_tokens:,} tokens"
+    if last is not first:
+        runs = f"{runs}, {last.mean:.2f} at {last.context_tokens:,}"
+    if entropy.threshold is None:
+        return f"{runs}; a single prompt sets no threshold"
+    where = "nowhere" if entropy.crosses_tokens is None else f"from {entropy.crosses_tokens:,} tokens on"
+    return f"{runs}; above {entropy.threshold:.2f} {where}"
 
 
 def _tokens(tokens: int | None) -> str:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from contextcliff.analysis.kv_limits import USABLE, LimitName, Limits
-from contextcliff.reporting.kv_facts import CacheSize, LimitsInWords, MemoryInWords, PolicyInWords, memory_words
+from contextcliff.reporting.kv_facts import (
+    CacheSize,
+    EntropyInShort,
+    LimitsInWords,
+    MemoryInWords,
+    PolicyInWords,
+    memory_words,
+)
 from contextcliff.reporting.words.japanese_say import say
 
 _BINDING: dict[LimitName, str] = {
@@ -61,6 +68,19 @@ def _limits(fact: LimitsInWords) -> str:
     if limits.latency_is_set:
         parts.append(f"応答時間 {_tokens(limits.latency)}")
     return f"{'、'.join(parts)}。{_verdict(limits)}"
+
+
+@say.register
+def _entropy(fact: EntropyInShort) -> str:
+    entropy, first, last = fact.entropy, fact.entropy.lengths[0], fact.entropy.lengths[-1]
+    runs = f"{first.context_tokens:,} トークンで {first.mean:.2f}"
+    if last is not first:
+        runs = f"{runs}、{last.context_tokens:,} トークンで {last.mean:.2f}"
+    if entropy.threshold is None:
+        return f"{runs}。プロンプト 1 件ではしきい値を決められない"
+    if entropy.crosses_tokens is None:
+        return f"{runs}。しきい値 {entropy.threshold:.2f} を超えない"
+    return f"{runs}。{entropy.crosses_tokens:,} トークンからしきい値 {entropy.threshold:.2f} を超える"
 
 
 def _tokens(tokens: int | None) -> str:

@@ -69,6 +69,7 @@ _LABELS = {
     "Maximum window": "最大ウィンドウ",
     "Detected": "検出",
     "Limits": "制約",
+    "Attention entropy": "注意のエントロピー",
     "Safe cap": "安全な上限",
     "Shape": "形",
     "Evidence": "証拠",

@@ -1,0 +1,74 @@
+"""Attention entropy by length: its mean, its threshold, and where it rises above it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.attention_entropy import AttentionEntropy, attention_entropy
+from contextcliff.analysis.study import StudyFacts
+from contextcliff.records.generation import ScoredSample
+from contextcliff.reporting.sections.entropy_section import entropy_figure
+from tests.analysis.analysis_samples import scored_sample
+from tests.simulated_reports import simulated
+from tests.words.made_kv_facts import ENTROPY
+
+
+def of(tokens: int, *layers: float) -> ScoredSample:
+    made = scored_sample(tokens, 1.0)
+    assert made.generation is not None
+    return replace(made, generation=replace(made.generation, attention_entropy=layers))
+
+
+def found(*samples: ScoredSample, threshold: float | None = None) -> AttentionEntropy | None:
+    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
+    return attention_entropy(study_of(samples, AnalysisSettings(entropy_threshold=threshold), facts))
+
+
+def rising() -> list[ScoredSample]:
+    return [of(tokens, mean - 0.1 + shift, mean + 0.1 + shift)
+            for tokens, mean in ((500, 0.3), (1_000, 0.31), (2_000, 0.5), (4_000, 0.6))
+            for shift in (-0.01, 0.0, 0.01)]  # fmt: skip
+
+
+def test_the_mean_is_over_layers_and_prompts() -> None:
+    made = found(*rising())
+    assert made is not None
+    assert [each.mean for each in made.lengths] == pytest.approx([0.3, 0.31, 0.5, 0.6])
+    assert made.lengths[0].by_layer == pytest.approx((0.2, 0.4))
+    assert made.lengths[0].ci_low == pytest.approx(0.3 - 4.3027 * 0.01 / 3**0.5, abs=1e-4)
+
+
+def test_it_crosses_where_all_longer_lengths_are_above_two_deviations_of_the_shortest() -> None:
+    made = found(*rising())
+    assert made is not None
+    assert made.threshold == pytest.approx(0.32)
+    assert made.crosses_tokens == 2_000
+
+
+def test_a_threshold_can_be_set() -> None:
+    made = found(*rising(), threshold=0.55)
+    assert made is not None
+    assert (made.threshold, made.crosses_tokens) == (0.55, 4_000)
+    never = found(*rising(), threshold=0.9)
+    assert never is not None
+    assert never.crosses_tokens is None
+
+
+def test_a_single_prompt_sets_no_threshold() -> None:
+    made = found(of(500, 0.3), of(1_000, 0.9))
+    assert made is not None
+    assert (made.threshold, made.crosses_tokens, made.lengths[0].ci_low) == (None, None, None)
+
+
+def test_where_nothing_was_measured_there_is_no_finding() -> None:
+    assert found(scored_sample(500, 1.0)) is None
+
+
+def test_the_figure_has_the_threshold_and_every_layer() -> None:
+    axes = entropy_figure(simulated(), ENTROPY).axes[0]
+    assert any(list(line.get_ydata()) == [0.33, 0.33] for line in axes.get_lines())
+    assert [text.get_text() for text in axes.get_legend().get_texts()].count("entropy of a layer") == 1
