@@ -116,7 +116,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
     heading(
         axes,
         title=f"Attention entropy: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. 0: all attention on one position, 1: spread evenly",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. 0: all on one position, 1: spread evenly",
         inches=_WIDTH,
         above=8,
     )
