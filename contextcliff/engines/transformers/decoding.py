@@ -146,23 +146,27 @@ class Decoder:
 
     def _begun(self, prompt: PromptTokens) -> _Begun:
         """The cache to go on from: empty, of a prompt that began alike, or of the context."""
-        kept = self._kept
         if not (self.splits and prompt.context):
-            reused = self._worth_reusing(prompt, kept)
-            self.forget()  # it is cut in place, or makes room
-            if reused:
-                kept.cache.crop(reused)
-                return _Begun(cache=kept.cache, read=reused, reused=reused)
-            return _Begun(cache=self._empty(), read=0, reused=0)
+            return self._cut_to(prompt)
         context = prompt.tokens[: prompt.context]
-        if kept.tokens == context:
-            return _Begun(cache=fork(kept.cache), read=prompt.context, reused=prompt.context)
-        self.forget()
+        if self._kept.tokens == context:
+            return _Begun(cache=fork(self._kept.cache), read=prompt.context, reused=prompt.context)
+        self.forget()  # makes room
         cache = self._empty()
         self._compressed(context, cache)
         if self.prefix_cache:
             self._kept = _Kept(tokens=context, cache=fork(cache))
         return _Begun(cache=cache, read=prompt.context, reused=0)
+
+    def _cut_to(self, prompt: PromptTokens) -> _Begun:
+        """The kept cache, cut where this prompt differs; an empty one where that is early."""
+        kept = self._kept
+        self.forget()  # it is cut in place, or makes room
+        reused = self._worth_reusing(prompt, kept)
+        if not reused:
+            return _Begun(cache=self._empty(), read=0, reused=0)
+        kept.cache.crop(reused)
+        return _Begun(cache=kept.cache, read=reused, reused=reused)
 
     def _worth_reusing(self, prompt: PromptTokens, kept: _Kept) -> int:
         """Tokens of the kept cache that begin this prompt; 0 where they are too few. Some are left to compute."""
