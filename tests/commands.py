@@ -43,6 +43,9 @@ _OFTEN_IMPORTED = (
     "transformers.tokenization_utils_tokenizers",
 )
 
+_WITH_TORCH = "contextcliff.engines.transformers."
+"""Modules that import torch, which may not be installed, and whose threads do not survive a fork."""
+
 
 @cache
 def _warm_up() -> None:
@@ -63,7 +66,8 @@ def _warm_up() -> None:
     from contextcliff.writing.measures.measured import measure_prose
     from contextcliff.writing.measures.readability import dale_chall
 
-    names = [module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    every = (module.name for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
+    names = [name for name in every if not name.startswith(_WITH_TORCH)]
     # No advice to install torch, and no warning of SQLAlchemy's about MLflow's tables.
     with mock.patch.dict(os.environ, TRANSFORMERS_VERBOSITY="error"), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
