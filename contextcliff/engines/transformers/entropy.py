@@ -34,7 +34,7 @@ class EntropyMeter:
         for module in attention_modules(model):
             setattr(module, _METER, self)
             if eager:
-                module.register_forward_hook(_read_weights)
+                module.register_forward_hook(_read_weights, with_kwargs=True)
         if not eager:
             AttentionInterface.register(_MEASURED, _attention)
             AttentionMaskInterface.register(_MEASURED, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
@@ -52,15 +52,16 @@ class EntropyMeter:
 
     @property
     def by_layer(self) -> tuple[float, ...]:
-        """The mean of each layer, 0–1; NaN where no token saw two keys."""
+        """The mean of each layer, 0–1; empty where no token saw two keys."""
         return tuple(sum(values) / len(values) for _, values in sorted(self._by_layer.items()) if values)
 
-    def add_weights(self, layer: int, weights: torch.Tensor) -> None:
+    def add_weights(self, layer: int, weights: torch.Tensor, mask: torch.Tensor | None) -> None:
         """Add attention weights of the shape [1, heads, queries, keys]."""
         if self._is_on:
-            for place in range(max(0, weights.shape[-2] - self.positions), weights.shape[-2]):
-                row = weights[0, :, place].float()
-                self._add(layer, row, keys=_keys_seen(None, place, weights.shape[-2], weights.shape[-1]))
+            queries, length = weights.shape[-2:]
+            for place in range(max(0, queries - self.positions), queries):
+                seen = _seen(mask, place, queries, length, device=weights.device)
+                self._add(layer, weights[0, :, place].float(), keys=int(seen.sum()))
 
     def add_queries(
         self, layer: int, query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor | None, scaling: float
@@ -80,10 +81,6 @@ class EntropyMeter:
         if keys > 1:
             entropies = -torch.xlogy(weights, weights).sum(dim=-1) / torch.tensor(float(keys)).log().item()
             self._by_layer[layer].append(float(entropies.mean()))
-
-
-def _keys_seen(mask: torch.Tensor | None, place: int, queries: int, length: int) -> int:
-    return int(_seen(mask, place, queries, length, device=None).sum())
 
 
 def _seen(mask: torch.Tensor | None, place: int, queries: int, length: int, *, device: Any) -> torch.Tensor:
@@ -106,5 +103,5 @@ def _attention(
     return ALL_ATTENTION_FUNCTIONS["sdpa"](module, query, key, value, attention_mask, **named)
 
 
-def _read_weights(module: Any, _: Any, output: Any) -> None:
-    getattr(module, _METER).add_weights(module.layer_idx, output[1])
+def _read_weights(module: Any, _: Any, named: dict[str, Any], output: Any) -> None:
+    getattr(module, _METER).add_weights(module.layer_idx, output[1], named.get("attention_mask"))

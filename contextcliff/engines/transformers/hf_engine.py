@@ -51,7 +51,7 @@ class Transformers:
     attention: Literal["auto", "sdpa", "eager"] = "auto"
     """`auto` is torch's fused attention, and eager for presses that need its weights: its memory grows with the
     prompt's length squared."""
-    trust_remote_code: Literal[False] | str = False
+    trust_remote_code: bool | str = False
     """The name of a repository, equal to `model.hub`, whose Python files may run. Never all."""
     prefix_cache: bool = True
     """Whether what the last prompt or its context has in common with the next is kept; else all is computed anew."""
@@ -69,6 +69,13 @@ class Transformers:
     tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = 0
     max_retries: NonNegativeInt = 0
+
+    def __post_init__(self) -> None:
+        if self.trust_remote_code is True:
+            raise ValueError(
+                "engine.trust_remote_code=true: code is never trusted whatever the model; name the repository whose "
+                "code may run, the one that model.hub names"
+            )
 
     @property
     def name(self) -> str:

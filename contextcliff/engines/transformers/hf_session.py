@@ -134,18 +134,19 @@ class TransformersSession:
             )
         except StoppedError:
             raise asyncio.CancelledError from None
-        except (RuntimeError, MemoryError) as error:
+        # A press may refuse a prompt with an assertion, and torch with any of these.
+        except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
+            detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
             if not is_out_of_memory(error):
                 self.decoder.forget()
-                raise EngineFault("engine_error", one_line(str(error), longest=_LONGEST_DETAIL)) from error
-            detail = one_line(str(error), longest=_LONGEST_DETAIL)
+                raise EngineFault("bad_request", f"torch or the press failed: {detail}") from error
         # Outside of the handler: its traceback holds the tensors.
         self._out_of_memory = tokens
         self.decoder.forget()
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        raise EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail or 'memory ran out'}")
+        raise EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail}")
 
 
 def is_out_of_memory(error: BaseException) -> bool:
