@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.load import Load
+from contextcliff.analysis.kv_limits import memory_of
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.store import Rates
 from contextcliff.models.model import dollars
-from contextcliff.records.run_plan import JudgePlan, RunSize
+from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.run_plan import JudgePlan, PlanBin, RunSize
+from contextcliff.reporting.kv_facts import memory_words
 from contextcliff.reporting.phrases import duration
 
 if TYPE_CHECKING:
@@ -52,6 +55,20 @@ def no_chances(best: BestCase) -> tuple[str, ...]:
     if not isinstance(best.threshold, AbsoluteThreshold):
         return ("the chance that a length clears is not given: it depends on the score of the baseline",)
     return ()
+
+
+def beyond_memory(cache: CacheFacts | None, bins: Sequence[PlanBin]) -> Iterator[str]:
+    """Lengths whose KV cache does not fit beside the weights."""
+    memory = None if cache is None else memory_of(cache)
+    if cache is None or memory is None or cache.weights_gib is None:
+        return
+    for each in bins:
+        if each.kv_gib is not None and cache.weights_gib + each.kv_gib > memory:
+            yield (
+                f"from {each.context_tokens:,} tokens on the KV cache ({memory_words(each.kv_gib)}) and the weights "
+                f"({memory_words(cache.weights_gib)}) take more than the {memory_words(memory)} that there are"
+            )
+            return
 
 
 def beyond_budget(budget: Budget, size: RunSize, load: Load) -> Iterator[str]:

@@ -10,10 +10,11 @@ from functools import cached_property
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.impossible_cap import best_case_of
 from contextcliff.actions.load import Load, load_of
-from contextcliff.actions.plan_notes import beyond_budget, no_chances, notes_of, unpriced
+from contextcliff.actions.plan_notes import beyond_budget, beyond_memory, no_chances, notes_of, unpriced
 from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond
 from contextcliff.analysis.chance_to_clear import chance_to_clear
+from contextcliff.analysis.kv_limits import memory_cap, memory_of
 from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
@@ -53,6 +54,7 @@ class Planner:
         items = {(sample.document_id, sample.item or sample.sample_id): sample for sample in self._ordinary}
         evidence = Counter(self._binned[sample.sample_id] for sample in items.values())
         size = self._size(load)
+        memory = None if facts.cache is None else memory_of(facts.cache)
         return Plan(
             run_id=self.prepared.run.run_id,
             model=facts.model,
@@ -78,10 +80,13 @@ class Planner:
                 *notes_of(invocation, self.rates, self.download),
                 *(no_chances(best_case_of(invocation, self.prepared)) if self.ahead is None else ()),
                 *self._budget_notes(size),
+                *beyond_memory(facts.cache, self._bins()),
             ),
             judge=judge,
             least=None if self.ahead is None else self._size(load_of(self.missing, invocation.sampling)),
             most=None if self.ahead is None else self._size(self.ahead.most),
+            memory_gib=memory,
+            memory_cap_tokens=None if facts.cache is None or memory is None else memory_cap(facts.cache, memory),
             search=None if self.ahead is None else self._course(self.ahead),
         )
 

@@ -98,5 +98,9 @@ class Plan:
     """The run of a model without a mistake; None where the number of samples is fixed."""
     most: RunSize | None = None
     """As many samples as each length may take; None where the number of samples is fixed."""
+    memory_gib: float | None = None
+    """What weights and KV cache may take together; None where neither `model.memory_gib` nor a device tells."""
+    memory_cap_tokens: int | None = None
+    """The longest context whose cache fits in it beside the weights; None where that is not known."""
     search: SearchCourse | None = None
     """None where the number of samples is fixed."""

@@ -13,6 +13,7 @@ from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, RunSize, SearchCourse
 from contextcliff.reporting.data_files import write_text
+from contextcliff.reporting.kv_facts import memory_words
 from contextcliff.reporting.phrases import duration
 from contextcliff.reporting.sections.natural_lengths_section import render_audit
 
@@ -123,6 +124,11 @@ def _table(*headings: str) -> Table:
     return table
 
 
+def _memory(plan: Plan) -> str:
+    fits = f"contexts of up to {plan.memory_cap_tokens:,} tokens fit"
+    return fits if plan.memory_gib is None else f"{fits} in {memory_words(plan.memory_gib)}, beside the weights"
+
+
 def _time(plan: Plan) -> str:
     if plan.wall_s is None:
         return "no rate is known"
@@ -171,6 +177,7 @@ def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
         *(() if plan.judge is None else (("Judge:", _judge(plan.judge)),)),
         ("Cost:", _cost(plan)),
         ("Time:", _time(plan)),
+        *((("Memory:", _memory(plan)),) if plan.memory_cap_tokens is not None else ()),
         *((("Download:", f"{plan.download}, {size}"),) if plan.download is not None else ()),
         *(
             ()
