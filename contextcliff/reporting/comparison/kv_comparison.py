@@ -121,7 +121,7 @@ def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
         return best, f"it is {word} {base.facts.policy}, and takes the least memory of those that are"
     open_ones = [row.facts.policy for row in rows[1:] if row.verdict == "unknown" and _size(row) < _size(base)]
     if open_ones:
-        return base, f"of {' and '.join(open_ones)} the pairs can't tell yet whether they are worse"
+        return base, f"the pairs can't tell yet about {' and '.join(open_ones)}"
     return base, "no smaller cache is shown to be as good"
 
 
