@@ -122,7 +122,7 @@ class Decoder:
     ) -> Answer:
         """Compute an answer; `on_tokens` gets all its tokens each time there is one more. Raises `StoppedError`."""
         started_s = time.perf_counter()
-        with torch.inference_mode(), self._while_wanted(may_go_on):
+        with torch.inference_mode(), self.while_wanted(may_go_on):
             begun = self._begun(prompt)
             scores = self._read(prompt, begun)
             tokens = [drawing.next(list(prompt.tokens), scores)]
@@ -155,7 +155,7 @@ class Decoder:
         if self._kept.tokens == context:
             return _Begun(cache=fork(self._kept.cache), read=prompt.context, reused=prompt.context)
         self.forget()  # makes room
-        cache = self._empty()
+        cache = self.empty()
         self._compressed(context, cache)
         if self.prefix_cache:
             self._kept = _Kept(tokens=context, cache=fork(cache))
@@ -167,7 +167,7 @@ class Decoder:
         self.forget()  # it is cut in place, or makes room
         reused = self._worth_reusing(prompt, kept)
         if not reused:
-            return _Begun(cache=self._empty(), read=0, reused=0)
+            return _Begun(cache=self.empty(), read=0, reused=0)
         kept.cache.crop(reused)
         return _Begun(cache=kept.cache, read=reused, reused=reused)
 
@@ -181,7 +181,8 @@ class Decoder:
         alike = min(alike, most)
         return alike if alike >= _WORTH_REUSING * len(prompt.tokens) else 0
 
-    def _empty(self) -> Any:
+    def empty(self) -> Any:
+        """A cache for a prompt under the policy."""
         return new_cache(self.loaded.model, self.policy, self.dtype)
 
     def _compressed(self, tokens: Sequence[int], cache: Any) -> Any:
@@ -220,7 +221,8 @@ class Decoder:
                 module.register_forward_pre_hook(self._stop_where_not_wanted)
 
     @contextmanager
-    def _while_wanted(self, may_go_on: Callable[[], bool]) -> Iterator[None]:
+    def while_wanted(self, may_go_on: Callable[[], bool]) -> Iterator[None]:
+        """Ask before each layer whether to go on; raises `StoppedError` where not."""
         self._may_go_on = may_go_on
         try:
             yield

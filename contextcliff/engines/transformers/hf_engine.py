@@ -1,7 +1,7 @@
 """Engine `transformers`: Hugging Face models in this process, on the CPU or a GPU, with any press of kvpress.
 
-It needs the extra `hf`. Requests are computed one after another: padded together, they would not all give the tokens
-that each gives alone.
+It needs the extra `hf`. Requests in flight together are computed as one batch where the policy allows it and memory
+does, and one after another elsewhere.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Transformers:
     """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
     where they have none."""
     concurrency: PositiveInt = 1
-    """Requests in flight; they are computed one after another."""
+    """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
     tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = 0
     max_retries: NonNegativeInt = 0
@@ -204,6 +204,7 @@ class Transformers:
             ),
             window=window,
             thread=thread,
+            batch=self.concurrency,
         )
 
     def _is_plain(self, model: Model, loaded: Loaded) -> bool:

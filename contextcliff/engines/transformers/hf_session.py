@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.exchange import split_reasoning
+from contextcliff.engines.transformers.batching import Request, answers, can_batch
 from contextcliff.engines.transformers.decoding import Answer, Decoder, StoppedError
 from contextcliff.engines.transformers.drawing import drawing
 from contextcliff.engines.transformers.prompts import PromptTokens, prompt_tokens
@@ -29,7 +31,7 @@ _HALF_CHARACTER = "\ufffd"
 
 @dataclass(kw_only=True, slots=True)
 class TransformersSession:
-    """A model that answers one prompt after another."""
+    """A model that answers one prompt after another, or several at once."""
 
     decoder: Decoder
     tokenizer: HubTokenizer
@@ -38,8 +40,17 @@ class TransformersSession:
     window: int | None
     thread: Executor
     """Of one thread."""
+    batch: int = 1
+    """Most prompts that are computed together."""
     _out_of_memory: int | None = None
     """Tokens of the shortest prompt that did not fit into memory."""
+    _waiting: deque[_Waiting] = field(default_factory=deque)
+    _at_once: int = 1
+    """Prompts that are computed together: `batch`, or fewer where that took too much memory."""
+
+    def __post_init__(self) -> None:
+        """Begin with whole batches, where the policy can be computed so."""
+        self._at_once = self.batch if can_batch(self.decoder) else 1
 
     @property
     def served(self) -> Served:
@@ -59,40 +70,113 @@ class TransformersSession:
             if on_token is not None and not cancelled.is_set():
                 loop.call_soon_threadsafe(on_token, text)
 
+        waiting = _Waiting(
+            sample=sample,
+            prompt=prompt,
+            sampling=sampling,
+            text=_Growing(tokenizer=self.tokenizer, emit=emit),
+            may_go_on=lambda: not cancelled.is_set(),
+        )
+        self._waiting.append(waiting)
         try:
-            return await loop.run_in_executor(
-                self.thread, lambda: self._answer(sample, prompt, sampling, emit, lambda: not cancelled.is_set())
-            )
+            await loop.run_in_executor(self.thread, self._answer_some)
+            return await asyncio.wrap_future(waiting.generation)
         finally:
             cancelled.set()
 
-    def _answer(
-        self,
-        sample: Sample,
-        prompt: Prompt,
-        sampling: Sampling,
-        emit: Callable[[str], None],
-        may_go_on: Callable[[], bool],
-    ) -> Generation:
-        asked = prompt_tokens(self.tokenizer, sample, prompt, splits=self.decoder.splits)
-        room = self._room(asked)
-        seed = sample.seed if sampling.seed is None else sampling.seed
-        text = _Growing(tokenizer=self.tokenizer, emit=emit)
-        answer = self._computed(
-            asked,
-            sampling,
-            seed=seed,
-            max_tokens=sampling.generated_tokens if room is None else min(sampling.generated_tokens, room),
-            on_tokens=text.grow,
-            may_go_on=may_go_on,
+    def _answer_some(self) -> None:
+        """Answer those that have waited longest, as many as are computed at once; nothing where none waits any more."""
+        asked: list[_Waiting] = []
+        while self._waiting and len(asked) < self._at_once:
+            waiting = self._waiting.popleft()
+            if waiting.may_go_on() and self._begin(waiting):
+                asked.append(waiting)
+        if asked:
+            self._compute(asked)
+
+    def _begin(self, waiting: _Waiting) -> bool:
+        """Tokenise; False where there is nothing to compute."""
+        try:
+            asked = prompt_tokens(self.tokenizer, waiting.sample, waiting.prompt, splits=self.decoder.splits)
+            room = self._room(asked)
+            if self._out_of_memory is not None and len(asked.tokens) >= self._out_of_memory:
+                raise EngineFault("oom", f"a prompt of {self._out_of_memory:,} tokens did not fit into memory")
+            sampling, seed = waiting.sampling, waiting.sampling.seed
+            waiting.request = Request(
+                prompt=asked,
+                drawing=drawing(
+                    sampling,
+                    seed=waiting.sample.seed if seed is None else seed,
+                    device=self.decoder.loaded.model.device,
+                ),
+                max_tokens=sampling.generated_tokens if room is None else min(sampling.generated_tokens, room),
+                on_tokens=waiting.text.grow,
+                may_go_on=waiting.may_go_on,
+            )
+        # Whoever waits for the answer gets the error.
+        except Exception as error:  # noqa: BLE001
+            waiting.generation.set_exception(error)
+            return False
+        return True
+
+    def _compute(self, asked: Sequence[_Waiting]) -> None:
+        """Answer them together; where that takes too much memory, in halves."""
+        requests = [each.request for each in asked if each.request is not None]
+        try:
+            computed = answers(self.decoder, requests) if len(requests) > 1 else [self._alone(requests[0])]
+        except StoppedError:
+            for each in asked:
+                each.generation.cancel()
+            return
+        # A press may refuse a prompt with an assertion, and torch with any of these.
+        except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
+            detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
+            ran_out = is_out_of_memory(error)
+        else:
+            for each, answer in zip(asked, computed, strict=True):
+                each.generation.set_result(self._generation(each, answer))
+            return
+        # Outside of the handler: its traceback holds the tensors.
+        self.decoder.forget()
+        if ran_out:
+            self._free()
+        if ran_out and len(asked) > 1:
+            half = len(asked) // 2
+            self._at_once = min(self._at_once, half)
+            self._compute(asked[:half])
+            self._compute(asked[half:])
+            return
+        for each, request in zip(asked, requests, strict=True):
+            tokens = len(request.prompt.tokens)
+            if ran_out:
+                self._out_of_memory = tokens
+                fault = EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail}")
+            else:
+                fault = EngineFault("bad_request", f"torch or the press failed: {detail}")
+            each.generation.set_exception(fault)
+
+    def _alone(self, request: Request) -> Answer:
+        return self.decoder.answer(
+            request.prompt,
+            request.drawing,
+            max_tokens=request.max_tokens,
+            on_tokens=request.on_tokens,
+            may_go_on=request.may_go_on,
         )
-        text.end(answer.tokens)
-        reply = split_reasoning(text.written)
+
+    def _free(self) -> None:
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def _generation(self, waiting: _Waiting, answer: Answer) -> Generation:
+        waiting.text.end(answer.tokens)
+        reply = split_reasoning(waiting.text.written)
         return Generation(
             text=reply.answer,
             reasoning=reply.reasoning,
             finish_reason="stop" if answer.ended else "length",
-            prompt_tokens=len(asked.tokens),
+            prompt_tokens=0 if waiting.request is None else len(waiting.request.prompt.tokens),
             completion_tokens=len(answer.tokens),
             cached_tokens=answer.cached_tokens,
             ttft_ms=answer.ttft_s * _MS_PER_S,
@@ -111,43 +195,6 @@ class TransformersSession:
             )
         return self.window - len(asked.tokens)
 
-    def _computed(
-        self,
-        asked: PromptTokens,
-        sampling: Sampling,
-        *,
-        seed: int,
-        max_tokens: int,
-        on_tokens: Callable[[Sequence[int]], None],
-        may_go_on: Callable[[], bool],
-    ) -> Answer:
-        tokens = len(asked.tokens)
-        if self._out_of_memory is not None and tokens >= self._out_of_memory:
-            raise EngineFault("oom", f"a prompt of {self._out_of_memory:,} tokens did not fit into memory")
-        try:
-            return self.decoder.answer(
-                asked,
-                drawing(sampling, seed=seed, device=self.decoder.loaded.model.device),
-                max_tokens=max_tokens,
-                on_tokens=on_tokens,
-                may_go_on=may_go_on,
-            )
-        except StoppedError:
-            raise asyncio.CancelledError from None
-        # A press may refuse a prompt with an assertion, and torch with any of these.
-        except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
-            detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
-            if not is_out_of_memory(error):
-                self.decoder.forget()
-                raise EngineFault("bad_request", f"torch or the press failed: {detail}") from error
-        # Outside of the handler: its traceback holds the tensors.
-        self._out_of_memory = tokens
-        self.decoder.forget()
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        raise EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail}")
-
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an allocation failed, on a GPU or in the machine's memory."""
@@ -156,6 +203,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(
         words in str(error) for words in ("can't allocate memory", "not enough memory", "out of memory")
     )
+
+
+@dataclass(kw_only=True, slots=True)
+class _Waiting:
+    """A prompt on its way."""
+
+    sample: Sample
+    prompt: Prompt
+    sampling: Sampling
+    text: _Growing
+    may_go_on: Callable[[], bool]
+    request: Request | None = None
+    generation: Future[Generation] = field(default_factory=Future)
 
 
 @dataclass(kw_only=True, slots=True)

@@ -1,0 +1,101 @@
+"""Several prompts at once: the answers of each alone, and smaller batches where memory runs out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs the extra hf")
+
+from contextcliff.errors import EngineFault
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
+from tests.engines.hf.made_model import answers, asked, with_session
+
+PROMPTS = [
+    asked(f"The tide was out {'and the clerk wrote ' * n}at noon.", f"What was number {n}?") for n in range(1, 7)
+]
+SHORT = Sampling(max_tokens=10)
+
+
+def together(prompts: list[Any], *, sampling: Sampling = SHORT, **how: Any) -> list[Any]:
+    async def use(session: Any) -> list[Any]:
+        tasks = (session.generate(sample, prompt, sampling) for sample, prompt in prompts)
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    return with_session(use, **{"concurrency": len(prompts), **how})
+
+
+def texts(generations: list[Generation]) -> list[str]:
+    return [each.text for each in generations]
+
+
+def batches(monkeypatch: pytest.MonkeyPatch, *, most: int = 99) -> list[int]:
+    """The sizes of all batches from now on; one of more than `most` prompts runs out of memory."""
+    from contextcliff.engines.transformers import batching, hf_session
+
+    sizes: list[int] = []
+    computed = batching.answers
+
+    def counted(decoder: Any, requests: Any) -> Any:
+        sizes.append(len(requests))
+        if len(requests) > most:
+            raise MemoryError
+        return computed(decoder, requests)
+
+    monkeypatch.setattr(hf_session, "answers", counted)
+    return sizes
+
+
+def test_prompts_of_several_lengths_get_the_answers_that_each_gets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = batches(monkeypatch)
+    assert texts(together(PROMPTS)) == texts(answers(PROMPTS, sampling=SHORT))
+    assert max(sizes) > 1
+
+
+def test_tokens_are_drawn_by_each_samples_own_seed() -> None:
+    drawn = Sampling(max_tokens=10, temperature=0.8, top_k=0)
+    assert texts(together(PROMPTS, sampling=drawn)) == texts(answers(PROMPTS, sampling=drawn))
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_the_next_ones_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = batches(monkeypatch, most=2)
+    assert texts(together(PROMPTS)) == texts(answers(PROMPTS, sampling=SHORT))
+    assert any(size > 2 for size in sizes)
+    assert sizes[-1] <= 2
+
+
+def test_one_prompt_that_is_too_long_takes_no_other_with_it() -> None:
+    long = asked("word " * 6_000, "What?")
+    ended = together([PROMPTS[0], long, PROMPTS[1]])
+    assert [type(each) for each in ended] == [Generation, EngineFault, Generation]
+    assert ended[1].kind == "overflow"
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        KVPolicy(name="knorm", press="KnormPress", budget=0.5),
+        KVPolicy(name="int8", key_type="int8", value_type="int8"),
+    ],
+)
+def test_a_policy_that_evicts_or_quantises_is_computed_one_by_one(
+    policy: KVPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = batches(monkeypatch)
+    assert texts(together(PROMPTS[:3], policy=policy)) == texts(answers(PROMPTS[:3], sampling=SHORT, policy=policy))
+    assert sizes == []
+
+
+def test_an_answer_that_is_not_wanted_any_more_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def use(session: Any) -> list[Generation]:
+        tasks = [asyncio.create_task(session.generate(sample, prompt, SHORT)) for sample, prompt in PROMPTS[:3]]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        return list(await asyncio.gather(tasks[0], tasks[2]))
+
+    kept = with_session(use, concurrency=3)
+    assert texts(kept) == texts(answers([PROMPTS[0], PROMPTS[2]], sampling=SHORT))
