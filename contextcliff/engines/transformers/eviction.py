@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -69,7 +69,7 @@ def eviction(policy: KVPolicy) -> Eviction | None:
             f"{', '.join(sorted(set(taken) - {_RATIO})) or 'none'}"
         )
     given = {_RATIO: 1.0 - policy.budget, **policy.press_arguments}
-    lacking = [name for name, each in taken.items() if each.default is each.empty and name not in given]
+    lacking = _lacking(press_class, given)
     if lacking:
         raise ConfigError(
             f"kv_policy.press={policy.press}: needs {', '.join(lacking)} besides; give numbers with "
@@ -87,9 +87,19 @@ def _class_named(name: str) -> type:
 
     presses = {each: getattr(kvpress, each) for each in kvpress.__all__ if _is_press(getattr(kvpress, each))}
     if name not in presses:
-        raise ConfigError(f"kv_policy.press={name}: kvpress has no such press; it has {', '.join(sorted(presses))}")
+        usable = sorted(each for each, press in presses.items() if not _lacking(press, {_RATIO}))
+        raise ConfigError(
+            f"kv_policy.press={name}: kvpress has no such press; those with a budget are {', '.join(usable)}"
+        )
     press: type = presses[name]
     return press
+
+
+def _lacking(press: type, given: Collection[str]) -> list[str]:
+    """Arguments that a press needs and is not given, and those that it is given and does not take."""
+    taken = inspect.signature(press).parameters
+    needed = [name for name, each in taken.items() if each.default is each.empty]
+    return [*(name for name in needed if name not in given), *(name for name in given if name not in taken)]
 
 
 def _is_press(value: object) -> bool:

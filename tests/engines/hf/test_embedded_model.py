@@ -70,16 +70,65 @@ def test_none_and_budget_one_say_what_generate_and_the_pipeline_say() -> None:
     told = with_session(use, model=SMOLLM2, prefix_cache=False, threads=None)
     assert [own for own, _, _ in told] == [plain for _, plain, _ in told]
     assert [own for own, _, _ in told] == [piped for _, _, piped in told]
-    for name, press in (("snapkv", "SnapKVPress"), ("h2o", "ObservedAttentionPress")):
-        kept = answers(
-            PROMPTS,
-            sampling=Sampling(max_tokens=NEW),
-            policy=KVPolicy(name=name, press=press),
-            model=SMOLLM2,
-            threads=None,
-        )
-        assert [each.text for each in kept] == [own for own, _, _ in told]
+    kept = answers(
+        PROMPTS,
+        sampling=Sampling(max_tokens=NEW),
+        policy=KVPolicy(name="h2o", press="ObservedAttentionPress"),
+        model=SMOLLM2,
+        threads=None,
+    )
+    assert [each.text for each in kept] == [own for own, _, _ in told]
+    assert any((each.cached_tokens or 0) > 300 for each in kept)
     assert "48213" in told[0][0]
+
+
+def test_an_evicted_context_gives_the_answers_of_the_pipeline() -> None:
+    import kvpress
+
+    policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
+
+    async def use(session: Any) -> list[tuple[str, str]]:
+        model, tokenizer = session.decoder.loaded.model, session.tokenizer.tokenizer
+        pipeline = kvpress.KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
+        told = []
+        for sample, prompt in PROMPTS:
+            generation = await session.generate(sample, prompt, Sampling(max_tokens=NEW))
+            piped = pipeline(
+                prompt.user.removesuffix(f"\n\n{sample.question}"),
+                question=f"\n\n{sample.question}",
+                press=kvpress.SnapKVPress(0.5),
+                max_new_tokens=NEW,
+            )["answer"]
+            told.append((generation.text, piped))
+        return told
+
+    told = with_session(use, model=SMOLLM2, policy=policy, threads=None)
+    assert [own for own, _ in told] == [piped for _, piped in told]
+
+
+def test_an_eviction_that_sees_the_question_gives_the_answers_of_generate_under_the_press() -> None:
+    import kvpress
+
+    policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5, sees_question=True)
+
+    async def use(session: Any) -> list[tuple[str, str]]:
+        model, tokenizer = session.decoder.loaded.model, session.tokenizer.tokenizer
+        told = []
+        for sample, prompt in PROMPTS:
+            generation = await session.generate(sample, prompt, Sampling(max_tokens=NEW))
+            framed = tokenizer.apply_chat_template(
+                [{"role": "user", "content": prompt.user}], add_generation_prompt=True, tokenize=False
+            )
+            encoded = tokenizer(framed, add_special_tokens=False, return_tensors="pt")
+            with kvpress.SnapKVPress(0.5)(model):
+                output = model.generate(**encoded, do_sample=False, max_new_tokens=NEW)
+            told.append(
+                (generation.text, tokenizer.decode(output[0, encoded.input_ids.shape[1] :], skip_special_tokens=True))
+            )
+        return told
+
+    told = with_session(use, model=SMOLLM2, policy=policy, threads=None)
+    assert [own for own, _ in told] == [plain for _, plain in told]
 
 
 def test_its_cache_takes_what_its_header_says() -> None:

@@ -119,7 +119,11 @@ def test_a_context_that_is_shorter_than_the_presss_window_is_kept() -> None:
         ("ThinKPress", {}, "kv_policy.press=ThinKPress: takes no compression_ratio, so that kv_policy.budget"),
         ("SnapKVPress", {"window": 8}, "kv_policy.press_arguments: SnapKVPress takes no window; it takes kernel_size,"),
         ("CriticalKVPress", {}, "kv_policy.press=CriticalKVPress: takes no compression_ratio, so that"),
-        ("NoSuchPress", {}, "kv_policy.press=NoSuchPress: kvpress has no such press; it has AdaKVPress, "),
+        (
+            "NoSuchPress",
+            {},
+            "kv_policy.press=NoSuchPress: kvpress has no such press; those with a budget are CURPress, ",
+        ),
     ],
 )
 def test_a_press_that_cannot_be_had_is_one_line(press: str, arguments: dict[str, int], line: str) -> None:
