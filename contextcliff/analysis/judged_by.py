@@ -17,7 +17,7 @@ Rule = Mapping[str, str]
 """Dotted key to value, as both stand in a flattened configuration."""
 
 _DRAWN = frozenset({"analysis.bins", "analysis.binning"})
-_BESIDE = frozenset({"analysis.latency_slo_ms", "analysis.latency_slo_share"})
+_BESIDE = frozenset({"analysis.latency_slo_ms", "analysis.latency_slo_share", "analysis.entropy_threshold"})
 _RATED = "task.judge"
 _PLAIN = {"None": "null", "True": "true", "False": "false"}
 _LONGEST_VALUE, _LONGEST_SUFFIX = 40, 80
@@ -42,7 +42,8 @@ def differing(one: Rule, other: Rule) -> tuple[str, ...]:
 def score_rule(rule: Rule) -> Rule:
     """The part of it that scores and the cap depend on.
 
-    Bins are drawn before anything is judged, a judge rates beside, and a limit on latency gives another cap.
+    Bins are drawn before anything is judged, a judge rates beside, a limit on latency gives another cap, and that on
+    attention entropy none.
     """
     apart = _DRAWN | _BESIDE
     return {key: value for key, value in rule.items() if key not in apart and not key.startswith(_RATED)}
