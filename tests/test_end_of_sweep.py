@@ -29,6 +29,7 @@ def test_a_sweep_ends_with_the_comparison_of_its_jobs(tmp_path: Path) -> None:
     assert [each["policy"] for each in made["kv_policies"]] == ["q8_0", "none"]
 
 
+@pytest.mark.slow
 def test_a_single_run_is_compared_with_nothing(tmp_path: Path) -> None:
     ended = contextcliff(*NEEDLES, cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -29,14 +29,14 @@ def in_use(policy: KVPolicy) -> CacheInUse | None:
     return asyncio.run(opened())
 
 
+OFTEN: tuple[tuple[CacheType, CacheType], ...] = (("f16", "f16"), ("q8_0", "q4_0"))
+OTHERS: tuple[CacheType, ...] = ("bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+
+
 @pytest.mark.llm
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("f16", "f16"), ("bf16", "bf16"), ("q8_0", "q8_0"), ("q5_1", "q5_1"), ("q5_0", "q5_0"), ("q4_1", "q4_1"),
-        ("q4_0", "q4_0"), ("iq4_nl", "iq4_nl"), ("q8_0", "q4_0"),
-    ],
-)  # fmt: skip
+    ("key", "value"), [*OFTEN, *(pytest.param(kind, kind, marks=pytest.mark.slow) for kind in OTHERS)]
+)
 def test_the_cache_in_use_has_the_policy_and_the_computed_size(key: CacheType, value: CacheType) -> None:
     policy = KVPolicy(name="mixed", key_type=key, value_type=value)
     found, computed = in_use(policy), cache_facts(SMOL, policy).bytes_per_token

@@ -61,6 +61,7 @@ def listed(file: Path, *, within_s: float = 30.0) -> list[int]:
     return [int(number) for number in file.read_text().split()]
 
 
+@pytest.mark.slow  # the others show it too, each for one way to end
 def test_a_server_is_started_for_the_run_and_gone_after_it(tmp_path: Path) -> None:
     done = contextcliff(*ASKED, *FEW, command(f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE)
     assert (done.returncode, done.stderr) == (0, "")
@@ -101,7 +102,12 @@ def test_a_server_that_dies_ends_the_run_with_its_last_words_and_loses_nothing(t
     assert reports(tmp_path)[0]["counts"]["reused"] == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda sent: sent.name)
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(signal.SIGINT, marks=pytest.mark.slow), pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+     signal.SIGKILL],
+    ids=["SIGINT", "SIGTERM", "SIGKILL"],
+)  # fmt: skip
 def test_however_the_run_ends_the_server_is_gone(number: signal.Signals, tmp_path: Path) -> None:
     running = subprocess.Popen(
         [sys.executable, "-m", "contextcliff", *ASKED, *FEW, command("slow", f"listed={tmp_path}/pids")],
