@@ -52,8 +52,8 @@ def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path, flag: str) ->
 
 
 SHOWN = {
-    ("--help",): "kv_policy: none, q4_0, q8_0",
-    ("-h",): "kv_policy: none, q4_0, q8_0",
+    ("--help",): "kv_policy: bf16, expected_attention",
+    ("-h",): "kv_policy: bf16, expected_attention",
     ("--hydra-help",): "Hydra",
     ("--cfg", "job"): "context_window: 8192",
     ("-c", "hydra"): "sweeper:",

@@ -38,7 +38,12 @@ def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> N
     done = contextcliff_process("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "how many tokens can a language model really be given?" in done.stdout
-    for told in ("kv_policy: none, q4_0, q8_0", "llama_server, llamacpp, lmstudio", "threshold: 0.8", "trials: auto"):
+    for told in (
+        "kv_policy: bf16, expected_attention",
+        "llama_server, llamacpp, lmstudio",
+        "threshold: 0.8",
+        "trials: auto",
+    ):
         assert told in done.stdout
     loaded = loaded_by("sys.argv = ['contextcliff', '--help']; from contextcliff.__main__ import main; main()")
     assert "hydra" in loaded

@@ -350,11 +350,11 @@ def test_the_first_known_variable_that_is_set_holds_the_key(monkeypatch: pytest.
 
 
 def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path, tokenizer: str) -> None:
-    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer, "kv_policy=q8_0")
+    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer, "kv_policy=fp8")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: kv_policy=q8_0: engine=vllm can't set the cache of a server that runs already; start the server with "
-        "it, and tell its runs apart with label=NAME\n"
+        "error: kv_policy=fp8: engine=vllm can't set the cache of a server that runs already; start it with `vllm "
+        "serve MODEL --kv-cache-dtype fp8` and say so with kv_policy.declared=true, or let engine.command start it\n"
     )
 
 

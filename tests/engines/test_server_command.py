@@ -115,6 +115,8 @@ def test_however_the_run_ends_the_server_is_gone(number: signal.Signals, tmp_pat
         env={**os.environ, **HERE},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # A command that a script starts in the background ignores Ctrl-C, and so does what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     processes = listed(tmp_path / "pids")
     assert all(map(is_alive, processes))
