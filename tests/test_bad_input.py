@@ -205,8 +205,8 @@ CASES = {
     "an empty name": ("model.name=", "model.name=: must not be empty"),
     "a policy that can't evict": (
         "kv_policy.budget=0.2",
-        "kv_policy.budget=0.2: kv_policy=none evicts nothing; take one that does, such as kv_policy=snapkv, or leave it "
-        "at 1.0",
+        "kv_policy.budget=0.2: kv_policy=none evicts nothing; take one that does, such as kv_policy=snapkv, or leave "
+        "it at 1.0",
     ),
     "a budget of no share": ("kv_policy.budget=1.5", "kv_policy.budget=1.5: must be less than or equal to 1"),
     "a label with a blank": (
