@@ -15,6 +15,7 @@ from tests.compositions import built
 QUICK = ("experiment=calibration", "action.runs=30", "action.laws=[flat_threshold,cliff_between,natural_cliff]")
 
 
+@pytest.mark.slow
 def test_an_experiment_is_all_that_a_calibration_takes(tmp_path: Path) -> None:
     done = contextcliff(*QUICK, "reporting.progress=false", *DRAWN, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -137,8 +137,9 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
     assert judged(report)["safe_cap"] == judged(whole)["safe_cap"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
+    "number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
 )
 def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     with serving(falling_short(pause_s=0.1)) as server:

@@ -107,6 +107,7 @@ def test_the_prefix_cache_and_the_clock_are_real() -> None:
     with_model(use)
 
 
+@pytest.mark.slow
 def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
     async def use(session: LlamaCppSession) -> None:
         (sample, *_) = build(niah(lengths=[320], depths=[1.0], trials=1, haystacks=1))
