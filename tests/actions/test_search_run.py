@@ -138,9 +138,7 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"]
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     with serving(falling_short(pause_s=0.1)) as server:
         how = asking(server, "engine.concurrency=4")
