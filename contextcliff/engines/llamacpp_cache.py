@@ -15,12 +15,12 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx2
+
+from contextcliff.errors import RunError
 from contextcliff.records.kv_cache import CacheInUse
-
-if TYPE_CHECKING:
-    from httpx2 import Client
 
 _ROW = struct.Struct("<iQ")
 _STEP, _LONGEST_HEADER = 4, 4096
@@ -47,15 +47,22 @@ class SlotStates:
         """Name the folder in the parameters of a server (`xllamacpp.CommonParams`)."""
         params.slot_save_path = f"{self._folder.name}/"
 
-    def read_back(self, http: Client, address: str, key: str) -> CacheInUse | None:
-        """Have the server compute one token and save it; None where its state is not laid out as described above."""
+    def read_back(self, http: httpx2.Client, address: str, key: str) -> CacheInUse | None:
+        """Have the server compute one token and save it.
+
+        None for a model whose state can't be saved, and where that is not laid out as described above. Raises
+        `RunError` where the server does not answer.
+        """
         headers = {"Authorization": f"Bearer {key}"}
         asked = {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True}
-        http.post(f"{address}/completion", json=asked, headers=headers).raise_for_status()
-        saved = http.post(f"{address}/slots/0?action=save", json={"filename": _STATE}, headers=headers)
-        if saved.is_error:  # a model whose state can't be saved
+        try:
+            computed = http.post(f"{address}/completion", json=asked, headers=headers)
+            saved = http.post(f"{address}/slots/0?action=save", json={"filename": _STATE}, headers=headers)
+            http.post(f"{address}/slots/0?action=erase", json={}, headers=headers)
+        except httpx2.HTTPError as error:
+            raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
+        if computed.is_error or saved.is_error:
             return None
-        http.post(f"{address}/slots/0?action=erase", json={}, headers=headers)
         return cache_of_state((Path(self._folder.name) / _STATE).read_bytes())
 
 
