@@ -35,6 +35,6 @@ def listed_in_sweep(invocation: Invocation, *, job: int | None) -> Invocation:
         invocation.on_reported(folder)
         experiment = invocation.output_dir / invocation.tracking.experiment
         write_text(path=experiment / SWEEPS / sweep / f"{job:04}", text=folder.name)
-        post_comparison(invocation)
+        post_comparison(invocation, folder, job=job)
 
     return replace(invocation, on_reported=reported)
