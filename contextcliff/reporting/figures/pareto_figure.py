@@ -59,7 +59,7 @@ def pareto_figure(points: Sequence[ParetoPoint]) -> Figure:
         axes.annotate(
             drawable(point.name),
             (point.bytes_per_token, point.cap_tokens or 0),
-            xytext=(10, 9 if place % 2 else -13),
+            xytext=(10, 9 if place % 2 or not point.cap_tokens else -13),  # never over the axis
             textcoords="offset points",
             fontsize=SMALL,
             fontweight="bold" if point.is_chosen else "normal",
