@@ -68,8 +68,7 @@ class Simulated:
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The law, the model's name and the policy: they determine the answers."""
-        if kv_policy.declared:
-            kv_policy.require_engine(self.name)
+        kv_policy.refuse_declared(self.name)
         law = {key: value for key, value in asdict(self).items() if key not in _NOT_THE_LAW}
         cold = {} if self.prefix_cache else {"prefix_cache": False}
         return {"engine": self.name, "model": model.name, "kv": kv_policy.shown, **model.rope.identity(), **law, **cold}

@@ -29,16 +29,6 @@ class Architecture:
 
     layers: tuple[Layer, ...]
 
-    @property
-    def key_values(self) -> int:
-        """Numbers that the keys of one token take, over all layers."""
-        return sum(layer.key_values for layer in self.layers)
-
-    @property
-    def value_values(self) -> int:
-        """Numbers that the values of one token take, over all layers."""
-        return sum(layer.value_values for layer in self.layers)
-
     def cached(self, policy: KVPolicy) -> tuple[CachedLayers, ...]:
         """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps."""
         key_bits, value_bits = policy.bits

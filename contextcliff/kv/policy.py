@@ -91,12 +91,16 @@ class KVPolicy:
 
     def require_engine(self, engine: str) -> None:
         """Raise `ConfigError` for an engine that sets its cache itself and can't have this one, or is declared to."""
+        self.refuse_declared(engine)
+        self.require_format(engine)
+
+    def refuse_declared(self, engine: str) -> None:
+        """Raise `ConfigError` for a policy that is declared of an engine that sets its cache itself."""
         if self.declared:
             raise ConfigError(
                 f"kv_policy.declared=true: engine={engine} sets its cache itself, and a policy is declared of a server "
                 "that runs already; leave it out"
             )
-        self.require_format(engine)
 
     def require_format(self, engine: str) -> None:
         """Raise `ConfigError` where this engine can't have such a cache; the line lists those that can."""

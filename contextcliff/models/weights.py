@@ -8,14 +8,14 @@ from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
+from contextcliff.models.file_ends import ends_of
 from contextcliff.models.gguf_header import header_text
+from contextcliff.records.kv_cache import GIB
 from contextcliff.settings import GivenPath, settings
 
 _GGUF_MAGIC = b"GGUF"
 _CHAT_TEMPLATE = "tokenizer.chat_template"
-_DIGESTED_BYTES = 1 << 20
 _HUB_TIMEOUT_S = 5.0
-_GIB = 2**30
 _LONGEST_CAUSE = 200
 _WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 
@@ -84,7 +84,7 @@ class Gguf:
             size = get_hf_file_metadata(hf_hub_url(str(self.repo), str(self.file)), timeout=_HUB_TIMEOUT_S).size
         except transport_errors():  # unreachable, or no such file
             return None
-        return None if size is None else size / _GIB
+        return None if size is None else size / GIB
 
     def check_reachable(self) -> None:
         """Raise `RunError` at once where the file has to be downloaded and its hub can't be reached."""
@@ -161,13 +161,10 @@ def _checked(file: Path, *, key: str) -> Path:
 
 
 def _digest(file: Path) -> str:
-    """SHA-256 of a file's size, first and last MiB: enough to tell weights apart without reading 30 GB."""
-    size = file.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with file.open("rb") as stream:
-        digest.update(stream.read(_DIGESTED_BYTES))
-        stream.seek(max(0, size - _DIGESTED_BYTES))
-        digest.update(stream.read(_DIGESTED_BYTES))
+    """SHA-256 of a file's size, first and last MiB."""
+    digest = hashlib.sha256(str(file.stat().st_size).encode())
+    for end in ends_of(file):
+        digest.update(end)
     return f"gguf:{digest.hexdigest()[:32]}"
 
 

@@ -67,7 +67,8 @@ def test_kv_heads_are_counted_over_all_layers(kv_heads: int | list[int] | None, 
     file = written(tmp_path / "a.gguf", kv_heads=kv_heads)
     architecture = read_architecture(file)
     assert architecture is not None
-    assert (architecture.key_values, architecture.value_values) == (values, values)
+    assert sum(layer.key_values for layer in architecture.layers) == values
+    assert sum(layer.value_values for layer in architecture.layers) == values
 
 
 def test_keys_and_values_have_the_length_that_the_file_gives(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,18 +38,8 @@ class Eviction:
     def applied(self, model: Any, tokens: int) -> AbstractContextManager[None]:
         """While it is entered, a prefill of so many tokens is compressed."""
         least = max((int(getattr(self.press, name, 0) or 0) for name in _UNEVICTED), default=0)
-        return _pressed(self.press, model) if tokens > max(1, least) else _unpressed()
-
-
-@contextmanager
-def _pressed(press: Any, model: Any) -> Iterator[None]:
-    with press(model):
-        yield
-
-
-@contextmanager
-def _unpressed() -> Iterator[None]:
-    yield
+        pressed: AbstractContextManager[None] = self.press(model) if tokens > max(1, least) else nullcontext()
+        return pressed
 
 
 def eviction(policy: KVPolicy) -> Eviction | None:

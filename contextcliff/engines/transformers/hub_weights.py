@@ -9,12 +9,13 @@ from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause, quiet_the_hub, reach_the_hub, transport_errors
+from contextcliff.models.file_ends import ends_of
+from contextcliff.records.kv_cache import GIB
 
 _CONFIG = "config.json"
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _FETCHED = ("*.json", "*.safetensors", "tokenizer*", "*.model", "*.jinja", "*.txt")
 _CODE = ("*.py",)
-_DIGESTED_BYTES = 1 << 20
 _WAY_OUT = "give a folder that holds the model with model.hub=FOLDER, or take engine.weights=gguf"
 
 
@@ -100,7 +101,7 @@ class HubWeights:
         except transport_errors():
             return None
         sizes = [each.size for each in siblings if each.rfilename.endswith(".safetensors")]
-        return sum(size or 0 for size in sizes) / 2**30 if sizes else None
+        return sum(size or 0 for size in sizes) / GIB if sizes else None
 
 
 def _weights_of(folder: Path) -> list[Path]:
@@ -112,12 +113,9 @@ def _digest(folder: Path) -> str:
     digest = hashlib.sha256()
     for file in [folder / _CONFIG, *_weights_of(folder)]:
         try:
-            size = file.stat().st_size
-            digest.update(f"{file.name} {size}\n".encode())
-            with file.open("rb") as stream:
-                digest.update(stream.read(_DIGESTED_BYTES))
-                stream.seek(max(0, size - _DIGESTED_BYTES))
-                digest.update(stream.read(_DIGESTED_BYTES))
+            digest.update(f"{file.name} {file.stat().st_size}\n".encode())
+            for end in ends_of(file):
+                digest.update(end)
         except OSError as error:
             raise ConfigError(
                 f"model.hub={folder}: {file.name} can't be read ({error.strerror}); {_WAY_OUT}"

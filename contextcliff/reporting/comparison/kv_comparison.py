@@ -236,5 +236,5 @@ def _data(row: PolicyRow) -> dict[str, object]:
         "bytes_per_token": row.facts.bytes_per_token,
         "bytes_per_token_measured": None if row.facts.in_use is None else row.facts.in_use.bytes_per_token,
         "gib_at_cap": row.gib_at_cap,
-        "limits": None if row.cache.limits.binding is None else row.cache.limits.binding,
+        "limits": row.cache.limits.binding,
     }

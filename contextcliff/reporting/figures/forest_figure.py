@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.records.comparison import CandidateVerdict, Difference, PairedDecision
 from contextcliff.reporting import phrases
+from contextcliff.reporting.comparison.verdict_words import WORDS
 from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, width_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ LOOKS: dict[CandidateVerdict, tuple[str, str]] = {
     "unknown": ("0.45", "s"),
 }
 """Colour and mark of a verdict: told apart without the colour."""
-VERDICT_WORDS = {"worse": "worse", "better": "better", "not_worse": "not worse", "unknown": "can't tell"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ def forest_figure(rows: Sequence[ForestRow], *, baseline: str) -> Figure:
     )
     shown = dict.fromkeys(row.decision.verdict for row in rows)
     handles = [
-        Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=2.2, markersize=7, label=VERDICT_WORDS[v])
+        Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=2.2, markersize=7, label=WORDS[v])
         for v in shown
     ]
     axes.legend(

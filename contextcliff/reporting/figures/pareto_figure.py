@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.records.comparison import CandidateVerdict
+from contextcliff.reporting.comparison.verdict_words import WORDS
 from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading
-from contextcliff.reporting.figures.forest_figure import LOOKS, VERDICT_WORDS
+from contextcliff.reporting.figures.forest_figure import LOOKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,4 +113,4 @@ def _look(point: ParetoPoint) -> tuple[str, str]:
 def _word(point: ParetoPoint) -> str:
     if point.is_baseline:
         return "baseline"
-    return "no verdict" if point.verdict is None else VERDICT_WORDS[point.verdict]
+    return "no verdict" if point.verdict is None else WORDS[point.verdict]
