@@ -183,6 +183,23 @@ class Database:
                     connection.executemany(waiting, values)
         self._waiting.clear()
 
+    @contextmanager
+    def attached(self, other: Path) -> Iterator[sqlite3.Connection]:
+        """One transaction in which `main` is this database, made where there is none, and `theirs` another of ours.
+
+        What the block does is kept where it ends, and dropped where it raises.
+        """
+        with explained(self.file):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            connection = self._connection()
+            connection.execute("ATTACH DATABASE ? AS theirs", (str(other),))
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:  # commits, or rolls back
+                    yield connection
+            finally:
+                connection.execute("DETACH DATABASE theirs")
+
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
             # Changing a fresh file to WAL does not wait for another process that is doing the same.

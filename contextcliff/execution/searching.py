@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -98,6 +98,11 @@ class SearchSource:
             self._failed[key] = outcome
         for item in self._waiting.pop(key, ()):
             self._take(item, outcome)
+
+    @property
+    def complete(self) -> Mapping[BlockKey, BlockScores]:
+        """The blocks that are answered."""
+        return self._complete
 
     @property
     def search(self) -> Search:

@@ -29,18 +29,19 @@ async def send_listed(
     *,
     title: str,
     shown: bool,
-    ended: Callable[[Outcome], None] | None = None,
+    ended: Callable[[Outcome], str | None] = lambda _: None,
 ) -> Ended:
-    """Send what is missing, as far as the budget goes, and tell `ended` of each outcome."""
+    """Send what is missing, as far as the budget goes; `ended` hears of each outcome, and may say something of it."""
     if not missing:
         return Ended(cut_short=False, faults={})
     total = sum(item.sample.built_tokens for item in missing)
-    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as advance:
+    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
 
         def show(outcome: Outcome) -> None:
-            advance(outcome.sample.built_tokens)
-            if ended is not None:
-                ended(outcome)
+            progress.advance(outcome.sample.built_tokens)
+            remark = ended(outcome)
+            if remark is not None:
+                progress.remark(remark)
 
         return await send_all(runner, FixedSource(missing), meter, ended=show)
 

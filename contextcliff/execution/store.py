@@ -137,14 +137,12 @@ class Store(Database):
             ],
         )
 
-    def extend(self, run_id: str, planned: Sequence[PlannedSample], *, first: int) -> None:
-        """Add samples to the schedule of a run that was begun; `first` is how many it has."""
+    def extend(self, run_id: str, planned: Sequence[PlannedSample]) -> None:
+        """Add samples to the end of the schedule of a run that was begun, however long another process has made it."""
         self.write(
-            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-            [
-                (run_id, first + position, item.key, item.prompt_sha256, sample_to_json(item.sample))
-                for position, item in enumerate(planned)
-            ],
+            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) "
+            "SELECT ?, coalesce(max(position) + 1, 0), ?, ?, ? FROM run_samples WHERE run_id = ?",
+            [(run_id, item.key, item.prompt_sha256, sample_to_json(item.sample), run_id) for item in planned],
         )
 
     def record_notes(self, run_id: str, notes: Sequence[str]) -> None:
@@ -224,13 +222,18 @@ class Store(Database):
         return tuple(name for (name,) in rows if name)
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
-        """What a run planned, in order."""
+        """What a run planned, in order, each sample once."""
         rows = self.all("SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
         with explained(self.file):
-            return tuple(
+            planned = (
                 PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
                 for sample, sha256, key in rows
             )
+            # A search that is under way while another store is merged may add what that one brought.
+            once: dict[tuple[str, str], PlannedSample] = {}
+            for item in planned:
+                once.setdefault((item.sample.sample_id, item.key), item)
+            return tuple(once.values())
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
         """The documents that were kept with a run, by their id."""
@@ -263,7 +266,9 @@ class Store(Database):
 
     def last_faults(self, run_id: str) -> Mapping[str, Fault]:
         """The last fault of each sample that had one."""
-        rows = self.all("SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY rowid", run_id)
+        rows = self.all(
+            "SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY created_at, rowid", run_id
+        )
         return {sample_id: Fault(kind=kind, detail=detail) for sample_id, kind, detail in rows}
 
     def count_faults(self, run_id: str) -> Mapping[str, int]:
@@ -279,9 +284,12 @@ class Store(Database):
 
 
 def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
-    """Raise `ConfigError` where a label names another configuration already."""
+    """Raise `ConfigError` where a label names another configuration already.
+
+    Stores that were merged may have one label for several: each of them keeps it.
+    """
     taken = store.labelled(label) if label else None
-    if taken is not None and taken.fingerprint != fingerprint:
+    if taken is not None and store.same_run(fingerprint, label=label) is None:
         raise ConfigError(
             f"label={label}: is the name of another configuration ({taken.run_id}); "
             "choose another label, or repeat that configuration"

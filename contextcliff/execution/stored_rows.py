@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.positions import Positions
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference, Sample
 from contextcliff.records.search_record import Replay, SearchPlan
@@ -50,6 +51,7 @@ _audit = TypeAdapter(LengthAudit)
 _search = TypeAdapter(SearchPlan)
 _replay = TypeAdapter(Replay)
 _cache = TypeAdapter(CacheFacts)
+_positions = TypeAdapter(Positions)
 _texts = TypeAdapter(dict[str, str])
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
@@ -76,6 +78,7 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         **({} if facts.search is None else {"search": json.dumps(asdict(facts.search))}),
         **({} if facts.replay is None else {"replay": json.dumps(asdict(facts.replay))}),
         **({} if facts.cache is None else cache_strings(facts.cache)),
+        **({} if facts.positions is None else {"positions": json.dumps(asdict(facts.positions))}),
     }
 
 
@@ -128,6 +131,7 @@ def facts_from_json(text: str) -> RunFacts:
         search=_search.validate_json(strings["search"]) if "search" in strings else None,
         replay=_replay.validate_json(strings["replay"]) if "replay" in strings else None,
         cache=_cache.validate_json(strings["cache"]) if "cache" in strings else None,
+        positions=_positions.validate_json(strings["positions"]) if "positions" in strings else None,
     )
 
 

@@ -161,6 +161,7 @@ LAWS: tuple[Chance, ...] = (
 SEEDS = st.integers(0, 1000)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(LAWS),
     SEEDS,
@@ -316,6 +317,7 @@ REPLAYED = tuple(
 )
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(LAWS),
     SEEDS,

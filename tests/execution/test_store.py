@@ -114,6 +114,7 @@ def _keep_many(folder: Path, first: int) -> None:
             store.keep(replace(PLANNED[0], key=f"k{number}"), said(str(number)))
 
 
+@pytest.mark.slow
 def test_several_processes_write_to_one_fresh_store_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_keep_many, args=(tmp_path, 25 * number)) for number in range(4)]

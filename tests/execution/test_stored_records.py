@@ -9,6 +9,7 @@ import pytest
 
 from contextcliff.execution.stored_rows import facts_from_json, facts_to_strings, sample_from_json, sample_to_json
 from contextcliff.records.corpus import AuditBin, LengthAudit, Span
+from contextcliff.records.positions import Positions
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference
 from tests.tasks.needles import build, niah
@@ -44,6 +45,7 @@ FACTS = RunFacts(
     judge="gpt-5",
     judge_served="gpt-5-2026",
     embedder="nomic",
+    positions=Positions(trained_tokens=8_192, source="gguf", scaling="yarn", factor=2.0),
 )
 
 
@@ -71,7 +73,9 @@ def test_what_is_no_sample_is_refused(text: str) -> None:
         sample_from_json(text)
 
 
-@pytest.mark.parametrize("facts", [FACTS, replace(FACTS, drawn=None, audit=None, judge=None, embedder=None)])
+@pytest.mark.parametrize(
+    "facts", [FACTS, replace(FACTS, drawn=None, audit=None, judge=None, embedder=None, positions=None)]
+)
 def test_facts_come_back_as_they_were(facts: RunFacts) -> None:
     facts = facts if facts.judge else replace(facts, judge_served=None)
     assert facts_from_json(json.dumps(facts_to_strings(facts))) == facts
@@ -87,6 +91,7 @@ def test_facts_of_an_early_version_are_read() -> None:
     early = {"model": "m", "engine": "e", "window": "8192", "tokenizer": "words", "dataset": "text", "notes": ""}
     facts = facts_from_json(json.dumps(early))
     assert (facts.context_window, facts.task_option, facts.notes, facts.judge) == (8192, None, (), None)
+    assert facts.positions is None
 
 
 def test_facts_without_a_window_are_refused() -> None:

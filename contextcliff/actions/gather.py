@@ -1,0 +1,120 @@
+"""Action `gather`: other output folders' answers and runs come into this one, and the tracker gets what it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from contextcliff.actions.action import Invocation
+from contextcliff.actions.upload_runs import Uploads, upload_runs
+from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.execution.merging import merge_store
+from contextcliff.execution.store import STORE_NAME, Store
+from contextcliff.settings import GivenPath, settings
+
+_STORES = "action.stores"
+
+
+@settings
+class Gather:
+    """Stores are merged one after the other, each whole or not at all; what was gathered before is there already."""
+
+    stores: tuple[GivenPath, ...] = ()
+    """Output folders, each with its `state.db`. None: the runs of `output_dir` are uploaded, and nothing else."""
+
+    def __call__(self, invocation: Invocation) -> ExitCode:
+        """Print what was gathered. Raises `ConfigError` for what is no output folder, before anything is changed, and
+        `RunError` for a store that can't be merged, and at the end where a run could not be uploaded."""
+        from contextcliff.reporting.gather_report import GatheredStore, render_gathered
+
+        places = [self._place(name, invocation.output_dir) for name in self.stores]
+        gathered: list[GatheredStore] = []
+        with Store(invocation.output_dir) as store:
+            for place in places:
+                try:
+                    merged = merge_store(store, place)
+                except RunError as error:
+                    raise RunError(f"{_STORES}: {error}") from error
+                copied, left_out = _copied(place, invocation.output_dir)
+                replaced = {folder.name for folder in copied}
+                again = (*merged.joined, *(run for run in merged.contested if run in replaced))
+                gathered.append(
+                    GatheredStore(
+                        place=place,
+                        runs=merged.runs,
+                        new_runs=merged.new_runs,
+                        generations=merged.generations,
+                        new_generations=merged.new_generations,
+                        other_answers=merged.other_answers,
+                        joined=tuple(_folder_of(run, invocation.output_dir) for run in dict.fromkeys(again)),
+                        copied=copied,
+                        left_out=left_out,
+                    )
+                )
+        uploads = upload_runs(invocation.tracking, _experiments(invocation))
+        if invocation.reporting.prints:
+            render_gathered(
+                gathered,
+                output_dir=invocation.output_dir,
+                uploaded=uploads.uploaded,
+                there=uploads.there,
+                failed=uploads.failed,
+                untried=uploads.untried,
+                keeps=invocation.tracking.ui_command() is not None,
+            )
+        _require_uploaded(uploads)
+        return ExitCode.DONE
+
+    def _place(self, name: str, output_dir: Path) -> Path:
+        place = Path(name).expanduser()
+        if not (place / STORE_NAME).is_file():
+            raise ConfigError(
+                f"{_STORES}: {name} has no {STORE_NAME}; give output folders, each with its {STORE_NAME} and its runs"
+            )
+        if place.resolve() == output_dir.resolve():
+            raise ConfigError(f"{_STORES}: {name} is output_dir itself; name other output folders")
+        return place
+
+
+def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The run folders that were copied, and a line for each that could not be."""
+    from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
+    from contextcliff.reporting.stored_sweeps import merge_sweeps
+
+    copied: list[Path] = []
+    left_out: list[str] = []
+    for experiment in experiments(place):
+        merge_sweeps(experiment, output_dir / experiment.name)
+        for folder in run_folders(experiment):
+            try:
+                target = copy_run(folder, experiment=output_dir / experiment.name)
+            except ConfigError as error:
+                left_out.append(str(error))
+            except OSError as error:
+                left_out.append(f"{error.filename or folder}: {error.strerror}")
+            else:
+                copied += [] if target is None else [target]
+    return tuple(copied), tuple(left_out)
+
+
+def _folder_of(run_id: str, output_dir: Path) -> Path:
+    """The folder of a run's first report, in whichever experiment it is."""
+    found = sorted(path.parent for path in output_dir.glob(f"*/{run_id}/report.json"))
+    return found[0] if found else output_dir / run_id
+
+
+def _experiments(invocation: Invocation) -> list[Path]:
+    """Every experiment of the output folder, or the one that was asked for."""
+    from contextcliff.reporting.run_folders import experiments
+
+    asked = any(each.partition("=")[0].lstrip("+") == "tracking.experiment" for each in invocation.overrides)
+    found = experiments(invocation.output_dir)
+    return [each for each in found if not asked or each.name == invocation.tracking.experiment]
+
+
+def _require_uploaded(uploads: Uploads) -> None:
+    if not uploads.failed:
+        return
+    _, why = uploads.failed[0]
+    failed = len(uploads.failed) + uploads.untried
+    tried = failed + len(uploads.uploaded) + uploads.there
+    raise RunError(f"{failed:,} of {tried:,} runs could not be uploaded: {why}; the same command uploads them later")

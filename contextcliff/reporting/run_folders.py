@@ -1,0 +1,114 @@
+"""Run folders of an output folder: which there are, and copies of another one's that are missing or newer.
+
+The other one may be anybody's. Only plain files are copied, under names that are one name: nothing leaves the folder of
+the run, whatever links and names there are.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from contextcliff.datasets.local_files import refuse_large
+from contextcliff.errors import ConfigError
+from contextcliff.records.report import Report
+from contextcliff.reporting.data_files import replacing
+from contextcliff.reporting.figures.report_figures import remove_figures
+from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, folder_of, read_report
+from contextcliff.settings import FOLDER_NAME
+
+_RUN_NAME = re.compile(r"\w[\w. -]{0,254}")
+_MOST_FILES = 10_000
+_DEEPEST = 4
+_REWRITTEN = ("controls.jsonl",)
+"""Files that a report may lack: one of an earlier report would be taken for this one's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """A run folder that was not copied, and why."""
+
+    folder: Path
+    reason: str
+
+
+def experiments(output_dir: Path) -> list[Path]:
+    """The folders of an output folder that hold run folders, by name."""
+    found = (path for path in _folders(output_dir) if FOLDER_NAME.fullmatch(path.name))
+    return sorted(path for path in found if next(run_folders(path), None) is not None)
+
+
+def run_folders(experiment: Path) -> Iterator[Path]:
+    """The folders of runs that have a report, by name. Links are none."""
+    for path in sorted(_folders(experiment)):
+        file = path / REPORT_NAME
+        if _RUN_NAME.fullmatch(path.name) and file.is_file() and not file.is_symlink():
+            yield path
+
+
+def copy_run(folder: Path, *, experiment: Path) -> Path | None:
+    """Copy a run's folder into an experiment, unless that has its report by the same rule, as new or newer.
+
+    Returns where it is then; None where nothing was copied. The report comes last, so that a copy that was stopped is
+    made again. Raises `ConfigError` for a folder that is too large, or none of a run.
+    """
+    report = _report(folder)
+    target = folder_of(report, experiment=experiment)
+    if _is_as_new(target, report):
+        return None
+    files = [path for path in _files(folder) if path.name != REPORT_NAME]
+    for path in files:
+        refuse_large(path.stat().st_size, str(path))
+    if (target / REPORT_NAME).exists():
+        remove_figures(target / "figures")
+        for name in _REWRITTEN:
+            (target / name).unlink(missing_ok=True)
+    for path in (*files, folder / REPORT_NAME):
+        with path.open("rb") as source, replacing(target / path.relative_to(folder)) as copy:
+            shutil.copyfileobj(source, copy)
+    return target
+
+
+def _report(folder: Path) -> Report:
+    file = folder / REPORT_NAME
+    refuse_large(file.stat().st_size, str(file))
+    try:
+        report = read_report(file)
+    except UnreadableReport as error:
+        raise ConfigError(f"{file} {error}") from error
+    if not _RUN_NAME.fullmatch(report.run.run_id):
+        raise ConfigError(f"{file}: its run id is no name of a folder")
+    return report
+
+
+def _is_as_new(target: Path, report: Report) -> bool:
+    try:
+        there = read_report(target / REPORT_NAME)
+    except UnreadableReport:
+        return False
+    return there.run.created_at >= report.run.created_at
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
+    except FileNotFoundError:
+        return []
+
+
+def _files(folder: Path, *, depth: int = 1) -> list[Path]:
+    """Plain files below a folder. What is hidden is left: it is a file that was not finished."""
+    found: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_file():
+            found.append(path)
+        elif path.is_dir() and depth < _DEEPEST:
+            found += _files(path, depth=depth + 1)
+        if len(found) > _MOST_FILES:
+            raise ConfigError(f"{folder}: has more than {_MOST_FILES:,} files, and is no run's folder")
+    return found

@@ -1,0 +1,408 @@
+"""`action=gather`: the answers and runs of several output folders come together, and the tracker gets what it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from contextcliff.reporting import data_files, run_folders
+from tests.commands import SIMULATED, contextcliff
+
+ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
+RUN = (*SIMULATED, *ASKED)
+TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none", "reporting.figures=false", *ASKED)
+CREATED = "2026-01-01T00:00:00+00:00"
+GATHER = ("action=gather", "tracking=none")
+
+
+def run(folder: Path, *overrides: str) -> str:
+    folder.mkdir(exist_ok=True)
+    ended = contextcliff(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def folders(folder: Path, experiment: str = "contextcliff") -> list[str]:
+    return sorted(file.parent.name for file in (folder / "outputs" / experiment).glob("*/report.json"))
+
+
+def answers(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "outputs" / "state.db")) as store:
+        found: int = store.execute("SELECT count(*) FROM generations").fetchone()[0]
+    return found
+
+
+def uploads(folder: Path) -> list[tuple[str, str, str]]:
+    """Every MLflow run of a report: its experiment, the folder that it was made of, and its status."""
+    with closing(sqlite3.connect(folder / "mlruns" / "mlflow.db")) as store:
+        return store.execute(
+            "SELECT experiments.name, tags.value, runs.status FROM runs JOIN experiments USING (experiment_id) "
+            "JOIN tags USING (run_uuid) WHERE tags.key = 'contextcliff.folder' "
+            "AND runs.lifecycle_stage = 'active' ORDER BY 1, 2"
+        ).fetchall()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Everything that lies in the run folders of an output folder."""
+    root = folder / "outputs"
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not path.name.startswith("state.db")
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two machines' output folders: each has a run of its own, and one that both began."""
+    folder = tmp_path_factory.mktemp("machines")
+    for name, policy in (("a", "none,q8_0"), ("b", "none,q4_0")):
+        run(folder / name, *RUN, f"kv_policy={policy}")
+    for file in folder.glob("*/outputs/*/*/report.json"):  # neither is newer
+        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "created_at": CREATED}), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def machines(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "machines")
+    (tmp_path / "machines" / "here").mkdir()
+    return tmp_path / "machines"
+
+
+# ---------------------------------------------------------------- stores
+
+
+def test_the_answers_and_runs_of_other_output_folders_come_into_this_one(machines: Path) -> None:
+    here = machines / "here"
+    told = run(here, *GATHER, f"action.stores=[{machines}/a/outputs,../b/outputs]")
+    assert folders(here) == sorted({*folders(machines / "a"), *folders(machines / "b")})
+    assert answers(here) == answers(machines / "a") + answers(machines / "b") // 2
+    lines = [line.split() for line in told.splitlines()]
+    assert ["store", "runs", "new", "answers", "new", "folders", "copied"] in lines
+    assert ["../b/outputs", "2", "1", "44", "22", "1"] in lines
+    assert "TRACKING nothing: tracking=none keeps no runs" in told
+
+
+def test_gathering_again_changes_nothing_and_says_so(machines: Path) -> None:
+    here = machines / "here"
+    command = (*GATHER, "action.stores=[../a/outputs,../b/outputs]")
+    run(here, *command)
+    before = files(here)
+    told = run(here, *command)
+    assert files(here) == before
+    assert [line.split()[-5:] for line in told.splitlines() if "/outputs" in line] == [
+        ["2", "0", "44", "0", "0"],
+        ["2", "0", "44", "0", "0"],
+    ]
+
+
+@pytest.mark.slow
+def test_a_gathered_run_is_analysed_and_compared_where_it_was_brought(machines: Path) -> None:
+    here = machines / "here"
+    run(here, *GATHER, "action.stores=[../a/outputs,../b/outputs]")
+    for machine in "ab":
+        shutil.rmtree(machines / machine)
+    first, *_ = folders(here)
+    run(here, "action=analyze", f"run={first}", "analysis.threshold=0.9")
+    assert f"{first}-threshold-0.9" in folders(here)
+    run(here, *RUN, "kv_policy=none,q8_0,q4_0")
+    assert {
+        json.loads(file.read_text("utf-8"))["counts"]["reused"] for file in here.glob("outputs/*/*/report.json")
+    } == {22}
+
+
+@pytest.mark.slow
+def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: Path) -> None:
+    for name, lost in (("a", "<"), ("b", ">=")):
+        run(tmp_path / name, *RUN)
+        with closing(sqlite3.connect(tmp_path / name / "outputs" / "state.db")) as store, store:
+            store.execute(f"DELETE FROM generations WHERE key {lost} '8'")
+        # As it stood when each machine was stopped: a partial report.
+        run(tmp_path / name, *RUN, "action=analyze")
+    told = run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
+    (name,) = folders(tmp_path / "a")
+    again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
+    assert f"  {name} is of several stores now; report its answers with: {again}" in told.splitlines()
+    run(tmp_path / "a", *again.split()[3:])
+    report = json.loads((tmp_path / "a" / "outputs" / "contextcliff" / name / "report.json").read_text("utf-8"))
+    assert (report["counts"]["completed"], report["counts"]["unscored"], report["partial"]) == (22, 0, False)
+
+
+@pytest.mark.slow
+def test_a_search_that_two_machines_left_half_done_is_the_search_that_one_would_have_made(tmp_path: Path) -> None:
+    def decided(folder: Path) -> tuple[object, ...]:
+        (name,) = folders(folder)
+        report = json.loads((folder / "outputs" / "contextcliff" / name / "report.json").read_text("utf-8"))
+        return report["safe_cap"], report["bins"], report["counts"]["planned"], report["search"]
+
+    searched = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024,2048]")
+    run(tmp_path / "whole", *searched)
+    (name,) = folders(tmp_path / "whole")
+    for machine, kept in (("a", "position < 120"), ("b", "position < 40 OR position >= 110")):
+        shutil.copytree(tmp_path / "whole", tmp_path / machine)
+        with closing(sqlite3.connect(tmp_path / machine / "outputs" / "state.db")) as store, store:
+            store.execute(f"DELETE FROM run_samples WHERE NOT ({kept})")
+            store.execute("DELETE FROM generations WHERE key NOT IN (SELECT key FROM run_samples)")
+    run(tmp_path / "a", "action=analyze", f"run={name}")
+    assert decided(tmp_path / "a") != decided(tmp_path / "whole")
+    run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
+    run(tmp_path / "a", "action=analyze", f"run={name}")
+    assert decided(tmp_path / "a") == decided(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_newer_report_of_a_run_takes_the_place_of_an_older_and_never_the_other_way(machines: Path) -> None:
+    here = machines / "here"
+    run(here, *GATHER, "action.stores=[../a/outputs]")
+    name = folders(here)[0]
+    theirs = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
+    ours = here / "outputs" / "contextcliff" / name / "report.json"
+    for created, copied in (("2001-01-01T00:00:00+00:00", False), ("2999-01-01T00:00:00+00:00", True)):
+        theirs.write_text(json.dumps({**json.loads(theirs.read_text("utf-8")), "created_at": created}), "utf-8")
+        run(here, *GATHER, "action.stores=[../a/outputs]")
+        assert (json.loads(ours.read_text("utf-8"))["created_at"] == created) is copied
+
+
+@pytest.mark.slow
+def test_a_newer_report_of_other_answers_than_those_that_stay_is_said_to_need_an_analysis(machines: Path) -> None:
+    here = machines / "here"
+    shutil.copytree(machines / "b" / "outputs", here / "outputs")
+    (name,) = {*folders(machines / "a")} & {*folders(here)}
+    file = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
+    file.write_text(file.read_text("utf-8").replace(CREATED, "2999-01-01T00:00:00+00:00"), "utf-8")
+    with closing(sqlite3.connect(machines / "a" / "outputs" / "state.db")) as store, store:
+        store.execute("UPDATE generations SET generation = json_set(generation, '$.text', 'something else')")
+    told = run(here, *GATHER, "action.stores=[../a/outputs]").splitlines()
+    assert "  ../a/outputs: 22 of its answers were given otherwise here; those here stay" in told
+    again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
+    assert f"  {name} is of several stores now; report its answers with: {again}" in told
+    assert not [line for line in run(here, *GATHER, "action.stores=[../a/outputs]").splitlines() if "analyze" in line]
+
+
+@pytest.mark.slow
+def test_a_report_by_another_rule_comes_to_lie_beside_the_first(machines: Path) -> None:
+    here, name = machines / "here", folders(machines / "a")[0]
+    run(here, *GATHER, "action.stores=[../a/outputs]")
+    run(machines / "a", "action=analyze", f"run={name}", "analysis.threshold=0.9")
+    shutil.rmtree(machines / "a" / "outputs" / "contextcliff" / name)
+    strict = machines / "a" / "outputs" / "contextcliff" / f"{name}-threshold-0.9"
+    strict.rename(strict.with_name(name))
+    run(here, *GATHER, "action.stores=[../a/outputs]")
+    assert f"{name}-threshold-0.9" in folders(here)
+
+
+@pytest.mark.parametrize("writes", [0, 1, 4, 7, 9])
+def test_a_gather_that_was_killed_can_be_repeated(machines: Path, writes: int) -> None:
+    from contextcliff.actions.gather import Gather
+    from tests.compositions import built
+
+    def gather(into: Path) -> None:
+        from dataclasses import replace
+
+        action = Gather(stores=(str(machines / "a" / "outputs"), str(machines / "b" / "outputs")))
+        asked = built("action=gather", "tracking=none", "reporting.console=none")
+        action(replace(asked, output_dir=into / "outputs"))
+
+    (machines / "whole").mkdir()
+    gather(machines / "whole")
+    child = os.fork()
+    if child == 0:
+        done, copying = 0, data_files.replacing
+
+        def dying(path: Path) -> object:
+            nonlocal done
+            if done == writes:
+                os._exit(9)
+            done += 1
+            return copying(path)
+
+        try:
+            vars(run_folders)["replacing"] = dying  # this process ends here
+            gather(machines / "here")
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    gather(machines / "here")
+    assert files(machines / "here") == files(machines / "whole")
+    assert answers(machines / "here") == answers(machines / "whole")
+
+
+# ---------------------------------------------------------------- a folder of somebody else
+
+
+def test_links_and_hidden_files_of_another_folder_are_not_followed_and_not_copied(machines: Path) -> None:
+    (machines / "secret").write_text("mine", encoding="utf-8")
+    foreign = machines / "a" / "outputs" / "contextcliff"
+    name = folders(machines / "a")[0]
+    (foreign / name / "link.txt").symlink_to(machines / "secret")
+    (foreign / name / "figures").symlink_to(machines)
+    (foreign / name / ".half.tmp").write_text("x", encoding="utf-8")
+    (foreign / "linked-run").symlink_to(foreign / name)
+    (machines / "a" / "outputs" / "linked").symlink_to(foreign)
+    here = machines / "here"
+    run(here, *GATHER, "action.stores=[../a/outputs]")
+    assert folders(here) == [each for each in folders(machines / "a") if each != "linked-run"]
+    assert sorted(path.name for path in (here / "outputs").iterdir()) == ["contextcliff", "state.db"]
+    assert sorted(path.name for path in (here / "outputs" / "contextcliff" / name).iterdir()) == [
+        *("config.yaml", "evidence.jsonl.gz", "manifest.json", "report.html", "report.json", "report.md"),
+        "samples.jsonl",
+    ]
+
+
+def test_a_run_whose_id_leads_out_of_the_output_folder_is_left_out(machines: Path) -> None:
+    name = folders(machines / "a")[0]
+    file = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "run_id": "../../outside"}), "utf-8")
+    here = machines / "here"
+    told = run(here, *GATHER, "action.stores=[../a/outputs]")
+    place = f"../a/outputs/contextcliff/{name}"
+    assert f"  left out: {place}/report.json: its run id is no name of a folder" in told.splitlines()
+    assert not (machines / "outside").exists()
+    assert name not in folders(here)
+
+
+def test_a_file_that_is_too_large_leaves_its_run_out_and_no_other(machines: Path) -> None:
+    first, second = folders(machines / "a")
+    with (machines / "a" / "outputs" / "contextcliff" / first / "contexts.jsonl.gz").open("wb") as file:
+        file.truncate(3 << 30)
+    here = machines / "here"
+    told = run(here, *GATHER, "action.stores=[../a/outputs]")
+    assert "contexts.jsonl.gz: is 3.0 GiB; files of up to 2 GiB are read, give a part of it" in told
+    assert folders(here) == [second]
+
+
+@pytest.mark.parametrize(
+    ("stores", "told"),
+    [
+        (
+            "[../nothing]",
+            "action.stores: ../nothing has no state.db; give output folders, each with its state.db and its runs",
+        ),
+        ("[../a/outputs,outputs]", "action.stores: outputs is output_dir itself; name other output folders"),
+        ("../a/outputs", "action.stores=../a/outputs: must be a list; write action.stores=[A,B]"),
+    ],
+)  # fmt: skip
+def test_what_is_no_other_output_folder_is_refused_before_anything_is_merged(
+    machines: Path, stores: str, told: str
+) -> None:
+    here = machines / "here"
+    shutil.copytree(machines / "b" / "outputs", here / "outputs")
+    before = files(here), answers(here)
+    ended = contextcliff(*GATHER, f"action.stores={stores}", cwd=here)
+    assert (ended.returncode, ended.stderr) == (2, f"error: {told}\n")
+    assert (files(here), answers(here)) == before
+
+
+def test_a_newer_store_is_refused_in_one_line(machines: Path) -> None:
+    with closing(sqlite3.connect(machines / "b" / "outputs" / "state.db")) as store, store:
+        store.execute("PRAGMA user_version = 9")
+    ended = contextcliff(*GATHER, "action.stores=[../b/outputs]", cwd=machines / "here")
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith(
+        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 1)"
+    )
+    assert folders(machines / "here") == []
+
+
+# ---------------------------------------------------------------- the tracker
+
+
+@pytest.mark.slow
+def test_runs_that_the_tracker_lacks_are_uploaded_once_each_into_its_experiment(tmp_path: Path) -> None:
+    run(tmp_path, *RUN, "kv_policy=none,q8_0")
+    run(tmp_path, *RUN, "tracking.experiment=second", "seed=1")
+    plain, other = folders(tmp_path), folders(tmp_path, "second")
+    told = run(tmp_path, "action=gather")
+    assert told.splitlines()[0] == "TRACKING 3 uploaded, 0 there already, 0 failed"
+    expected = sorted([*(("contextcliff", name, "FINISHED") for name in plain), ("second", *other, "FINISHED")])
+    assert [each for each in uploads(tmp_path) if each[0] != "Default"] == expected
+    assert run(tmp_path, "action=gather") == "TRACKING 0 uploaded, 3 there already, 0 failed\n"
+    assert [each for each in uploads(tmp_path) if each[0] != "Default"] == expected
+
+
+@pytest.mark.slow
+def test_a_run_that_was_tracked_when_it_ended_is_there_already(tmp_path: Path) -> None:
+    run(tmp_path, *TRACKED)
+    before = uploads(tmp_path)
+    assert run(tmp_path, "action=gather") == "TRACKING 0 uploaded, 1 there already, 0 failed\n"
+    assert uploads(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_an_uploaded_run_has_what_a_run_that_was_tracked_at_once_has(tmp_path: Path) -> None:
+    def kept(folder: Path) -> dict[str, list[tuple[object, ...]]]:
+        with closing(sqlite3.connect(folder / "mlruns" / "mlflow.db")) as store:
+            return {
+                "parameters": store.execute(
+                    "SELECT key, value FROM params WHERE key NOT LIKE 'tracking%' ORDER BY key"
+                ).fetchall(),
+                "metrics": store.execute(
+                    "SELECT key, step, value FROM metrics WHERE key NOT LIKE '%wall%' AND key NOT LIKE '%reused%' "
+                    "AND NOT is_nan ORDER BY key, step"
+                ).fetchall(),
+                "tags": store.execute(
+                    "SELECT key, value FROM tags WHERE key LIKE 'contextcliff.%' OR key = 'model' ORDER BY key"
+                ).fetchall(),
+            }
+
+    run(tmp_path / "at-once", *TRACKED)
+    run(tmp_path / "later", *RUN)
+    run(tmp_path / "later", "action=gather")
+    assert kept(tmp_path / "later") == kept(tmp_path / "at-once")
+    tables = [next((tmp_path / name / "mlruns").rglob("samples_table.json")) for name in ("at-once", "later")]
+    assert json.loads(tables[0].read_text("utf-8")) == json.loads(tables[1].read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_one_experiment_is_uploaded_where_one_is_named(tmp_path: Path) -> None:
+    run(tmp_path, *RUN)
+    run(tmp_path, *RUN, "tracking.experiment=second")
+    told = run(tmp_path, "action=gather", "tracking.experiment=second")
+    assert told.splitlines()[0] == "TRACKING 1 uploaded, 0 there already, 0 failed"
+
+
+def test_a_server_that_is_away_is_one_line_and_the_warning_of_a_run_names_the_command_that_uploads_it(
+    tmp_path: Path,
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        away = f"tracking.uri=http://127.0.0.1:{probe.getsockname()[1]}"
+    ended = contextcliff(*TRACKED, away, "output_dir=kept", cwd=tmp_path)
+    assert ended.returncode == 0
+    command = f"python -m contextcliff action=gather {away} output_dir=kept"
+    assert ended.stderr.endswith(f"are complete; upload them later with: {command}\n")
+    ended = contextcliff(*command.split()[3:], cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith(
+        f"error: 1 of 1 runs could not be uploaded: can't track in {away.partition('=')[2]}: "
+    )
+    assert ended.stderr.endswith("; the same command uploads them later\n")
+    assert ended.stdout.splitlines()[0] == "TRACKING 0 uploaded, 0 there already, 1 failed"
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_read_fails_alone(tmp_path: Path) -> None:
+    run(tmp_path, *RUN, "kv_policy=none,q8_0")
+    first, second = folders(tmp_path)
+    (tmp_path / "outputs" / "contextcliff" / first / "samples.jsonl").unlink()
+    ended = contextcliff("action=gather", cwd=tmp_path)
+    assert ended.returncode == 1
+    place = f"outputs/contextcliff/{first}"
+    assert ended.stderr == (
+        f"error: 1 of 2 runs could not be uploaded: {place}/samples.jsonl: No such file or directory; make it anew "
+        f"with action=analyze run={place}; the same command uploads them later\n"
+    )
+    assert [name for _, name, status in uploads(tmp_path) if status == "FINISHED"] == [second]
+
+
+def test_without_anything_there_is_nothing_to_do(tmp_path: Path) -> None:
+    assert run(tmp_path, "action=gather") == "TRACKING 0 uploaded, 0 there already, 0 failed\n"
+    assert list(tmp_path.iterdir()) == []

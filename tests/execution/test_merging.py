@@ -1,0 +1,335 @@
+"""Two stores become one: nothing is lost, nothing is replaced, and no order of merging decides what is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.errors import RunError
+from contextcliff.execution import merging
+from contextcliff.execution.foreign_store import COLUMNS
+from contextcliff.execution.merging import Merged, merge_store
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
+from contextcliff.records.corpus import Document
+from contextcliff.records.report import RunFacts
+from tests.tasks.needles import build, niah, said
+
+SAMPLES = build(niah(lengths=[300, 600], depths=[0.0, 0.5], trials=2))
+PLANNED = tuple(
+    PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
+)
+FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text")
+RUN = StoredRun(run_id="run-a", fingerprint="f", label="", facts=FACTS)
+TEXT = Document(document_id="d", title="a title", text="a text", language="en")
+
+
+def rows(folder: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All that a store holds, but the place of a fault."""
+    with sqlite3.connect(folder / "state.db") as store:
+        return {
+            table: sorted(store.execute(f"SELECT {', '.join(columns)} FROM {table}"))
+            for table, columns in COLUMNS.items()
+        }
+
+
+def merged(into: Path, *others: Path) -> list[Merged]:
+    with Store(into) as store:
+        return [merge_store(store, other) for other in others]
+
+
+def kept(folder: Path, *numbers: int, run: StoredRun = RUN, answer: str = "9") -> Path:
+    """A store with a run that planned all samples and has the answers of some."""
+    with Store(folder) as store:
+        for number in numbers:
+            store.keep(PLANNED[number], said(answer))
+        store.begin(run, PLANNED)
+    return folder
+
+
+def edited(folder: Path, *statements: str) -> Path:
+    with sqlite3.connect(folder / "state.db") as store:
+        for statement in statements:
+            store.execute(statement)
+    return folder
+
+
+# ---------------------------------------------------------------- what a merge gives
+
+
+def test_what_is_missing_is_inserted_and_what_is_there_stays(tmp_path: Path) -> None:
+    kept(tmp_path / "here", 0, 1, answer="ours")
+    kept(tmp_path / "there", 1, 2, answer="theirs")
+    (brought,) = merged(tmp_path / "here", tmp_path / "there")
+    assert brought == Merged(
+        runs=1, new_runs=0, generations=2, new_generations=1, other_answers=1, joined=("run-a",), contested=("run-a",)
+    )
+    with Store(tmp_path / "here") as store:
+        assert [store.generation(f"key-{i}") for i in range(3)] == [said("ours"), said("ours"), said("theirs")]
+
+
+def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_path: Path) -> None:
+    kept(tmp_path / "there", 0, 1)
+    with Store(tmp_path / "there") as store:
+        store.begin(RUN, PLANNED, [TEXT])
+        store.keep_vectors({"v": [0.5, 0.25]})
+        store.record_fault("run-a", "s", Fault(kind="timeout", detail="late"))
+        store.add_wall_time("run-a", 2.5)
+    merged(tmp_path / "new" / "outputs", tmp_path / "there")
+    assert rows(tmp_path / "new" / "outputs") == rows(tmp_path / "there")
+    with Store(tmp_path / "new" / "outputs") as store:
+        assert store.documents("run-a") == {"d": TEXT}
+        assert store.vectors(["v"]) == {"v": (0.5, 0.25)}
+
+
+def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_of_sending(tmp_path: Path) -> None:
+    for name, planned in (("here", PLANNED[:3]), ("there", (PLANNED[6], PLANNED[1]))):
+        with Store(tmp_path / name) as store:
+            store.keep(planned[0], said("9"))
+            store.begin(RUN, planned)
+    merged(tmp_path / "here", tmp_path / "there")
+    with Store(tmp_path / "here") as store:
+        schedule = store.schedule("run-a")
+    assert {item.key for item in schedule} == {"key-0", "key-1", "key-2", "key-6"}
+    assert [item.sample.context_tokens for item in schedule] == [300, 300, 300, 600]
+
+
+def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path: Path) -> None:
+    kept(tmp_path / "there", 6)
+    with Store(tmp_path / "here") as running:
+        running.keep(PLANNED[0], said("9"))
+        running.begin(RUN, PLANNED[:2])
+        merged(tmp_path / "here", tmp_path / "there")
+        running.extend("run-a", PLANNED[2:4])
+        keys = [item.key for item in running.schedule("run-a")]
+    assert sorted(keys) == sorted(item.key for item in PLANNED)
+
+
+def test_facts_that_one_side_lacks_are_told_and_times_are_not_added_up(tmp_path: Path) -> None:
+    kept(tmp_path / "here", 0)
+    kept(tmp_path / "there", 0)
+    with Store(tmp_path / "there") as store:
+        store.record_judge("run-a", "judge", served="judge-1")
+        store.add_wall_time("run-a", 9.0)
+    with Store(tmp_path / "here") as store:
+        store.record_server("run-a", ["a server"])
+        store.add_wall_time("run-a", 4.0)
+    merged(tmp_path / "here", tmp_path / "there")
+    with Store(tmp_path / "here") as store:
+        run = store.run("run-a")
+    assert run is not None
+    assert run.facts == replace(FACTS, judge="judge", judge_served="judge-1", server=("a server",))
+    assert run.wall_s == 9.0
+
+
+def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path) -> None:
+    from contextcliff.errors import ConfigError
+    from contextcliff.execution.store import refuse_taken_label
+
+    kept(tmp_path / "here", 0, run=replace(RUN, label="v2"))
+    kept(tmp_path / "there", 0, run=replace(RUN, run_id="run-b", fingerprint="g", label="v2"))
+    merged(tmp_path / "here", tmp_path / "there")
+    with Store(tmp_path / "here") as store:
+        for fingerprint in ("f", "g"):
+            refuse_taken_label(store, label="v2", fingerprint=fingerprint)
+        with pytest.raises(ConfigError):
+            refuse_taken_label(store, label="v2", fingerprint="h")
+
+
+def test_a_store_that_a_process_writes_to_is_read_as_it_is(tmp_path: Path) -> None:
+    with Store(tmp_path / "there") as writing:
+        writing.keep(PLANNED[0], said("9"))
+        writing.begin(RUN, PLANNED)
+        merged(tmp_path / "here", tmp_path / "there")
+        writing.keep(PLANNED[1], said("9"))
+        assert [one.new_generations for one in merged(tmp_path / "here", tmp_path / "there")] == [1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_store_on_a_medium_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+    kept(tmp_path / "there", 0)
+    (tmp_path / "there").chmod(0o555)
+    try:
+        assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
+    finally:
+        (tmp_path / "there").chmod(0o755)
+
+
+# ---------------------------------------------------------------- any order, any number of times
+
+_SOME = st.lists(st.sampled_from(range(len(PLANNED))), unique=True, min_size=1)
+_STORE = st.fixed_dictionaries(
+    {
+        "answers": _SOME,
+        "runs": st.dictionaries(
+            st.sampled_from(["run-a", "run-b"]),
+            st.fixed_dictionaries(
+                {
+                    "planned": _SOME,
+                    "server": st.sampled_from(["", "one server", "another server"]),
+                    "judge": st.sampled_from([None, ("j", "served"), ("k", "")]),
+                    "wall_s": st.sampled_from([0.0, 1.5, 7.0]),
+                    "faults": st.lists(st.sampled_from(range(4)), max_size=4),
+                    "created": st.sampled_from(["2026-01-01", "2026-02-02"]),
+                }
+            ),
+        ),
+    }
+)
+
+
+def _made(folder: Path, drawn: dict[str, object]) -> Path:
+    """A store as it is drawn. Of one key there is one answer, given at one time, whichever store has it."""
+    with Store(folder) as store:
+        for number in drawn["answers"]:  # type: ignore[attr-defined]  # as drawn above
+            store.keep(PLANNED[number], said(str(number)))
+        for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
+            facts = replace(FACTS, server=(run["server"],) if run["server"] else ())
+            store.begin(replace(RUN, run_id=name, facts=facts), [PLANNED[number] for number in run["planned"]], [TEXT])
+            if run["judge"] is not None:
+                store.record_judge(name, run["judge"][0], served=run["judge"][1])
+            store.add_wall_time(name, run["wall_s"])
+    with sqlite3.connect(folder / "state.db") as rows:
+        rows.execute("UPDATE generations SET created_at = 'at ' || key")
+        for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
+            rows.execute("UPDATE runs SET created_at = ? WHERE run_id = ?", (run["created"], name))
+            for fault in run["faults"]:
+                rows.execute("INSERT INTO faults VALUES (?, 's', 'timeout', '', ?)", (name, f"at {fault}"))
+    return folder
+
+
+@pytest.mark.slow
+@settings(max_examples=25)  # every example writes some forty databases
+@given(st.lists(_STORE, min_size=2, max_size=3))
+def test_stores_that_are_gathered_in_any_order_and_any_number_of_times_give_the_same(
+    drawn: list[dict[str, object]],
+) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        stores = [_made(folder / str(number), one) for number, one in enumerate(drawn)]
+        before = [rows(store) for store in stores]
+        results = []
+        for place, order in enumerate(permutations(stores)):
+            into = folder / f"into-{place}"
+            merged(into, *order)
+            results.append(rows(into))
+            again = merged(into, *order)
+            assert rows(into) == results[-1]
+            assert {(one.new_runs, one.new_generations, one.joined) for one in again} == {(0, 0, ())}
+        assert all(result == results[0] for result in results)
+        assert [rows(store) for store in stores] == before
+        assert {key for key, *_ in results[0]["generations"]} == {
+            key for store in before for key, *_ in store["generations"]
+        }
+        # One of them merged into another's place is the same store as well.
+        merged(stores[0], *stores[1:])
+        assert rows(stores[0]) == results[0]
+
+
+# ---------------------------------------------------------------- what is refused, and that nothing is half merged
+
+
+def refused(tmp_path: Path) -> str:
+    """The line with which the store in `there` is refused; that in `here` is as it was."""
+    kept(tmp_path / "here", 0)
+    before = rows(tmp_path / "here")
+    with pytest.raises(RunError) as told:
+        merged(tmp_path / "here", tmp_path / "there")
+    assert rows(tmp_path / "here") == before
+    assert "\n" not in str(told.value)
+    return str(told.value).replace(f"{tmp_path}/", "")
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    edited(kept(tmp_path / "there", 1), "PRAGMA user_version = 9")
+    assert refused(tmp_path) == (
+        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 1); nothing was changed: take "
+        "that version (pip install -U contextcliff), or give another output_dir"
+    )
+
+
+def test_a_store_from_before_versions_is_merged_and_left_as_it_is(tmp_path: Path) -> None:
+    edited(kept(tmp_path / "there", 1), "DROP TABLE faults", "DROP TABLE embeddings", "PRAGMA user_version = 0")
+    assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
+    with sqlite3.connect(tmp_path / "there" / "state.db") as store:
+        assert store.execute("PRAGMA user_version").fetchone() == (0,)
+
+
+def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "state.db").write_text("not a database, but somebody's notes", encoding="utf-8")
+    assert refused(tmp_path) == (
+        "there/state.db: is damaged, or no database (file is not a database); nothing of it was taken: mend it there "
+        "(sqlite3 FILE .recover), or leave it out"
+    )
+
+
+def test_a_store_whose_pages_are_overwritten_is_refused(tmp_path: Path) -> None:
+    file = kept(tmp_path / "there", *range(8)) / "state.db"
+    with sqlite3.connect(file) as store:
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(file.read_bytes())
+    data[4096:] = b"\x5a" * (len(data) - 4096)
+    file.write_bytes(bytes(data))
+    assert refused(tmp_path).startswith("there/state.db: is damaged, or no database (")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE generations SET generation = '{}'",
+        "UPDATE generations SET generation = x'00'",
+        "UPDATE runs SET run_id = '../../outside'",
+        "UPDATE runs SET run_id = '.hidden'",
+        "UPDATE runs SET label = 'a/b'",
+        "UPDATE runs SET facts = '[]'",
+        "UPDATE runs SET wall_s = -1",
+        "UPDATE run_samples SET sample = '{}'",
+        "INSERT INTO documents VALUES ('not its digest', x'789c030000000001')",
+        "INSERT INTO documents VALUES ('no document', x'00')",
+        "INSERT INTO embeddings VALUES ('k', x'000000')",
+    ],
+)
+def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: str) -> None:
+    edited(kept(tmp_path / "there", 1), statement)
+    told = refused(tmp_path)
+    assert told.startswith("there/state.db: is damaged, or no database (a row can't be read: ")
+    assert told.endswith("); nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW v AS SELECT * FROM runs",
+        "CREATE TRIGGER v AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
+    ],
+)
+def test_a_store_with_programs_in_it_is_refused(tmp_path: Path, statement: str) -> None:
+    edited(kept(tmp_path / "there", 1), statement)
+    assert refused(tmp_path) == "there/state.db: is none of ContextCliff's stores (it has v); leave it out"
+
+
+def test_a_run_that_is_another_configuration_here_is_refused(tmp_path: Path) -> None:
+    kept(tmp_path / "there", 1, run=replace(RUN, fingerprint="another"))
+    assert refused(tmp_path) == (
+        "there/state.db: its run run-a is another configuration than the one here; leave that store out"
+    )
+
+
+def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(tmp_path / "there", 1, 2, run=replace(RUN, run_id="run-b"))
+    with monkeypatch.context() as patched:
+        patched.setattr(merging, "_insert_runs", lambda _: json.loads("no JSON"))
+        refused(tmp_path)
+    merged(tmp_path / "here", tmp_path / "there")
+    assert len(rows(tmp_path / "here")["generations"]) == 3
