@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.items import clusters_of, instability_of, items_of, scores_of
+from contextcliff.analysis.items import Item, clusters_of, instability_of, items_of, scores_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
@@ -91,9 +91,13 @@ def summarise(
     `binary` is whether every item of the whole run is right or wrong; None decides it by these groups. Without
     `draws_anew` the repeats of a question are one draw, and how much they differ measures nothing of the model.
     """
+    items = [items_of(group.samples) for group in groups]
     if binary is None:
-        binary = all(item.is_right_or_wrong for g in groups for item in items_of(g.samples))
-    results = [_length_result(g, binary=binary, confidence=confidence, draws_anew=draws_anew) for g in groups]
+        binary = all(item.is_right_or_wrong for of_length in items for item in of_length)
+    results = [
+        _length_result(group, of_length, binary=binary, confidence=confidence, draws_anew=draws_anew)
+        for group, of_length in zip(groups, items, strict=True)
+    ]
     rolling = rolling_variances([result.scores for result in results])
     return tuple(
         replace(result, bin=replace(result.bin, rolling_variance=variance))
@@ -101,10 +105,11 @@ def summarise(
     )
 
 
-def _length_result(group: Group, *, binary: bool, confidence: float, draws_anew: bool) -> LengthResult:
+def _length_result(
+    group: Group, items: tuple[Item, ...], *, binary: bool, confidence: float, draws_anew: bool
+) -> LengthResult:
     lengths = [s.measured_tokens for s in group.samples]
     n_scored = sum(s.score is not None for s in group.samples)
-    items = items_of(group.samples)
     scores = scores_of(items)
     changes = instability_of(items) if draws_anew else None
     summary = Bin(

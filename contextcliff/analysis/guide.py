@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.fact import Fact
+
+LevelName = Literal["safe", "caution", "danger"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +28,7 @@ class GuideRow:
     mean: float
     ci_low: float
     ci_high: float
-    level: str
+    level: LevelName
     sure: bool
     max_tokens: int | None = None
     """The prompt that the level is said of: the longest, of natural lengths the shortest where it is cleared and else
@@ -40,7 +43,6 @@ class Guide:
     advice: tuple[Fact, ...]
 
 
-SAFE_ABOVE = 0.9
 DANGER_BELOW = 0.5
 RETRIEVE_BELOW = 4_000
 """Half-life in tokens under which the text should not be given whole."""
@@ -56,7 +58,7 @@ class RangeAdvice(Fact):
     lengths in `unsure` is not shown by the tests of the cap.
     """
 
-    level: str
+    level: LevelName
     lengths: tuple[int, ...]
     means: tuple[float, float]
     n_samples: int
@@ -84,9 +86,9 @@ class Rotate(Fact):
 def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
     """A row for each length with scores, and advice for the ranges that were tested.
 
-    Up to the safe cap a length is `safe`. Beyond it the mean score decides: `safe` is one above 0.9 at a length that is
-    not shown to be below the threshold, `danger` one below 0.5, `caution` what is between. These limits are rules of
-    thumb. Nothing is said of lengths between two tested ones of different advice, nor beyond the longest.
+    Up to the safe cap a length is `safe`, and none beyond it is: there `danger` is a mean score below 0.5, a rule of
+    thumb, and `caution` any other. Nothing is said of lengths between two tested ones of different advice, nor beyond
+    the longest.
     """
     cleared = 0 if sequence.is_withheld else sequence.cleared
     rated = [
@@ -101,23 +103,17 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
     length = result.bin
     if length.mean is None or length.ci_low is None or length.ci_high is None:
         return None
-    level = "safe" if is_cleared else _rate(length.mean, is_degraded=is_degraded)
+    beyond: LevelName = "danger" if length.mean < DANGER_BELOW else "caution"
     return GuideRow(
         asked_tokens=length.asked_tokens,
         n_samples=length.n_samples,
         mean=length.mean,
         ci_low=length.ci_low,
         ci_high=length.ci_high,
-        level=level,
+        level="safe" if is_cleared else beyond,
         sure=is_cleared or is_degraded,
         max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
     )
-
-
-def _rate(score: float, *, is_degraded: bool) -> str:
-    if score > SAFE_ABOVE and not is_degraded:
-        return "safe"
-    return "danger" if score < DANGER_BELOW else "caution"
 
 
 def _by_range(rated: Sequence[GuideRow]) -> Iterator[RangeAdvice]:

@@ -28,7 +28,8 @@ from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 class HalfLife:
     """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL); None with the reason.
 
-    `censored`: it lies beyond the longest test. `ci_low` is kept where there is no estimate but a lower bound.
+    There is one only where the score is shown to fall. `censored`: it lies beyond the longest test. `ci_low` is kept
+    where there is no half-life but a lower bound.
     """
 
     tokens: int | None
@@ -72,18 +73,27 @@ class NothingToHalve(Fact):
 class FittedDecay(Fact):
     """The half-life in tokens with its interval, and what it was fitted to.
 
-    `initial` is R₀, the score at length 0. `longest` is the longest prompt of a scored length. `ci_high` is None
-    where the interval has no upper end.
+    `initial` is R₀, the score at length 0. `longest` is the longest prompt of a scored length.
     """
 
     tokens: int
     ci_low: int
-    ci_high: int | None
+    ci_high: int
     confidence: float
     initial: float
     lengths: int
     samples: int
     longest: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoFallShown(Fact):
+    """The score falls, by no more than chance allows: a half-life of any length from `at_least` on would fit."""
+
+    lengths: int
+    samples: int
+    confidence: float
+    at_least: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,9 +114,10 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
 
     Lengths are the bins' median measured prompts. `dispersion` (1 or more) is how many times the variance of
-    independent samples the scores have where samples share a text. Where recall does not fall there is no
-    half-life, and `ci_low` may still rule short ones out. All of it leans on the decay being exponential, the more so
-    beyond the longest test. Raises `ValueError` for a dispersion below 1.
+    independent samples the scores have where samples share a text. Where recall is not shown to fall there is no
+    half-life, and `ci_low` may still rule short ones out: the estimate would be anywhere between there and infinity.
+    All of it leans on the decay being exponential, the more so beyond the longest test. Raises `ValueError` for a
+    dispersion below 1.
 
     At a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1
     included, up to half-lives of twice the longest test. Longer ones show in a handful of wrong answers, and with R₀
@@ -127,17 +138,23 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     z = float(stats.norm.ppf(0.5 * (1.0 + confidence))) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
     longest = max(result.bin.max_tokens for result in scored)
-    if fit.rate > 0.0:
+    if fit.rate_low > 0.0:
         return _fitted(fit, confidence=confidence, lengths=distinct, samples=samples, longest=longest)
     at_least = _halving(fit.rate_high) if fit.rate_high > 0.0 else None
+    reason: Fact
+    if fit.rate > 0.0 and at_least is not None:
+        reason = NoFallShown(lengths=distinct, samples=samples, confidence=confidence, at_least=at_least)
+    else:
+        all_right = not wrong.any()
+        reason = NoFall(
+            lengths=distinct, samples=samples, all_right=all_right, confidence=confidence, at_least=at_least
+        )
     return HalfLife(
         tokens=None,
         ci_low=at_least,
         ci_high=None,
         censored=at_least is not None and at_least > longest,
-        reason=NoFall(
-            lengths=distinct, samples=samples, all_right=not wrong.any(), confidence=confidence, at_least=at_least
-        ),
+        reason=reason,
     )
 
 
@@ -187,7 +204,7 @@ def _fitted(fit: DecayFit, *, confidence: float, lengths: int, samples: int, lon
     fact = FittedDecay(
         tokens=_halving(fit.rate),
         ci_low=_halving(fit.rate_high),
-        ci_high=_halving(fit.rate_low) if fit.rate_low > 0.0 else None,
+        ci_high=_halving(fit.rate_low),
         confidence=confidence,
         initial=fit.initial,
         lengths=lengths,

@@ -69,7 +69,7 @@ class Item:
 
 def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
     """The items of samples, in the order in which they first occur."""
-    return tuple(_item(group) for group in by_item(samples))
+    return tuple(_alone(*group) if len(group) == 1 else _item(group) for group in by_item(samples))
 
 
 def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], ...]:
@@ -79,6 +79,21 @@ def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], 
         sample = scored.sample
         groups.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
     return tuple(map(tuple, groups.values()))
+
+
+def _alone(scored: ScoredSample) -> Item:
+    """What `_item` makes of one sample, at a tenth of the time: most samples are alone."""
+    sample = scored.sample
+    return Item(
+        cluster=sample.cluster,
+        document=sample.document_id,
+        score=scored.score,
+        repeats=() if scored.score is None else (scored.score,),
+        unscored=int(scored.score is None),
+        noun="questions" if sample.repeat else "samples",
+        samples=(scored,),
+        details={name: value for name, value in scored.details.items() if math.isfinite(value)},
+    )
 
 
 def _item(group: tuple[ScoredSample, ...]) -> Item:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlBook, ControlLevel, mean
@@ -22,6 +23,8 @@ from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import shown_interval
 from contextcliff.statistics.rank_tests import is_significant
 
+PatternName = Literal["stable", "middle_collapse", "recency", "primacy"]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PositionPattern:
@@ -31,7 +34,7 @@ class PositionPattern:
     was shown. `pattern` and `p_value` are None where there is nothing to test, with the reason.
     """
 
-    pattern: str | None
+    pattern: PatternName | None
     p_value: float | None
     n_samples: int
     reason: Fact
@@ -83,7 +86,7 @@ class PositionTested(Fact):
     """What the permutation test says, and the mean scores behind it."""
 
     thirds: tuple[Third, ...]
-    pattern: str
+    pattern: PatternName
     p_value: float
     n_samples: int
 
@@ -134,7 +137,7 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     return [sorted(strata[key]) for key in sorted(strata)]
 
 
-def _largest(linear: float, edges: float) -> str:
+def _largest(linear: float, edges: float) -> PatternName:
     if edges > abs(linear):
         return "middle_collapse"
     return "recency" if linear > 0.0 else "primacy"
@@ -151,7 +154,7 @@ def _thirds(pairs: Sequence[tuple[float, float]]) -> tuple[Third, ...]:
     return tuple(thirds)
 
 
-def _untested(pattern: str | None, n: int, reason: Fact) -> PositionPattern:
+def _untested(pattern: PatternName | None, n: int, reason: Fact) -> PositionPattern:
     return PositionPattern(pattern=pattern, p_value=None, n_samples=n, reason=reason)
 
 

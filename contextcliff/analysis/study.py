@@ -17,6 +17,7 @@ from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.positions import Positions
 from contextcliff.records.search_record import Search, SearchPlan
 
 
@@ -50,6 +51,8 @@ class StudyFacts:
     """Whether the repeats of a question are draws of their own; at temperature 0, or with one seed, they are not."""
     cache: CacheFacts | None = None
     """The KV cache; None where nothing is known of it."""
+    positions: Positions | None = None
+    """The positions that the model was trained on; None where nothing is known of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

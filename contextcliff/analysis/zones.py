@@ -8,7 +8,7 @@ from dataclasses import replace
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold
-from contextcliff.records.analysis import Zone
+from contextcliff.records.analysis import Zone, ZoneName
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -38,7 +38,7 @@ def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, .
     return _with_falls([zone for zone in zones if zone.min_tokens <= zone.max_tokens], threshold)
 
 
-def _zone(name: str, low: int, high: int, results: Sequence[LengthResult]) -> Zone:
+def _zone(name: ZoneName, low: int, high: int, results: Sequence[LengthResult]) -> Zone:
     scores = [score for result in results for score in result.scores]
     return Zone(name=name, min_tokens=low, max_tokens=high, mean=mean_of(scores) if scores else None)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 Value = str | int | float | bool | tuple[int | float | bool, ...]
 
@@ -24,9 +26,16 @@ def read_header(file: Path) -> Mapping[str, Value]:
 
     Raises `ValueError` for a file without a header, or with a broken one.
     """
+    found = file.stat()
+    return _header(file, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _header(file: Path, _size: int, _changed_ns: int) -> Mapping[str, Value]:
+    """Read once for the jobs of a sweep; a file of another size or time is another one."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            return dict(_values(data))
+            return MappingProxyType(dict(_values(data)))
         except (struct.error, OverflowError, KeyError, RecursionError) as error:
             raise ValueError(f"{file}: the header of this GGUF file is broken") from error
 

@@ -54,7 +54,7 @@ def dollars(value: float, *, at_most: bool = False) -> str:
 
 @settings
 class Rope:
-    """How rotary positions are scaled; with every key null, the weights' own setting holds.
+    """How rotary positions are scaled; with `type` and `base` null, the weights' own setting holds.
 
     `linear` divides every position by `scale` (S. Chen et al., arXiv 2306.15595). `yarn` scales the low frequencies
     only (B. Peng et al., arXiv 2309.00071). `none` turns off the scaling that the weights ask for and ignores `scale`.
@@ -65,6 +65,8 @@ class Rope:
     """Factor by which the window is extended."""
     base: PositiveFloat | None = None
     """Base frequency."""
+    trained_tokens: PositiveInt | None = None
+    """Positions that the model was trained on, before any scaling. None: what the weights or the server tell."""
 
     def __post_init__(self) -> None:
         if self.scale is not None and self.type is None:

@@ -14,6 +14,7 @@ T = TypeVar("T")
 ShapeName = Literal["flat", "slope", "cliff", "below", "rising"]
 EvidenceName = Literal["settled", "unsettled"]
 VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
+ZoneName = Literal["stable", "transition", "degraded"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +96,7 @@ class DepthCell:
 class Zone:
     """A range of lengths: `stable`, `transition` or `degraded`."""
 
-    name: str
+    name: ZoneName
     min_tokens: int
     max_tokens: int
     mean: float | None = None
@@ -126,7 +127,7 @@ class SafeCap:
     threshold: float
     relative_to_baseline: bool
     confidence: float
-    verdict: str
+    verdict: VerdictName
     reason: CapReason
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""

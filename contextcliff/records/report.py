@@ -9,6 +9,7 @@ from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.positions import Positions
 from contextcliff.records.search_record import Replay, SearchPlan
 
 
@@ -59,6 +60,8 @@ class RunFacts:
     """What it asks beside that to stay paired with another run; None: nothing."""
     cache: CacheFacts | None = None
     """The KV cache; None in runs of early versions."""
+    positions: Positions | None = None
+    """The positions that the model was trained on; None where nothing is known of them."""
 
 
 SCHEMA_VERSION = 1

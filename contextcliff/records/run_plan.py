@@ -104,3 +104,30 @@ class Plan:
     """The longest context whose cache fits in it beside the weights; None where that is not known."""
     search: SearchCourse | None = None
     """None where the number of samples is fixed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanTotal:
+    """What the jobs of a sweep would send together. `usd` and `wall_s` are None where one of them is not known."""
+
+    jobs: int
+    samples: int
+    """Controls among them."""
+    stored: int
+    prompt_tokens: int
+    cached_prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+    wall_s: float | None
+
+    def __add__(self, other: PlanTotal) -> PlanTotal:
+        return PlanTotal(
+            jobs=self.jobs + other.jobs,
+            samples=self.samples + other.samples,
+            stored=self.stored + other.stored,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            cached_prompt_tokens=self.cached_prompt_tokens + other.cached_prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+            wall_s=None if self.wall_s is None or other.wall_s is None else self.wall_s + other.wall_s,
+        )

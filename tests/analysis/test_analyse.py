@@ -34,6 +34,7 @@ def test_one_length_has_no_half_life() -> None:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(

@@ -6,6 +6,8 @@ that a binomial variable at the allowed rate exceeds once in a thousand.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -13,10 +15,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.records.analysis import SafeCap
+from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.gaffke import mean_lower_bound
 from contextcliff.statistics.intervals import shown_interval, wilson
 from contextcliff.statistics.melding import p_at_most_share
-from tests.analysis.analysis_samples import analysed, curve, fractional
+from tests.analysis.analysis_samples import analysed, fractional, right_of
 
 pytestmark = pytest.mark.slow
 
@@ -37,13 +40,18 @@ def allowed(rate: float, runs: int) -> int:
 
 def simulated_caps(rates: Sequence[float], n: int, *, seed: int, relative: bool = False) -> list[SafeCap]:
     """The safe caps of many runs of a model which is right at these rates."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(RUNS):
-        right = rng.binomial(n, rates)
-        samples = curve({length: (int(k), n) for length, k in zip(LENGTHS, right, strict=True)})
-        found.append(analysed(samples, relative=relative).safe_cap)
-    return found
+    drawn = np.random.default_rng(seed).binomial(n, rates, size=(RUNS, len(LENGTHS)))
+
+    @cache
+    def at(length: int, right: int) -> list[ScoredSample]:
+        return right_of(length, right, n)
+
+    @cache
+    def cap_of(*right: int) -> SafeCap:
+        samples = chain.from_iterable(at(length, k) for length, k in zip(LENGTHS, right, strict=True))
+        return analysed(tuple(samples), relative=relative, finders=()).safe_cap
+
+    return [cap_of(*right) for right in drawn.tolist()]
 
 
 def above_planted(caps: Sequence[SafeCap]) -> int:
@@ -112,7 +120,7 @@ def test_a_flat_model_is_never_given_a_fall(record_property: Recorder) -> None:
     A fall takes a length whose interval lies below 0.8: 72 or fewer right of 100 at a rate of 0.9.
     """
     caps = simulated_caps([0.9] * len(LENGTHS), 100, seed=4)
-    verdicts = Counter(cap.verdict for cap in caps)
+    verdicts: Counter[str] = Counter(cap.verdict for cap in caps)
     falls = verdicts["cliff"] + verdicts["slope"]
     report(record_property, **verdicts)
     fewest = min(k for k in range(101) if wilson(k, 100, CONFIDENCE)[1] >= 0.8)
@@ -196,6 +204,6 @@ def test_a_cap_of_fractional_scores_is_above_the_planted_one_no_more_often_than_
     too_high = 0
     for _ in range(runs):
         scores = {500: rng.beta(9.0, 1.0, 40).tolist(), 1_000: rng.beta(4.0, 1.0, 40).tolist()}
-        too_high += analysed(fractional(scores)).safe_cap.tokens == 1_000
+        too_high += analysed(fractional(scores), finders=()).safe_cap.tokens == 1_000
     report(record_property, too_high=too_high, runs=runs)
     assert too_high <= allowed(1 - CONFIDENCE, runs)

@@ -87,6 +87,7 @@ def test_quantile_bins_are_in_order_and_never_part_equal_lengths(result: list[in
         assert max(s.measured_tokens for s in shorter.samples) < min(s.measured_tokens for s in longer.samples)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([100, 200, 300]), st.sampled_from([0.0, 0.5, 1.0, None])), max_size=40),

@@ -188,7 +188,7 @@ def test_texts_of_different_sizes_and_fractional_scores_and_missing_ones(
                 scored_sample(500, None if gone else float(score)) for score, gone in zip(scores, missing, strict=True)
             ]
             samples += of(f"t{i}", made)
-        low = analysed(samples).bins[0].tested_low
+        low = analysed(samples, finders=()).bins[0].tested_low
         wrong += low is not None and low > rate
     record_property("wrong", wrong)
     assert wrong <= allowed(ALPHA, runs)
@@ -208,7 +208,9 @@ def caps(k: int, *, beyond: float, relative: bool, clustered: bool = True, first
             *drawn(rng, 2_000, k, 5, beyond, 0.3),
             *drawn(rng, 4_000, k, 5, beyond, 0.3),
         ]
-        found.append(analysed(samples if clustered else without_clusters(samples), relative=relative).safe_cap)
+        found.append(
+            analysed(samples if clustered else without_clusters(samples), relative=relative, finders=()).safe_cap
+        )
     return found
 
 

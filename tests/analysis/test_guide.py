@@ -39,9 +39,9 @@ def halving(tokens: int, *, censored: bool = False) -> HalfLife:
 
 @pytest.mark.parametrize(
     ("right", "rated"),
-    [(100, "safe"), (91, "safe"), (90, "caution"), (50, "caution"), (49, "danger"), (0, "danger")],
+    [(100, "caution"), (91, "caution"), (50, "caution"), (49, "danger"), (0, "danger")],
 )
-def test_beyond_the_cap_over_090_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
+def test_nothing_beyond_the_cap_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
     *_, row = guide({500: (80, 100), 1_000: (right, 100)}).rows
     assert row.level == rated
 
@@ -67,7 +67,7 @@ def test_a_rating_is_sure_where_the_tests_of_the_cap_show_it(right: int, sure: b
 
 def test_behind_a_length_that_does_not_clear_nothing_is_surely_safe() -> None:
     found = guide({500: (83, 100), 1_000: (100, 100), 2_000: (5, 100)})
-    assert [(row.level, row.sure) for row in found.rows] == [("caution", False), ("safe", False), ("danger", True)]
+    assert [(row.level, row.sure) for row in found.rows] == [("caution", False), ("caution", False), ("danger", True)]
 
 
 def test_a_search_is_as_sure_as_it_was_when_it_stopped() -> None:
@@ -100,11 +100,12 @@ def ranges(found: Guide) -> list[RangeAdvice]:
 
 
 def test_a_rating_that_comes_back_has_advice_of_its_own() -> None:
-    found = ranges(guide({500: (98, 100), 1_000: (70, 100), 2_000: (98, 100)}))
+    found = ranges(guide({500: (98, 100), 1_000: (70, 100), 2_000: (10, 100), 4_000: (98, 100)}))
     assert [(advice.level, advice.lengths) for advice in found] == [
         ("safe", (500,)),
         ("caution", (1_000,)),
-        ("safe", (2_000,)),
+        ("danger", (2_000,)),
+        ("caution", (4_000,)),
     ]
 
 

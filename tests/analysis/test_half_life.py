@@ -14,6 +14,7 @@ from contextcliff.analysis.half_life import (
     HalfLife,
     HalfLifeFits,
     NoFall,
+    NoFallShown,
     NothingToHalve,
     TooFewLengths,
     half_life,
@@ -89,7 +90,7 @@ def test_the_fit_is_the_likeliest_of_a_fine_grid() -> None:
 
 
 def test_a_half_life_beyond_the_longest_test_is_censored() -> None:
-    found = half_life(counted({1_000: (48, 50), 2_000: (45, 50), 4_000: (40, 50)}), 0.95)
+    found = half_life(counted({1_000: (490, 500), 2_000: (450, 500), 4_000: (400, 500)}), 0.95)
     assert found.tokens is not None
     assert found.tokens > 4_000
     assert found.censored
@@ -105,8 +106,9 @@ def test_the_upper_end_is_missing_exactly_where_the_trend_test_finds_nothing(
     assert (right[0] - right[2]) / math.sqrt(0.8 * 0.2 * 50 * 2) == pytest.approx(z)
     found = half_life(counted({1_000 * i: (k, 50) for i, k in enumerate(right, start=1)}), 0.95)
     assert (found.ci_high is None) == (z < 1.96)
-    assert isinstance(found.reason, FittedDecay)
-    assert found.reason.ci_high == found.ci_high
+    assert isinstance(found.reason, NoFallShown if z < 1.96 else FittedDecay)
+    assert (found.tokens is None) == (z < 1.96)
+    assert found.ci_low is not None
 
 
 def test_all_right_leaves_a_lower_bound() -> None:
@@ -228,7 +230,8 @@ def test_any_curve_has_a_half_life_within_its_interval_or_a_reason(
         assert (found.ci_high, found.initial) == (None, None)
         return
     assert found.ci_low is not None
-    assert found.ci_low <= found.tokens <= (found.ci_high or found.tokens)
+    assert found.ci_high is not None
+    assert found.ci_low <= found.tokens <= found.ci_high
     assert found.initial is not None
     assert 0.0 < found.initial <= 1.0
     assert found.censored == (found.tokens > max(results))

@@ -147,6 +147,7 @@ def test_shared_texts_never_show_more_than_independent_samples(result: list[tupl
     assert alone_high - 1e-9 <= high <= 1.0
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(results, results, st.booleans(), st.integers())
 def test_neither_the_order_of_the_samples_nor_the_names_of_the_texts_matter(

@@ -55,7 +55,7 @@ def patterns(chance: Chance, *, seed: int, runs: int = RUNS) -> list[PositionPat
 
 
 def named(found: Sequence[PositionPattern], record_property: Recorder) -> Counter[str | None]:
-    counts = Counter(one.pattern for one in found)
+    counts: Counter[str | None] = Counter(one.pattern for one in found)
     for name, times in counts.items():
         record_property(str(name), times)
     return counts

@@ -131,6 +131,7 @@ def test_fractional_scores_relative_to_a_baseline() -> None:
     assert (found.tokens, found.verdict, found.ci_high) == (1_000, "cliff", 2_000)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(curves, relative, st.integers(min_value=1, max_value=10), st.data())
 def test_more_unscored_samples_never_raise_the_cap(
@@ -153,6 +154,7 @@ def test_losing_a_score_never_raises_the_cap(results: Results, is_relative: bool
     assert caps[1] <= caps[0]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(curves, relative)
 def test_the_crossing_is_above_the_cap(results: Results, is_relative: bool) -> None:
@@ -161,6 +163,7 @@ def test_the_crossing_is_above_the_cap(results: Results, is_relative: bool) -> N
         assert found.ci_low == found.tokens < found.ci_high
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(curves, st.floats(min_value=0.05, max_value=0.95))
 def test_every_length_up_to_the_cap_clears_by_the_bound_that_is_drawn(results: Results, threshold: float) -> None:
@@ -171,6 +174,7 @@ def test_every_length_up_to_the_cap_clears_by_the_bound_that_is_drawn(results: R
     assert all(b.tested_low is not None and b.tested_low < threshold for b in rest[:1])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(

@@ -69,6 +69,7 @@ def test_no_samples_no_zones() -> None:
     assert zones([]) == []
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5),

@@ -49,7 +49,7 @@ def test_the_run_of_another_model_leaves_the_first_ones_alone(
     server: FakeServer, tmp_path: Path, tokenizer: str
 ) -> None:
     with serving(server):
-        tracked = ("reporting.progress=false", "reporting.console=false")
+        tracked = ("reporting.progress=false", "reporting.console=none")
         assert run(server, tmp_path, tokenizer, quiet=tracked).returncode == 0
         serve(server, "b")
         assert run(server, tmp_path, tokenizer, quiet=tracked).returncode == 0
@@ -79,6 +79,7 @@ def test_the_model_that_a_server_tells_is_the_run_of_that_name(
     assert report["command"].endswith("model.name=a")
 
 
+@pytest.mark.slow
 def test_analyze_finds_the_one_run_without_the_server(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
     with serving(server):
         run(server, tmp_path, tokenizer)

@@ -31,6 +31,7 @@ def test_more_samples_detect_no_larger_drop(samples: int) -> None:
     assert more <= fewer
 
 
+@pytest.mark.slow
 def test_the_approximation_takes_over_where_it_is_close() -> None:
     exact, approximate = (detectable_drop(n, confidence=0.95) for n in (250, 251))
     assert exact is not None

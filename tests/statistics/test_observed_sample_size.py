@@ -73,6 +73,7 @@ def _tuple(scores: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(sorted(scores.tolist()))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(scores, scores)
 def test_a_mean_that_is_not_above_the_share_is_never_settled(here: list[float], baseline: list[float]) -> None:
@@ -134,6 +135,7 @@ def planned_by_mean(here: Sequence[float], baseline: Sequence[float]) -> int | N
     return sample_size.to_show_above_share(sample_size.cautious_rate(tuple(here), 0.8 * mean), mean, 0.8, 0.95)
 
 
+@pytest.mark.slow
 def test_fractional_scores_are_planned_with_their_own_spread() -> None:
     planned = planned_as_observed(HERE, BASELINE)
     assert planned == scores_to_settle(HERE, BASELINE, 0.8, 0.95, most=sample_size.MOST, least=5)

@@ -64,6 +64,7 @@ def test_distractors_of_a_semantic_needle_are_of_its_topic_and_about_others() ->
         assert {*sample.answers, *sample.reference.distractors} <= set(names())
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 8), st.integers(1, 3), st.sampled_from(["forward", "backward", "shuffled"]))
 def test_following_a_chain_from_the_question_leads_to_the_answer(hops: int, chains: int, order: str) -> None:

@@ -34,6 +34,7 @@ def novels(folder: Path, *, suffix: str = "txt") -> Path:
     return folder / "novels"
 
 
+@pytest.mark.slow
 def test_a_folder_of_novels_is_refused_with_their_names_and_the_way_out(tmp_path: Path) -> None:
     folder = novels(tmp_path)
     expected = (

@@ -146,6 +146,7 @@ ALIKE = (
 """Tasks that are built as `niah` is."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "option", [pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in OPTIONS]
 )

@@ -70,6 +70,7 @@ def test_a_block_is_the_same_whenever_it_is_built(option: str) -> None:
     assert not trials[0] & trials[1] | trials[1] & trials[2] | trials[0] & trials[2]
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(
     option=st.sampled_from([option for option in FAMILY if option not in ("aggregation", "niah_multikey")]),
@@ -141,6 +142,7 @@ def test_documents_shorter_than_the_length_are_not_drawn_and_all_others_are() ->
     assert drawn == {300: {"short", *whole}, 1_500: whole}
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(length=st.integers(200, 2_500), depth=st.floats(0.0, 1.0), option=st.sampled_from(["niah", "tracing"]))
 def test_a_prompt_is_never_longer_than_asked_wherever_it_begins(length: int, depth: float, option: str) -> None:
@@ -199,7 +201,7 @@ def test_a_fixed_number_of_trials_is_the_beginning_of_a_search(option: str) -> N
 BEFORE = {
     "niah": ("53a24ebe5301211b", "3c10a426c6327af0"),
     "niah_static": ("9ca88ce11fdf2903", "f2319c0afc2cc67f"),
-    "niah_static_ja": ("8d3626fbbccb55ba", "2632cb250a036368"),
+    "niah_static_ja": ("c74eead8bdfab182", "38da90d03501a992"),
     "niah_multi": ("61fb55ebfb0a4bbd", "ba471ba6a7163684"),
     "niah_multi_static": ("33dcf013caff736e", "2e192012625eab64"),
     "niah_multikey": ("359c1ff0739b3597", "0c35d5daf7dc4af0"),
@@ -207,7 +209,8 @@ BEFORE = {
     "tracing": ("8c46aed278265835", "62d3b67d5cc4f989"),
     "aggregation": ("d2c95284767c9d1a", "5ff638a07b9ca461"),
 }
-"""Digests of names and prompts with 1 haystack and with 3, as they were before there was a search."""
+"""Digests of names and prompts with 1 haystack and with 3, as they were before there was a search; those in Japanese
+are of since the tokenizer of these tests takes each character of Japanese as a token."""
 
 
 @pytest.mark.parametrize(("option", "digests"), BEFORE.items(), ids=BEFORE)

@@ -7,7 +7,7 @@ from contextcliff.analysis.best_case import LengthsOutOfReach, NoLengthInReach, 
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.fitted_length import FallsTo, FitBasis, StartsBelow, StaysAbove, TooFewToFit
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
-from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
+from contextcliff.analysis.half_life import FittedDecay, NoFall, NoFallShown, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cap_reason import (
     AskedThreshold,
@@ -459,7 +459,7 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     (OneText(document_id="moby-dick"), "all samples are cut from one text, “moby-dick”: the claim is about that text"),
     (
         ZeroOrOneScores(),
-        "scores are 0 or 1, so their spread follows from their mean: the variance part of the blueprint's rule restates the mean",
+        "scores are 0 or 1, so their spread follows from their mean and says nothing more",
     ),
     (
         DocumentZones(),
@@ -633,17 +633,8 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         "the score does not fall with length (3 lengths, 150 samples) but rises: there is no half-life",
     ),
     (
-        FittedDecay(
-            tokens=26647,
-            ci_low=4515,
-            ci_high=None,
-            confidence=0.95,
-            initial=0.8213,
-            lengths=3,
-            samples=150,
-            longest=4000,
-        ),
-        "the score halves every 26,647 tokens (95% CI from 4,515 up, with no upper bound), from 0.82 at length 0, by an exponential decay fitted to 3 lengths, 150 samples; that is beyond the longest test, 4,000 tokens",
+        NoFallShown(lengths=3, samples=150, confidence=0.95, at_least=4515),
+        "the score is not shown to fall with length (3 lengths, 150 samples): a half-life of 4,515 tokens or more would fit, at 95% confidence",
     ),
     (
         NoFall(lengths=3, samples=150, all_right=False, confidence=0.95, at_least=5247),
@@ -651,9 +642,16 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     ),
     (
         FittedDecay(
-            tokens=79706, ci_low=27417, ci_high=None, confidence=0.95, initial=1.0, lengths=3, samples=150, longest=4000
+            tokens=79706,
+            ci_low=27417,
+            ci_high=912000,
+            confidence=0.95,
+            initial=1.0,
+            lengths=3,
+            samples=150,
+            longest=4000,
         ),
-        "the score halves every 79,706 tokens (95% CI from 27,417 up, with no upper bound), from 1.00 at length 0, by an exponential decay fitted to 3 lengths, 150 samples; that is beyond the longest test, 4,000 tokens",
+        "the score halves every 79,706 tokens (95% CI 27,417–912,000), from 1.00 at length 0, by an exponential decay fitted to 3 lengths, 150 samples; that is beyond the longest test, 4,000 tokens",
     ),
     (TooFewDepths(depths=2, fewest=3), "a pattern takes scores at 3 depths, and there are 2"),
     (NoDepthsToCompare(), "no two depths can be compared at the same length and in the same text"),

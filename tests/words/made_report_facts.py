@@ -7,7 +7,7 @@ from dataclasses import replace
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
-from contextcliff.analysis.position import PositionPattern
+from contextcliff.analysis.position import PatternName, PositionPattern
 from contextcliff.records.analysis import SafeCap, ShapeName, Zone
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import JudgeUsage, Usage
@@ -37,6 +37,7 @@ from contextcliff.reporting.report_facts import (
     PatternInShort,
     PilotPrompts,
     PromptTokens,
+    Recommendation,
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
@@ -97,7 +98,7 @@ def _half_life(tokens: int | None, low: int | None, high: int | None, *, censore
     )
 
 
-def _pattern(pattern: str | None, p_value: float | None) -> PatternInShort:
+def _pattern(pattern: PatternName | None, p_value: float | None) -> PatternInShort:
     return PatternInShort(
         position=PositionPattern(pattern=pattern, p_value=p_value, n_samples=60, reason=Said(text="untested"))
     )
@@ -151,6 +152,8 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
     (Tokens(n=8_192), "8,192 tokens"),
     (Headline(cap=_cap(4_096)), "4,096 tokens (95% confidence, 50% of the window)"),
     (Headline(cap=_cap(None)), "none - no tested length was shown to be safe"),
+    (Recommendation(cap=_cap(4_096)), "keep prompts to 4,096 tokens or fewer"),
+    (Recommendation(cap=_cap(None)), "rely on none of the tested lengths"),
     (
         ShapeInWords(cap=_cap(4_096, shape="flat"), n_lengths=5),
         "flat - by the curve that fits best (no test), the score does not change with length, and is at the threshold "
@@ -276,7 +279,7 @@ REPORT_SENTENCES: tuple[tuple[Fact, str], ...] = (
         "none (RULER's rule: every mean up to it is above 0.856)",
     ),
     (_half_life(1_800, 1_200, 3_000), "1,800 tokens (1,200-3,000)"),
-    (_half_life(1_800, 1_200, None, censored=True), "1,800 tokens (1,200 and up), beyond the longest test"),
+    (_half_life(1_800, 1_200, None, censored=True), "none shown, at least 1,200 tokens"),
     (_half_life(1_800, None, 3_000), "1,800 tokens (up to 3,000)"),
     (_half_life(None, None, None), "none: flat"),
     (_pattern("middle_collapse", 0.008), "middle collapse (p = 0.008)"),

@@ -57,6 +57,7 @@ def sentences(analysis: Analysis) -> list[str]:
     return [say(analysis.safe_cap.reason), *map(say, analysis.notes)]
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(
     st.sampled_from(SHAPES),

@@ -9,12 +9,13 @@ import pytest
 from contextcliff.records.fact import Fact, Said
 from contextcliff.reporting.words import english, japanese
 from contextcliff.writing.words import english_writing
+from tests.words.made_extrapolation_facts import EXTRAPOLATION_SENTENCES
 from tests.words.made_facts import SENTENCES as FACTS
 from tests.words.made_kv_facts import KV_SENTENCES
 from tests.words.made_report_facts import REPORT_SENTENCES
 from tests.words.made_warnings import WARNING_SENTENCES
 
-SENTENCES = (*FACTS, *REPORT_SENTENCES, *WARNING_SENTENCES, *KV_SENTENCES)
+SENTENCES = (*FACTS, *REPORT_SENTENCES, *WARNING_SENTENCES, *KV_SENTENCES, *EXTRAPOLATION_SENTENCES)
 
 WRITING = "contextcliff.writing"
 

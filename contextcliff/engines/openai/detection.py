@@ -27,6 +27,8 @@ class ListedModel:
 
     name: str
     window: int | None
+    trained_tokens: int | None = None
+    """Positions that the model was trained on (llama.cpp)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +41,10 @@ class ModelList:
     def window_of(self, name: str) -> int | None:
         """The window in tokens that the list gives a model; None without one."""
         return next((model.window for model in self.models if model.name == name), None)
+
+    def trained_tokens_of(self, name: str) -> int | None:
+        """Positions that a model was trained on, where the list has it."""
+        return next((model.trained_tokens for model in self.models if model.name == name), None)
 
 
 def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool) -> ModelList:
@@ -74,7 +80,7 @@ def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool)
     entries = body.get("data") or [] if isinstance(body, dict) else []
     return ModelList(
         models=tuple(
-            ListedModel(name=str(entry["id"]), window=_window(entry))
+            ListedModel(name=str(entry["id"]), window=_window(entry), trained_tokens=_trained_tokens(entry))
             for entry in entries
             if isinstance(entry, dict) and entry.get("id")
         )
@@ -144,6 +150,12 @@ def _window(entry: Mapping[str, Any]) -> int | None:
     return next((tokens for key in _WINDOW_KEYS if (tokens := positive_int(entry.get(key)))), None)
 
 
+def _trained_tokens(entry: Mapping[str, Any]) -> int | None:
+    """As llama.cpp tells it; its window may be longer or shorter."""
+    about = entry.get("meta")
+    return positive_int(about.get("n_ctx_train")) if isinstance(about, dict) else None
+
+
 _PROBE = "one two"
 _CHATML_FALLBACK = (
     "{%- for message in messages -%} {{- '<|im_start|>' + message.role + ' ' + message.content + '<|im_end|> ' -}} "
@@ -163,6 +175,8 @@ class ServerFacts:
     """The kind of routes that the server has to count tokens."""
     remarks: tuple[str, ...] = ()
     """Further lines for the report."""
+    trained_tokens: int | None = None
+    """Positions that the model was trained on; None: not told."""
 
     @property
     def root(self) -> str:
@@ -196,6 +210,7 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
         window=own.window or listed.window_of(model),
         counter=own.counter,
         remarks=(*listed.remarks, *own.remarks),
+        trained_tokens=listed.trained_tokens_of(model),
     )
 
 

@@ -150,6 +150,16 @@ class OpenAICompatible:
         """The policy, unchanged."""
         return policy
 
+    @property
+    def is_paid(self) -> bool:
+        """As `model.price` says."""
+        return True
+
+    @property
+    def computes_here(self) -> bool:
+        """Whether the server is one that the run starts."""
+        return bool(self.command)
+
     def memory(self) -> None:
         """Only the server knows."""
 

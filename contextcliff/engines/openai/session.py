@@ -19,6 +19,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
+from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
@@ -80,6 +81,7 @@ class OpenAISession:
     @property
     def served(self) -> Served:
         """What was detected, and what the server has refused so far."""
+        trained = self.facts.trained_tokens
         return Served(
             model=self.facts.model,
             window=self.facts.window,
@@ -91,6 +93,7 @@ class OpenAISession:
                 *self.dialect.concessions(),
             ),
             plain=self.api == "completions",
+            positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
         )
 
     async def generate(

@@ -18,9 +18,9 @@ from contextcliff.reporting.stopped_data import shown_interval
 _MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 _MOODS = {"safe": "good", "caution": "doubtful", "danger": "bad"}
 _SCALE = (
-    "Safe: the length clears the threshold of the safe cap, or, beyond the cap, has a mean score over 0.9. Danger: a "
-    "mean score under 0.5. Caution: between. It is sure where the tests of the safe cap show the length to clear the "
-    "threshold (safe) or to be below it (caution, danger); the rest is a rule of thumb."
+    "Safe: up to the safe cap, where the length is shown to clear the threshold. Nothing beyond the cap is safe: "
+    "danger is a mean score under 0.5, caution any other, also a high one. It is sure where the tests of the safe cap "
+    "show the length to clear the threshold (safe) or to be below it (caution, danger); the rest is a rule of thumb."
 )
 
 

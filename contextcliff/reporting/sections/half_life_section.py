@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.decay_misfit import decay_misfit, decay_score
+from contextcliff.analysis.guide import DANGER_BELOW
 from contextcliff.analysis.half_life import HalfLife, HalfLifeFits, half_life_lsq, half_life_of
 from contextcliff.analysis.study import Study
 from contextcliff.records.analysis import Bin
@@ -17,7 +18,10 @@ from contextcliff.reporting.figures.marks import (
     BLUE,
     LINE,
     PURPLE,
+    RED,
     interval_bars,
+    length_label,
+    length_ticks,
     line_across,
     or_nan,
     scores_on_y,
@@ -52,6 +56,7 @@ class HalfLifeSection(Section[HalfLifeFits]):
 
     key = "half_life"
     title = "Half-life"
+    folded = True
     record = HalfLifeFits
     inline = True
     figures = (
@@ -92,6 +97,9 @@ class HalfLifeSection(Section[HalfLifeFits]):
         if half_life.tokens is None and half_life.ci_low is not None:
             rows.append(("At least", f"{half_life.ci_low:,} tokens"))
         rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
+        misfit = _misfit_words(half_life, report.analysis.bins)
+        if misfit:
+            rows.append(("Misfit", misfit))
         stopped = from_stopped_data(report, "The half-life and the score at length 0")
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *stopped, Image(figure="decay_curve"))
 
@@ -99,10 +107,10 @@ class HalfLifeSection(Section[HalfLifeFits]):
         fits = self.of(report)
         if fits is None:
             return
-        yield Measurement(key="half_life_tokens", value=fits.half_life.tokens)
-        yield Measurement(key="half_life_ci_low", value=fits.half_life.ci_low)
-        yield Measurement(key="half_life_ci_high", value=fits.half_life.ci_high)
-        yield Measurement(key="half_life_lsq", value=fits.half_life_lsq)
+        yield Measurement(key="half_life/tokens", value=fits.half_life.tokens)
+        yield Measurement(key="half_life/ci_low", value=fits.half_life.ci_low)
+        yield Measurement(key="half_life/ci_high", value=fits.half_life.ci_high)
+        yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
 
 
 def _figure_words(half_life: HalfLife) -> str:
@@ -113,7 +121,8 @@ def _figure_words(half_life: HalfLife) -> str:
 
 _HEIGHT = 3.6
 _FITTED = "#c2571a"
-_LEVELS = ((0.9, "0.9: safe above", "#2e7d43"), (0.5, "0.5: danger below", "#b3261e"))
+_CLOSE = 0.06
+"""Two lines at scores nearer than this would have names over each other."""
 _REACH = 4
 """A half-life up to so many times beyond the tested lengths widens the axis; one further off is only told."""
 _STEPS = 200
@@ -122,7 +131,8 @@ _STEPS = 200
 def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
     """Draw a report with a scored length: score over measured length in tokens; `words` say what the half-life is.
 
-    The fit is dashed beyond the longest test, where nothing but its form speaks for it.
+    The fit is dashed beyond the longest test, where nothing but its form speaks for it. A bar from it to each mean is
+    what it misses.
     """
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
@@ -131,13 +141,14 @@ def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
     near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
     axis = lengths_on_x(
         axes,
-        lengths=[b.asked_tokens for b in bins],
+        lengths=length_ticks(bins),
         shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
         inches=width,
+        label=length_label(bins),
     )
     scores_on_y(axes)
-    for score, text, colour in _LEVELS:
-        line_across(axes, score=score, text=text, colour=colour)
+    _levels(axes, phrases.threshold_score(report))
+    _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
     _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
     above = _half_life(axes, half_life, axis=axis)
@@ -150,6 +161,41 @@ def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
     )
     legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
+
+
+def _misfit_words(half_life: HalfLife, bins: Sequence[Bin]) -> str:
+    """How far the curve lies from the scores; empty where there is none."""
+    misfit = decay_misfit(half_life, bins)
+    if misfit is None:
+        return ""
+    of = f"{misfit.lengths:,} length{'' if misfit.lengths == 1 else 's'}"
+    side = "below" if misfit.largest < 0.0 else "above"
+    return (
+        f"{misfit.rms:.2f} root mean square; at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where"
+        f" the score is {side} the curve; the curve misses the intervals of {misfit.outside:,} of {of}"
+    )
+
+
+def _levels(axes: Axes, threshold: float | None) -> None:
+    """The threshold of the cap, and the score under which the operating guide warns."""
+    if threshold is not None:
+        line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
+    if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
+        line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
+
+
+def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
+    """A bar from the curve to each mean score."""
+    found = [
+        (max(1, b.median_tokens), b.mean, fitted)
+        for b in bins
+        if b.mean is not None and (fitted := decay_score(half_life, b.median_tokens)) is not None
+    ]
+    misfit = decay_misfit(half_life, bins)
+    if misfit is not None:
+        places, means, fits = zip(*found, strict=True)
+        label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
+        axes.vlines(places, fits, means, color=_FITTED, alpha=0.3, linewidth=6, label=label, zorder=2)
 
 
 def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:
@@ -169,11 +215,11 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: LengthAxis, longest: int) -> 
     """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
     if not half_life.tokens or half_life.initial is None:
         return
-    initial, rate = half_life.initial, math.log(2) / half_life.tokens
+    initial = half_life.initial
 
     def curve(low: float, high: float) -> tuple[list[float], list[float]]:
         at = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
-        return at, [initial * math.exp(-rate * length) for length in at]
+        return at, [decay_score(half_life, length) or 0.0 for length in at]
 
     label = f"exponential decay from {initial:.2f} (dashed: beyond the longest test)"
     axes.plot(*curve(axis.low, longest), color=_FITTED, linewidth=1.6, label=label, zorder=3)

@@ -31,6 +31,7 @@ class PositionSection(Section[PositionProfile]):
 
     key = "position"
     title = "Position"
+    folded = True
     record = PositionProfile
     inline = True
     figures = (
@@ -81,7 +82,7 @@ class PositionSection(Section[PositionProfile]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
         if finding is not None:
-            yield Measurement(key="position_p_value", value=finding.position.p_value)
+            yield Measurement(key="position/p_value", value=finding.position.p_value)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)

@@ -3,6 +3,7 @@
 from contextcliff.reporting.words import (
     english_cap,
     english_estimates,
+    english_extrapolation,
     english_findings,
     english_kv,
     english_report,
@@ -13,6 +14,7 @@ from contextcliff.reporting.words.english_say import say
 __all__ = [
     "english_cap",
     "english_estimates",
+    "english_extrapolation",
     "english_findings",
     "english_kv",
     "english_report",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
-from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
+from contextcliff.analysis.half_life import FittedDecay, NoFall, NoFallShown, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cautions import (
     AllOverOneText,
@@ -56,14 +56,21 @@ def _nothing_to_halve(fact: NothingToHalve) -> str:
 
 @say.register
 def _fitted_decay(fact: FittedDecay) -> str:
-    high = fact.ci_high
-    interval = f"from {fact.ci_low:,} up, with no upper bound" if high is None else f"{fact.ci_low:,}–{high:,}"
+    interval = f"{fact.ci_low:,}–{fact.ci_high:,}"
     beyond = ""
     if fact.tokens > fact.longest:
         beyond = f"; that is beyond the longest test, {fact.longest:,} tokens"
     return (
         f"the score halves every {fact.tokens:,} tokens ({confidence_figure(fact.confidence)} CI {interval}), from "
         f"{fact.initial:.2f} at length 0, by an exponential decay fitted to {_basis(fact)}{beyond}"
+    )
+
+
+@say.register
+def _no_fall_shown(fact: NoFallShown) -> str:
+    return (
+        f"the score is not shown to fall with length ({_basis(fact)}): a half-life of {fact.at_least:,} tokens or more "
+        f"would fit, at {confidence_figure(fact.confidence)} confidence"
     )
 
 
@@ -78,7 +85,7 @@ def _no_fall(fact: NoFall) -> str:
     )
 
 
-def _basis(fact: NothingToHalve | FittedDecay | NoFall) -> str:
+def _basis(fact: NothingToHalve | FittedDecay | NoFallShown | NoFall) -> str:
     return f"{fact.lengths} lengths, {fact.samples:,} samples"
 
 
@@ -298,7 +305,4 @@ def _server_counts(fact: ServerCountsDiffer) -> str:
 
 @say.register
 def _zero_or_one(_: ZeroOrOneScores) -> str:
-    return (
-        "scores are 0 or 1, so their spread follows from their mean: the variance part of the blueprint's rule "
-        "restates the mean"
-    )
+    return "scores are 0 or 1, so their spread follows from their mean and says nothing more"

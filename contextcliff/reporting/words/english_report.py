@@ -33,6 +33,7 @@ from contextcliff.reporting.report_facts import (
     PatternInShort,
     PilotPrompts,
     PromptTokens,
+    Recommendation,
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
@@ -64,6 +65,14 @@ def _headline(fact: Headline) -> str:
         return "none - no tested length was shown to be safe"
     share = "" if cap.fraction_of_max is None else f", {phrases.percent(cap.fraction_of_max)} of the window"
     return f"{cap.tokens:,} tokens ({phrases.percent(cap.confidence)} confidence{share})"
+
+
+@say.register
+def _recommendation(fact: Recommendation) -> str:
+    tokens = fact.cap.tokens
+    if tokens is None:
+        return "rely on none of the tested lengths"
+    return f"keep prompts to {tokens:,} tokens or fewer"
 
 
 _SHAPES = {
@@ -199,14 +208,13 @@ def _every_depth(fact: EveryDepthInShort) -> str:
 def _half_life(fact: HalfLifeInShort) -> str:
     half_life = fact.half_life
     low, high = half_life.ci_low, half_life.ci_high
-    if half_life.tokens is None:
+    if half_life.tokens is None or high is None:  # of older reports an estimate without an upper end
+        if low is not None:
+            return f"none shown, at least {low:,} tokens"
         reason = say(half_life.reason)
         return f"none: {reason}" if reason else "none"
     beyond = ", beyond the longest test" if half_life.censored else ""
-    if low is None:
-        ends = "" if high is None else f" (up to {high:,})"
-    else:
-        ends = f" ({low:,} and up)" if high is None else f" ({low:,}-{high:,})"
+    ends = f" (up to {high:,})" if low is None else f" ({low:,}-{high:,})"
     return f"{half_life.tokens:,} tokens{ends}{beyond}"
 
 

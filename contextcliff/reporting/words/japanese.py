@@ -3,6 +3,7 @@
 from contextcliff.reporting.words import (
     japanese_cap,
     japanese_estimates,
+    japanese_extrapolation,
     japanese_findings,
     japanese_kv,
     japanese_report,
@@ -13,6 +14,7 @@ from contextcliff.reporting.words.japanese_say import label, say
 __all__ = [
     "japanese_cap",
     "japanese_estimates",
+    "japanese_extrapolation",
     "japanese_findings",
     "japanese_kv",
     "japanese_report",

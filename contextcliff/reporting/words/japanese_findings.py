@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
-from contextcliff.analysis.half_life import FittedDecay, NoFall, NothingToHalve, TooFewLengths
+from contextcliff.analysis.half_life import FittedDecay, NoFall, NoFallShown, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
@@ -58,14 +58,21 @@ def _nothing_to_halve(fact: NothingToHalve) -> str:
 
 @say.register
 def _fitted_decay(fact: FittedDecay) -> str:
-    high = fact.ci_high
-    interval = f"{fact.ci_low:,} 以上、上限なし" if high is None else f"{fact.ci_low:,}–{high:,}"
+    interval = f"{fact.ci_low:,}–{fact.ci_high:,}"
     beyond = ""
     if fact.tokens > fact.longest:
         beyond = f"。これはテストした最長の {fact.longest:,} トークンを超える"
     return (
         f"スコアは {fact.tokens:,} トークンごとに半減する（{confidence_figure(fact.confidence)} 信頼区間 {interval}）。"
         f"長さ 0 で {fact.initial:.2f}、指数減衰を{_basis(fact)}にあてはめた{beyond}"
+    )
+
+
+@say.register
+def _no_fall_shown(fact: NoFallShown) -> str:
+    return (
+        f"スコアが長さとともに下がるとは示されていない（{_basis(fact)}）。"
+        f"{fact.at_least:,} トークン以上の半減長なら当てはまる（信頼度 {confidence_figure(fact.confidence)}）"
     )
 
 
@@ -80,7 +87,7 @@ def _no_fall(fact: NoFall) -> str:
     )
 
 
-def _basis(fact: NothingToHalve | FittedDecay | NoFall) -> str:
+def _basis(fact: NothingToHalve | FittedDecay | NoFallShown | NoFall) -> str:
     return f"長さ {fact.lengths} 種類、サンプル {fact.samples:,} 件"
 
 
@@ -290,4 +297,4 @@ def _server_counts(fact: ServerCountsDiffer) -> str:
 
 @say.register
 def _zero_or_one(_: ZeroOrOneScores) -> str:
-    return "スコアは 0 か 1 なので、ばらつきは平均で決まる。ブループリントの規則の分散の部分は、平均を言い換えたもの"
+    return "スコアは 0 か 1 なので、ばらつきは平均で決まり、それ以上のことは言わない"

@@ -36,6 +36,7 @@ from contextcliff.reporting.report_facts import (
     PatternInShort,
     PilotPrompts,
     PromptTokens,
+    Recommendation,
     SamplesCompleted,
     SamplesUnscored,
     SearchInShort,
@@ -85,6 +86,14 @@ def _headline(fact: Headline) -> str:
         return "なし（安全と示された長さはない）"
     share = "" if cap.fraction_of_max is None else f"、ウィンドウの {phrases.percent(cap.fraction_of_max)}"
     return f"{cap.tokens:,} トークン（信頼度 {phrases.percent(cap.confidence)}{share}）"
+
+
+@say.register
+def _recommendation(fact: Recommendation) -> str:
+    tokens = fact.cap.tokens
+    if tokens is None:
+        return "テストしたどの長さにも頼らない"
+    return f"プロンプトを {tokens:,} トークン以下に保つ"
 
 
 _OF_ONE_LENGTH = {
@@ -224,14 +233,13 @@ def _every_depth(fact: EveryDepthInShort) -> str:
 def _half_life(fact: HalfLifeInShort) -> str:
     half_life = fact.half_life
     low, high = half_life.ci_low, half_life.ci_high
-    if half_life.tokens is None:
+    if half_life.tokens is None or high is None:
+        if low is not None:
+            return f"示されていない。あるとすれば {low:,} トークン以上"
         reason = say(half_life.reason)
         return f"なし。{reason}" if reason else "なし"
     beyond = "。テストした最長を超える" if half_life.censored else ""
-    if low is None:
-        ends = "" if high is None else f"（{high:,} 以下）"
-    else:
-        ends = f"（{low:,} 以上）" if high is None else f"（{low:,}-{high:,}）"
+    ends = f"（{high:,} 以下）" if low is None else f"（{low:,}-{high:,}）"
     return f"{half_life.tokens:,} トークン{ends}{beyond}"
 
 

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import normalize
 
 from contextcliff.records.generation import Score
@@ -99,11 +100,13 @@ def score_value(
     text = answer.strip()
     values = form.found(text)
     wanted = expected.casefold()
-    wrong = [value for value in values if value != wanted and value in {other.casefold() for other in distractors}]
+    beside = _folded(frozenset(distractors))
+    wrong = [value for value in values if value != wanted and value in beside]
     if wanted in values and not wrong:
         return Score(value=1.0, prediction=expected, failure=None)
     alike = [value for value in values if value != wanted and form.telling and len(value) == len(wanted)]
-    mixed_up = wrong or [value for value in values if value in {other.casefold() for other in foreign} - {wanted}]
+    elsewhere = _folded(frozenset(foreign))
+    mixed_up = wrong or [value for value in values if value != wanted and value in elsewhere]
     prediction = next(iter([*mixed_up, *alike]), text)
     if not text:
         failure = "empty"
@@ -116,6 +119,12 @@ def score_value(
     else:
         failure = tag_without_value(text, cut_off=cut_off)
     return Score(value=0.0, prediction=prediction, failure=failure)
+
+
+@lru_cache(maxsize=8)
+def _folded(values: frozenset[str]) -> frozenset[str]:
+    """Of ten thousand samples each is compared with the answers of all."""
+    return frozenset(value.casefold() for value in values)
 
 
 def tag_without_value(text: str, *, cut_off: bool) -> str:

@@ -1,0 +1,75 @@
+"""What a sweep knows of its jobs: a row for each, from which its leaderboard is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+JobState = Literal["running", "done", "partial", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CurvePoint:
+    """The score of one length, with its interval. `tokens` is the measured median."""
+
+    tokens: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SweepRow:
+    """One job of a sweep, and what came of it. None: not known, or there is none."""
+
+    job: int
+    model: str
+    task: str
+    kv_policy: str
+    differing: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What else tells the jobs of its sweep apart: key to value, as it was typed."""
+    state: JobState
+    error: str = ""
+    """Why it failed, in one line."""
+    run_id: str = ""
+    folder: str = ""
+    """Name of the folder of its report."""
+    cap_tokens: int | None = None
+    censored: bool = False
+    """Whether no cliff was found up to the longest length."""
+    verdict: str = ""
+    shape: str = ""
+    evidence: str = ""
+    fraction_of_window: float | None = None
+    threshold: float | None = None
+    """As it was set: a score, a share of a baseline's, or of healthy rounds."""
+    threshold_score: float | None = None
+    """As a score; None where it is no threshold of scores."""
+    crossing_low: int | None = None
+    crossing_high: int | None = None
+    longest_tokens: int | None = None
+    n_samples: int = 0
+    mean_score: float | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = None
+    wall_s: float = 0.0
+    kv_bytes_per_token: float | None = None
+    curve: tuple[CurvePoint, ...] = ()
+
+
+_row = TypeAdapter(SweepRow)
+
+
+def row_to_json(row: SweepRow) -> str:
+    """A row as one line of JSON."""
+    return json.dumps(asdict(row), ensure_ascii=False, allow_nan=False)
+
+
+def row_from_json(text: str) -> SweepRow:
+    """Raises `ValueError` for what is no row."""
+    return _row.validate_json(text)

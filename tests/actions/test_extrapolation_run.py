@@ -1,0 +1,58 @@
+"""A run beyond the trained positions: what is kept with it, what its report says, and what an older run lacks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tests.commands import SIMULATED, contextcliff, reports
+
+RUN = (
+    *SIMULATED,
+    "dataset=synthetic",
+    "engine.cliff_tokens=1100",
+    "task.lengths=[512,1024,1280,2048]",
+    "task.trials=4",
+)
+TRAINED = "model.rope.trained_tokens=1024"
+
+
+def run(folder: Path, *overrides: str) -> dict[str, Any]:
+    done = contextcliff(*RUN, *overrides, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(folder)
+    return report
+
+
+def test_a_cliff_just_beyond_the_trained_positions_is_found_there(tmp_path: Path) -> None:
+    found = run(tmp_path, TRAINED)["extrapolation"]
+    assert (found["trained_tokens"], found["positions"]["source"]) == (1_024, "given")
+    assert 1_024 < found["fails_at_tokens"] <= 1_280
+    assert found["within"]["mean"] > 0.9 > 0.1 > found["beyond"]["mean"]
+    assert found["reason"].startswith("extrapolation begins to fail at 1,2")
+
+
+def test_a_scaling_that_moves_the_cliff_is_seen_to_hold(tmp_path: Path) -> None:
+    found = run(tmp_path, TRAINED, "model.rope.type=yarn", "model.rope.scale=4")["extrapolation"]
+    assert (found["positions"]["scaling"], found["positions"]["factor"]) == ("yarn", 4.0)
+    assert (found["fails_at_tokens"], found["cleared_beyond_tokens"]) == (None, found["longest_tokens"])
+
+
+def test_without_the_trained_positions_nothing_is_found_and_they_can_be_given_afterwards(tmp_path: Path) -> None:
+    assert run(tmp_path)["extrapolation"] is None
+    afterwards = run(tmp_path, TRAINED, "action=analyze")
+    assert 1_024 < afterwards["extrapolation"]["fails_at_tokens"] <= 1_280
+    assert afterwards["counts"]["reused"] == afterwards["counts"]["completed"]
+
+
+def test_what_was_known_is_kept_with_the_run_and_a_run_of_an_earlier_version_is_read_without(tmp_path: Path) -> None:
+    known = run(tmp_path, TRAINED)["extrapolation"]
+    assert run(tmp_path, "action=analyze")["extrapolation"] == known
+    with closing(sqlite3.connect(tmp_path / "outputs" / "state.db")) as store, store:
+        ((facts,),) = store.execute("SELECT facts FROM runs").fetchall()
+        early = {name: value for name, value in json.loads(facts).items() if name != "positions"}
+        store.execute("UPDATE runs SET facts = ?", [json.dumps(early)])
+    assert run(tmp_path, "action=analyze")["extrapolation"] is None

