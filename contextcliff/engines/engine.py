@@ -12,6 +12,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
+from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
 
@@ -50,6 +51,8 @@ class Served:
     """Whether prompts are sent as plain text, without a chat template."""
     cache: CacheInUse | None = None
     """The KV cache, where the engine tells what it has, or could measure it by now."""
+    positions: Positions | None = None
+    """The positions that the model was trained on, where weights or server tell."""
 
 
 class Session(Protocol):
@@ -114,6 +117,16 @@ class Engine(Protocol):
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
         """The policy in the formats that the cache will have: `f16` may stand for what a model computes in."""
+        ...
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether tokens cost what `model.price` says."""
+        ...
+
+    @property
+    def computes_here(self) -> bool:
+        """Whether the model runs on this machine because of the run, so that the machine's load is the run's."""
         ...
 
     def memory(self) -> DeviceMemory | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
+from contextcliff.engines.kept_model import taken
 from contextcliff.engines.llamacpp_cache import SlotStates
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.http import async_client, client
@@ -23,8 +24,10 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
+from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
@@ -101,6 +104,16 @@ class LlamaCpp:
         """The policy, unchanged."""
         return policy
 
+    @property
+    def is_paid(self) -> bool:
+        """As `model.price` says."""
+        return True
+
+    @property
+    def computes_here(self) -> bool:
+        """Yes, in this process."""
+        return True
+
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""
         import xllamacpp
@@ -133,44 +146,70 @@ class LlamaCpp:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         weights = deployment.model.gguf.fetch()
         api = self.api_for(deployment.model)
-        key = ApiKey(value=secrets.token_urlsafe(32))
-        states = SlotStates()
-        server = self._serve(weights, key, deployment, states, context_tokens=deployment.context_tokens)
-        async with openai.AsyncOpenAI(
-            api_key=key.value,
-            base_url=f"{server.listening_address}/v1",
-            max_retries=0,
-            timeout=self.timeout_s,
-            http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-            default_headers=CLOSE,
-        ) as connection:
-            with states, client(timeout_s=self.timeout_s) as http:
-                yield LlamaCppSession(
-                    client=connection,
-                    model=deployment.model,
-                    api=api,
-                    tokenizer=LlamaServerTokenizer(
-                        name=f"llamacpp:{weights.name}",
-                        server=TokenServer(
-                            http=http,
-                            root=server.listening_address,
-                            key=key,
-                            model=weights.name,
-                            api=api,
-                            template_arguments=deployment.model.template_arguments,
+        slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
+        with taken(
+            self._loaded_key(weights, deployment),
+            lambda: self._load(weights, deployment, slot_tokens),
+            close=_Loaded.close,
+            size=slot_tokens,
+        ) as loaded:
+            address, key = loaded.server.listening_address, loaded.key
+            async with openai.AsyncOpenAI(
+                api_key=key.value,
+                base_url=f"{address}/v1",
+                max_retries=0,
+                timeout=self.timeout_s,
+                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
+                default_headers=CLOSE,
+            ) as connection:
+                with client(timeout_s=self.timeout_s) as http:
+                    # A job begins with empty slots, whatever the one before it left in them.
+                    loaded.states.erase(http, address, key.value, slots=self.concurrency)
+                    yield LlamaCppSession(
+                        client=connection,
+                        model=deployment.model,
+                        api=api,
+                        tokenizer=LlamaServerTokenizer(
+                            name=f"llamacpp:{weights.name}",
+                            server=TokenServer(
+                                http=http,
+                                root=address,
+                                key=key,
+                                model=weights.name,
+                                api=api,
+                                template_arguments=deployment.model.template_arguments,
+                            ),
                         ),
-                    ),
-                    timeout_s=self.timeout_s,
-                    prefix_cache=self.prefix_cache,
-                    cache=states.read_back(http, server.listening_address, key.value),
-                )
-        del server  # the last reference closes the port and frees the model
+                        timeout_s=self.timeout_s,
+                        prefix_cache=self.prefix_cache,
+                        cache=loaded.states.read_back(http, address, key.value),
+                        positions=of_gguf(weights),
+                    )
+
+    def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
+        """What a loaded model is determined by, but for its length."""
+        file, policy = weights.stat(), deployment.kv_policy
+        return (
+            "llamacpp",
+            str(weights.resolve()),
+            (file.st_mtime_ns, file.st_size),
+            (self.concurrency, self.batch_tokens, self.gpu_layers, self.threads),
+            (policy.key_type, policy.value_type),
+            deployment.model.rope,
+        )
+
+    def _load(self, weights: Path, deployment: Deployment, slot_tokens: int) -> _Loaded:
+        key, states = ApiKey(value=secrets.token_urlsafe(32)), SlotStates()
+        try:
+            server = self._serve(weights, key, deployment, states, slot_tokens=slot_tokens)
+        except BaseException:
+            states.close()
+            raise
+        return _Loaded(server=server, key=key, states=states)
 
     def _serve(
-        self, weights: Path, key: ApiKey, deployment: Deployment, states: SlotStates, *, context_tokens: int
+        self, weights: Path, key: ApiKey, deployment: Deployment, states: SlotStates, *, slot_tokens: int
     ) -> Any:
-        slot_tokens = -(-context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
-
         def adjust(params: Any) -> None:
             import xllamacpp
 
@@ -201,6 +240,20 @@ class LlamaCpp:
         )
 
 
+@dataclass(kw_only=True, slots=True)
+class _Loaded:
+    """A server with its model; `server` is None once it is closed."""
+
+    server: Any
+    key: ApiKey
+    states: SlotStates
+
+    def close(self) -> None:
+        """Close the port and free the model, which the last reference to the server does."""
+        self.server = None
+        self.states.close()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LlamaCppSession:
     """A loaded model."""
@@ -213,12 +266,15 @@ class LlamaCppSession:
     prefix_cache: bool
     cache: CacheInUse | None
     """Read back from the server."""
+    positions: Positions | None
+    """As the weights' header has them."""
 
     @property
     def served(self) -> Served:
         """Which API is used; name and window are the configuration's."""
         line = _API_LINES[self.api, self.model.gguf.has_chat_template() is not False]
-        return Served(lines=(line,), plain=self.api == "completions", cache=self.cache)
+        plain = self.api == "completions"
+        return Served(lines=(line,), plain=plain, cache=self.cache, positions=self.positions)
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any
 
 import httpx2
@@ -35,13 +34,18 @@ class SlotStates:
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="contextcliff-slot-")
 
-    def __enter__(self) -> SlotStates:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Remove the folder."""
         self._folder.cleanup()
+
+    def erase(self, http: httpx2.Client, address: str, key: str, *, slots: int) -> None:
+        """Empty the slots of the server. Raises `RunError` where it does not answer."""
+        headers = {"Authorization": f"Bearer {key}"}
+        try:
+            for slot in range(slots):
+                http.post(f"{address}/slots/{slot}?action=erase", json={}, headers=headers)
+        except httpx2.HTTPError as error:
+            raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
 
     def tell(self, params: Any) -> None:
         """Name the folder in the parameters of a server (`xllamacpp.CommonParams`)."""

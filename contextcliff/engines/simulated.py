@@ -84,6 +84,16 @@ class Simulated:
         """The policy, unchanged."""
         return policy
 
+    @property
+    def is_paid(self) -> bool:
+        """No: nothing is sent to anybody."""
+        return False
+
+    @property
+    def computes_here(self) -> bool:
+        """No: nothing is computed."""
+        return False
+
     def memory(self) -> None:
         """None is used."""
 

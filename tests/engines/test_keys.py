@@ -142,7 +142,13 @@ def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.C
     ("server", "user", "query", "secrets"),
     [
         (FakeServer(login=LOGIN), f"{IN_ADDRESS}@", "", (PASSWORD, IN_ADDRESS.partition(":")[2])),
-        (FakeServer(parameter=f"api_key={KEY}"), "", f"?api_key={KEY}&api-version=2", (KEY,)),
+        pytest.param(
+            FakeServer(parameter=f"api_key={KEY}"),
+            "",
+            f"?api_key={KEY}&api-version=2",
+            (KEY,),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["a password", "a key behind the address"],
 )

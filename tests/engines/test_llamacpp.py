@@ -50,6 +50,7 @@ def with_model(
     return asyncio.run(once())
 
 
+@pytest.mark.slow
 def test_the_server_counts_what_was_built() -> None:
     async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
         task = niah(lengths=[120, 200], depths=[0.0, 1.0], trials=1)
@@ -92,6 +93,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
         assert abs(made - counted) <= 3, option
 
 
+@pytest.mark.slow
 def test_the_prefix_cache_and_the_clock_are_real() -> None:
     async def use(session: LlamaCppSession) -> None:
         first, *_, last = build(niah(lengths=[320], depths=[1.0], trials=2, haystacks=1))
@@ -228,6 +230,7 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_model: Path, tmp_path: Path) -> None:
     weights = (f"model.gguf.path={base_model}", "model.name=base")
     grid = ("task.lengths=[120]", "task.depths=[0.5]", "task.trials=1")

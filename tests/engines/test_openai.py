@@ -430,6 +430,15 @@ def llama_server() -> Iterator[str]:
     process.communicate()
 
 
+@pytest.mark.slow
+@pytest.mark.llm
+def test_an_ordinary_llama_server_tells_how_many_positions_its_model_was_trained_on(llama_server: str) -> None:
+    with client(timeout_s=5) as http:
+        facts = detect(http, address_of(llama_server).url, ApiKey(value=""), name=None)
+    assert (facts.window, facts.trained_tokens) == (1536, 8192)
+
+
+@pytest.mark.slow
 @pytest.mark.llm
 def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_path: Path) -> None:
     done = contextcliff(

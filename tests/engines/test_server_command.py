@@ -92,6 +92,7 @@ def test_what_is_stored_is_not_asked_again_on_another_port(tmp_path: Path) -> No
     assert report["counts"]["reused"] == 4
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_ends_the_run_with_its_last_words_and_loses_nothing(tmp_path: Path) -> None:
     done = contextcliff(*ASKED, *FEW, command("dies"), cwd=tmp_path, env=HERE)
     assert done.returncode == 1
@@ -125,6 +126,7 @@ def test_however_the_run_ends_the_server_is_gone(number: signal.Signals, tmp_pat
     assert gone(processes)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_never_up_is_ended_after_its_time(tmp_path: Path) -> None:
     done = contextcliff(
         *ASKED, *FEW, command("hangs", f"listed={tmp_path}/pids"), "engine.start_timeout_s=2", cwd=tmp_path, env=HERE
@@ -238,6 +240,7 @@ def test_the_line_that_starts_a_server_with_a_policy(preset: str, line: str | No
     assert start_line(preset, Q8) == line
 
 
+@pytest.mark.slow
 def test_a_declared_policy_is_another_run_and_said_to_be_unchecked(tmp_path: Path) -> None:
     with serving(FakeServer(counts="/tokenize")) as server:
         asked = ("engine=vllm", f"engine.base_url={server.address}", *ASKED[2:], *FEW)

@@ -130,12 +130,18 @@ def attention_modules(model: Any) -> list[Any]:
     return found
 
 
+_FITTED = "contextcliff_masks_fitted"
+
+
 def fit_masks(model: Any) -> None:
     """Give each layer a mask of its own cache's length: transformers makes one, of the first layer's length.
 
     PyramidKV keeps more positions in the lower layers than in the upper ones. All that is in a cache is before the new
     tokens, whatever positions it was.
     """
+    if getattr(model, _FITTED, False):  # by an earlier job of the sweep
+        return
+    setattr(model, _FITTED, True)
     for module in attention_modules(model):
         module.register_forward_pre_hook(_fitted(module.layer_idx), with_kwargs=True)
 

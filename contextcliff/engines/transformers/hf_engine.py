@@ -6,6 +6,7 @@ does, and one after another elsewhere.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from contextcliff.engines.device_memory import machine_memory
 from contextcliff.engines.engine import Deployment, Download, Served
+from contextcliff.engines.kept_model import taken
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.transformers.extra import require
 from contextcliff.engines.transformers.hub_weights import HubWeights
@@ -29,7 +31,7 @@ from contextcliff.text.tokenizers import HubTokenizer
 
 if TYPE_CHECKING:
     from contextcliff.engines.transformers.hf_session import TransformersSession
-    from contextcliff.engines.transformers.loading import Loaded
+    from contextcliff.engines.transformers.loading import Loaded, Setup
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 _AS_CACHED: Mapping[Dtype, CacheType] = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
@@ -115,6 +117,16 @@ class Transformers:
             value_type=own if policy.value_type == "f16" else policy.value_type,
         )
 
+    @property
+    def is_paid(self) -> bool:
+        """As `model.price` says."""
+        return True
+
+    @property
+    def computes_here(self) -> bool:
+        """Yes, in this process."""
+        return True
+
     def memory(self) -> DeviceMemory:
         """The GPU's, or the machine's."""
         import torch
@@ -148,34 +160,43 @@ class Transformers:
 
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
             loop = asyncio.get_running_loop()
-            session = await loop.run_in_executor(thread, lambda: self._session(deployment, thread))
-            try:
-                yield session
-            finally:
-                session.decoder.forget()
+            fetched, setup = self._weights(deployment.model).fetch(), self._setup(deployment)
+            # One whose attention is measured has hooks of its own, and goes to no other job.
+            key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
+            with taken(key, lambda: thread.submit(_load, fetched, setup).result(), close=_free) as loaded:
+                session = await loop.run_in_executor(
+                    thread, lambda: self._session(deployment, thread, loaded, fetched, setup)
+                )
+                try:
+                    yield session
+                finally:
+                    session.decoder.forget()
 
-    def _session(self, deployment: Deployment, thread: ThreadPoolExecutor) -> TransformersSession:
+    def _setup(self, deployment: Deployment) -> Setup:
+        from contextcliff.engines.transformers.loading import Setup
+
+        return Setup(
+            device=self._device(),
+            dtype=self._dtype(),
+            attention=self._attention(deployment.kv_policy),
+            rope=deployment.model.rope,
+            runs_code=self.trust_remote_code is not False,
+        )
+
+    def _session(
+        self, deployment: Deployment, thread: ThreadPoolExecutor, loaded: Loaded, fetched: Path, setup: Setup
+    ) -> TransformersSession:
         import torch
 
         from contextcliff.engines.transformers import entropy, eviction
         from contextcliff.engines.transformers.decoding import Decoder
         from contextcliff.engines.transformers.hf_session import TransformersSession
-        from contextcliff.engines.transformers.loading import Setup, load
 
         if self.threads is not None:
             torch.set_num_threads(self.threads)
         model, policy = deployment.model, deployment.kv_policy
         press = eviction.eviction(policy)
-        fetched = self._weights(model).fetch()
-        device, dtype = self._device(), self._dtype()
-        setup = Setup(
-            device=device,
-            dtype=dtype,
-            attention=self._attention(policy),
-            rope=model.rope,
-            runs_code=self.trust_remote_code is not False,
-        )
-        loaded = load(fetched, setup)
+        device, dtype = setup.device, setup.dtype
         plain = self._is_plain(model, loaded)
         if press is not None:
             eviction.check(press, loaded.model, policy)
@@ -201,6 +222,7 @@ class Transformers:
                     f"{setup.attention} attention, asked {template}",
                 ),
                 plain=plain,
+                positions=loaded.positions,
             ),
             window=window,
             thread=thread,
@@ -269,3 +291,18 @@ class Transformers:
             require(self.name)
         device = self._device() if self.device == "auto" else self.device
         return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def _load(fetched: Path, setup: Setup) -> Loaded:
+    from contextcliff.engines.transformers.loading import load
+
+    return load(fetched, setup)
+
+
+def _free(_: Loaded) -> None:
+    """Give the memory that nothing holds any more back to the device."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

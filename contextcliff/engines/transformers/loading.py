@@ -14,6 +14,8 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause
 from contextcliff.models.gguf_header import Value, read_header
 from contextcliff.models.model import Rope
+from contextcliff.models.trained_positions import of_config, of_gguf
+from contextcliff.records.positions import Positions
 
 T = TypeVar("T")
 _FREQUENCIES = "rope_freqs.weight"
@@ -40,6 +42,8 @@ class Loaded:
 
     model: Any
     tokenizer: Any
+    positions: Positions | None
+    """Those of the file's header or of the configuration, before `model.rope` changed that."""
 
     @property
     def window(self) -> int | None:
@@ -76,6 +80,7 @@ def load(weights: Path, setup: Setup) -> Loaded:
         with _reading_once() if is_gguf else nullcontext():
             header = _checked_header(weights) if is_gguf else {}
             config = AutoConfig.from_pretrained(source, **given)
+            positions = of_gguf(weights) if is_gguf else of_config(config.to_dict())
             _scale_positions(config, setup.rope)
             tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **given)
             model = AutoModelForCausalLM.from_pretrained(
@@ -87,7 +92,7 @@ def load(weights: Path, setup: Setup) -> Loaded:
             )
         if header.get(_ADDS_BEGINNING) is False:
             _add_no_beginning(tokenizer)
-        return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer)
+        return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer, positions=positions)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError) as error:
         if isinstance(error, RuntimeError) and "CUDA" in str(error):
             raise RunError(f"engine.device={setup.device}: the model can't be loaded there ({cause(error)})") from error

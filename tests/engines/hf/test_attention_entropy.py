@@ -11,6 +11,8 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from tests.engines.hf.made_model import answers, asked, made_folder, with_session
 
+pytestmark = pytest.mark.torch
+
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
 TEXT = "The lamp stood in the window until the ferry came back over the water. " * 4

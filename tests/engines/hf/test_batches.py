@@ -15,6 +15,8 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from tests.engines.hf.made_model import answers, asked, with_session
 
+pytestmark = pytest.mark.torch
+
 PROMPTS = [
     asked(f"The tide was out {'and the clerk wrote ' * n}at noon.", f"What was number {n}?") for n in range(1, 7)
 ]

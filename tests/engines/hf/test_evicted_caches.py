@@ -14,6 +14,8 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from tests.engines.hf.made_model import answers, asked, made_folder, plain_generate, with_session
 
+pytestmark = pytest.mark.torch
+
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 pytest.importorskip("kvpress", reason="needs the extra hf")
 

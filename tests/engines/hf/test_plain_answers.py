@@ -10,7 +10,10 @@ import pytest
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.positions import Positions
 from tests.engines.hf.made_model import answers, asked, made_folder, made_model, plain_generate, with_session
+
+pytestmark = pytest.mark.torch
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
@@ -160,6 +163,16 @@ def test_positions_are_scaled_as_the_model_asks(rope: Rope, parameters: dict[str
     applied, text = with_session(use, model=model)
     assert {name: applied[name] for name in parameters} == parameters
     assert (text == plain_generate(PROMPTS[:1])[0]) == (rope.type == "none")
+
+
+@pytest.mark.parametrize("rope", [Rope(), Rope(type="linear", scale=2), Rope(type="yarn", scale=4)])
+def test_the_trained_positions_are_those_before_the_scaling(rope: Rope) -> None:
+    async def use(session: Any) -> Positions:
+        found: Positions = session.served.positions
+        return found
+
+    model = Model(name="made", hub=made_folder(window=4096), rope=rope)
+    assert with_session(use, model=model) == Positions(trained_tokens=4096, source="config")
 
 
 def test_repetition_is_penalised_at_temperature_zero_too() -> None:

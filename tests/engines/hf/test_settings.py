@@ -106,6 +106,7 @@ def test_a_format_of_other_engines_is_refused() -> None:
         identity(policy=KVPolicy(name="q8_0", key_type="q8_0", value_type="q8_0"))
 
 
+@pytest.mark.torch
 def test_a_device_that_is_not_here_is_one_line() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra hf")
     with pytest.raises(ConfigError) as raised:

@@ -14,6 +14,8 @@ from contextcliff.records.kv_cache import CacheInUse
 from tests.engines.hf.made_model import answers, asked, made_folder, plain_generate, with_session
 from tests.kv.made_sizes import computed_bytes
 
+pytestmark = pytest.mark.torch
+
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
 TEXT = "The lamp stood in the window until the ferry came back over the water. " * 12
