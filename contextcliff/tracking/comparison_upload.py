@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.tracking.metrics import valid_key
 from contextcliff.tracking.tracker import TrackedComparison
-from contextcliff.tracking.uploads import DIGEST, uploaded, uploads
+from contextcliff.tracking.uploads import DIGEST, same_upload, uploaded, uploads
 
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
@@ -24,9 +24,9 @@ def log_comparison(client: MlflowClient, experiment_id: str, tracked: TrackedCom
     labels = {_NAME: tracked.name, "kind": "comparison", DIGEST: tracked.digest, **tracked.tags}
     for place, run_id in enumerate(tracked.run_ids):
         labels[f"compares.{place}"] = run_id
-        there = uploads(client, experiment_id, tag="contextcliff.run_id", value=run_id)
-        if there:
-            labels[f"compares.{place}.mlflow"] = str(there[0].info.run_id)
+        compared = uploads(client, experiment_id, tag="contextcliff.run_id", value=run_id)
+        if compared:
+            labels[f"compares.{place}.mlflow"] = str(compared[0].info.run_id)
 
     def fill(new: str) -> None:
         from mlflow.entities import Metric
@@ -37,4 +37,8 @@ def log_comparison(client: MlflowClient, experiment_id: str, tracked: TrackedCom
         client.log_artifacts(new, str(tracked.folder))
 
     earlier = uploads(client, experiment_id, tag=_NAME, value=tracked.name)
-    return uploaded(client, experiment_id, earlier=earlier, labels=labels, name=tracked.name, fill=fill)
+    there = same_upload(earlier, labels)
+    if there is not None:
+        return there
+    new = str(client.create_run(experiment_id, tags=labels, run_name=tracked.name).info.run_id)
+    return uploaded(client, new, earlier=earlier, fill=lambda: fill(new))

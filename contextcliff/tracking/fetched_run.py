@@ -20,7 +20,7 @@ def fetch_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> Path
     Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError` for a run without them.
     """
     run = client.get_run(mlflow_id)
-    own = experiment / str(run.info.run_name)
+    own = experiment / str(run.data.tags.get("contextcliff.folder", run.info.run_name))
     if own.parent == experiment and (own / NEEDED[0]).is_file():
         return own
     folder = experiment / "fetched" / mlflow_id

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
+from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report
+from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section_list import sections_of
+from contextcliff.tracking.tracker import LengthPoint
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -24,11 +27,27 @@ _NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricPoint:
-    """A finite value under a key that MLflow takes. `step` is a context length in tokens, 0 for the whole run."""
+    """A value under a key that MLflow takes; those of a report are finite.
+
+    `step` is a context length in tokens, 0 for the whole run.
+    """
 
     key: str
     value: float
     step: int
+
+
+def cap_to_come() -> MetricPoint:
+    """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
+    return MetricPoint(key="safe_cap_tokens", value=math.nan, step=0)
+
+
+def metrics_of(point: LengthPoint) -> list[MetricPoint]:
+    """What is known of a length while its run is under way; equal to what its report says later."""
+    return [
+        MetricPoint(key="by_length/score", value=point.score, step=point.context_tokens),
+        MetricPoint(key="by_length/n_samples", value=float(point.n_samples), step=point.context_tokens),
+    ]
 
 
 def measurements(report: Report) -> list[MetricPoint]:
@@ -42,7 +61,7 @@ def measurements(report: Report) -> list[MetricPoint]:
 
 
 def tags(report: Report) -> dict[str, str]:
-    """What runs are filtered and grouped by."""
+    """What runs are filtered and grouped by; none is empty."""
     named = {
         "contextcliff.run_id": report.run.run_id,
         "contextcliff.fingerprint": report.run.fingerprint,
@@ -60,17 +79,28 @@ def tags(report: Report) -> dict[str, str]:
         "texts": report.run.texts,
         "partial": str(report.run.partial).lower(),
     }
-    if report.run.api:
-        named["api"] = report.run.api
+    named |= {"api": report.run.api, "safe_cap": cap_in_short(report.analysis.safe_cap)}
     for section in sections_of(report):
         named |= section.tags(report)
-    return {key: value[:MAX_TAG] for key, value in named.items()}
+    return {key: value[:MAX_TAG] for key, value in named.items() if value}
+
+
+def cap_in_short(cap: SafeCap) -> str:
+    """The safe cap for a table's cell: `2,047`, `at least 7,992` where no cliff was found, or `none`."""
+    if cap.tokens is None:
+        return "none"
+    return f"at least {cap.tokens:,}" if cap.censored else f"{cap.tokens:,}"
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
-    """The configuration as MLflow takes it: valid keys, no two alike, values cut at the limit."""
+    """The configuration as MLflow takes it: valid keys, no two alike, values cut at the limit, no path of this machine.
+
+    What names a class (`_target_`) is left out: the option beside it says it in one word.
+    """
     kept: dict[str, str] = {}
-    for name, value in flattened.items():
+    for name, value in with_file_names(flattened).items():
+        if name.rpartition(".")[2] == "_target_":
+            continue
         key, copies = valid_key(name), 1
         while key in kept:
             copies += 1
@@ -80,9 +110,9 @@ def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
 
 
 def valid_key(name: str) -> str:
-    """A name that MLflow takes on every platform: it would read a slash as a folder."""
-    key = re.sub(r"[^\w.\- ]", "_", name)[:MAX_KEY]
-    return key if key.strip(". ") and not key.startswith("..") else f"_{key}"[:MAX_KEY]
+    """A name that MLflow takes on every platform. Slashes stay: MLflow groups by what stands before the last one."""
+    parts = (re.sub(r"[^\w.\- ]", "_", part).strip() for part in name.split("/"))
+    return "/".join(part if part.strip(".") else f"_{part}" for part in parts)[:MAX_KEY].rstrip("/ ")
 
 
 def digest(report: Report) -> str:

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
-import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
-from contextcliff.errors import one_line
+from contextcliff.records.sweep import SweepRow
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.comparison_upload import log_comparison
+from contextcliff.tracking.experiment_views import LEADERBOARD, view_address
 from contextcliff.tracking.fetched_run import fetch_run
-from contextcliff.tracking.metrics import RULE, measurements, parameters, tags
-from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set
-from contextcliff.tracking.tracker import Tracked, TrackedComparison, TrackingError
+from contextcliff.tracking.live_upload import UNDER_WAY, LiveUpload
+from contextcliff.tracking.metrics import RULE, metrics_of, tags
+from contextcliff.tracking.mlflow_store import MLflowStore, Opened
+from contextcliff.tracking.run_page import title_of
+from contextcliff.tracking.run_title import run_name
+from contextcliff.tracking.run_traces import delete_traces, log_traces
+from contextcliff.tracking.run_upload import fill_run
+from contextcliff.tracking.sweep_upload import log_sweep, sweep_rows, sweep_tags
+from contextcliff.tracking.tracker import Begun, Started, Tracked, TrackedComparison, TrackedSweep
 from contextcliff.tracking.tracking_uri import TrackingUri
-from contextcliff.tracking.uploads import mlflow_errors, uploaded, uploads
+from contextcliff.tracking.uploads import LAYOUT, same_upload, uploaded, uploads
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
-    from mlflow.tracking import MlflowClient
 
-# MLflow takes 100 parameters a call and one megabyte: 25 of the longest stay below that.
-_PARAMETERS_A_CALL = 25
-_METRICS_A_CALL = 100
-_LONGEST_CAUSE = 300
 _MAX_EXPERIMENT = 500
-_SAMPLES_TABLE = "samples_table.json"
+HOST, PORT = "127.0.0.1", 5000
+PAGE = f"http://{HOST}:{PORT}"
+"""Where MLflow's own command shows a local store."""
+_LAYOUT_VERSION = 2
+_RUN_ID = "contextcliff.run_id"
 
 
 @settings
@@ -45,6 +50,17 @@ class MLflowTracker:
     experiment: str = "contextcliff"
     artifacts: GivenPath | None = None
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
+    traces: Literal["failures", "all", "none"] = "failures"
+    """Which answers become traces, which are read one by one."""
+    log_text: bool = True
+    """Whether prompts, answers and documents are uploaded; figures, scores and reports always are."""
+    system_metrics: bool = True
+    """Whether the load of this machine is kept while a model runs on it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is a server or a database other than a SQLite file."""
+        return not TrackingUri(self.uri).is_sqlite_file
 
     def check(self) -> None:
         """Raise `ValueError`, one line that names the key, for a URI or an experiment that MLflow refuses."""
@@ -57,42 +73,56 @@ class MLflowTracker:
         if len(self.experiment) > _MAX_EXPERIMENT:
             raise ValueError(f"tracking.experiment: longer than {_MAX_EXPERIMENT} characters")
 
-    def log(self, tracked: Tracked) -> str:
-        """Upload a run, unless it is there with the same results; returns one line that says where it is.
+    def begin(self, started: Started) -> LiveUpload:
+        """A RUNNING run in MLflow, made beside the run itself; where that fails, `finish` tries again."""
+        return LiveUpload(store=self._store, started=started, system_metrics=self.system_metrics)
 
-        An earlier upload with other results by the same rule is kept and tagged with the id of the new one; an upload
+    def log(self, tracked: Tracked, *, begun: Begun | None = None) -> str:
+        """Upload a run, into the one that has begun where there is one; returns one line that says where it is.
+
+        A run that is there with the same results is left as it is, and what has begun is deleted.
+
+        An earlier upload with other results by the same rule is deleted, from where MLflow can restore it; an upload
         by another rule is left alone. A run whose upload breaks off is left as FAILED, and the next call makes a new
         one. Raises `TrackingError`.
         """
-        return self._place_of(lambda client, experiment_id: self._run_id(client, experiment_id, tracked))
+        with self._store.opened() as opened:
+            run_id = self._uploaded(opened, tracked, begun)
+        return self._place(opened, run_id)
+
+    def has(self, tracked: Tracked) -> bool:
+        """Whether a run is there with the same results, uploaded to its end in the same way. Raises `TrackingError`."""
+        with self._store.opened() as opened:
+            _, earlier = _found(opened, tracked, live=None)
+            return same_upload(earlier, self._labels(tracked)) is not None
 
     def log_comparison(self, tracked: TrackedComparison) -> str:
         """Upload a comparison as a run of its own, unless it is there with the same results, as `log` does."""
-        return self._place_of(lambda client, experiment_id: log_comparison(client, experiment_id, tracked))
+        with self._store.opened() as opened:
+            run_id = log_comparison(opened.client, opened.experiment_id, tracked)
+        return self._place(opened, run_id)
+
+    def log_sweep(self, sweep: TrackedSweep) -> str:
+        """The MLflow run of a sweep as it stands, made or brought up to date."""
+        with self._store.opened() as opened:
+            return log_sweep(opened.client, opened.experiment_id, sweep)
+
+    def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
+        """The rows of the jobs whose runs lie under a sweep's."""
+        with self._store.opened() as opened:
+            return sweep_rows(opened.client, opened.experiment_id, sweep_id)
 
     def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
         """The folder of the run with this MLflow id, fetched where it is not here. Raises `TrackingError`."""
-        from mlflow.tracking import MlflowClient
+        with self._store.client(doing=f"fetch run {tracked_id}") as client:
+            return fetch_run(client, tracked_id, experiment=experiment)
 
-        uri = TrackingUri(self.uri)
-        try:
-            with quiet_mlflow(), uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
-                return fetch_run(MlflowClient(tracking_uri=uri.absolute), tracked_id, experiment=experiment)
-        except mlflow_errors() as error:
-            raise _tracking_error(uri, error, doing=f"fetch run {tracked_id}") from error
-
-    def _place_of(self, upload: Callable[[MlflowClient, str], str]) -> str:
-        """One line that says where the run is that `upload` makes in an experiment, by its id."""
-        uri = TrackingUri(self.uri)
-        try:
-            with quiet_mlflow():
-                experiment_id, run_id = self._logged(uri, upload)
-        except ImportError as error:
-            # The driver of a database other than SQLite, or a broken installation of MLflow.
-            raise _tracking_error(uri, error) from error
-        if uri.is_web:
-            return f"{uri.shown.rstrip('/')}/#/experiments/{experiment_id}/runs/{run_id}"
-        return f"run {run_id} of experiment {self.experiment} in {uri.shown}"
+    def leaderboard(self, page: str = PAGE) -> str:
+        """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
+        with self._store.opened() as opened:
+            uri = TrackingUri(self.uri)
+            base = uri.shown.rstrip("/") if uri.is_web else page
+            return f"{base}/{view_address(opened.experiment_id, LEADERBOARD)}"
 
     def ui_command(self) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
@@ -100,86 +130,110 @@ class MLflowTracker:
         if uri.is_web or uri.scheme == "databricks":
             return f"open {uri.shown}"
         store = shlex.quote(uri.shown)
-        return f"{_mlflow_script()} ui --backend-store-uri {store} --host 127.0.0.1 --port 5000"
+        return f"{_mlflow_script()} ui --backend-store-uri {store} --host {HOST} --port {PORT}"
 
-    def _logged(self, uri: TrackingUri, upload: Callable[[MlflowClient, str], str]) -> tuple[str, str]:
-        """The ids of the MLflow experiment and run that hold the results, uploaded where needed."""
-        from mlflow.tracking import MlflowClient
+    @property
+    def _store(self) -> MLflowStore:
+        return MLflowStore(uri=TrackingUri(self.uri), experiment=self.experiment, artifacts=self.artifacts)
 
-        try:
-            with uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
-                client = MlflowClient(tracking_uri=uri.absolute)
-                experiment_id = self._experiment_id(client)
-            with variables_set(LATER_REQUESTS, unless_set=True):
-                return experiment_id, upload(client, experiment_id)
-        except mlflow_errors() as error:
-            raise _tracking_error(uri, error) from error
+    def _place(self, opened: Opened, run_id: str) -> str:
+        """One line that says where a run is."""
+        uri = TrackingUri(self.uri)
+        if uri.is_web:
+            return f"{uri.shown.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
+        return f"run {run_id} of experiment {self.experiment} in {uri.shown}"
 
-    def _experiment_id(self, client: MlflowClient) -> str:
-        from mlflow.exceptions import MlflowException
+    def _uploaded(self, opened: Opened, tracked: Tracked, begun: Begun | None) -> str:
+        client, experiment_id = opened.client, opened.experiment_id
+        live = None if begun is None else begun.tracked_id
+        sent = frozenset(metric for point in ([] if begun is None else begun.points) for metric in metrics_of(point))
+        report = tracked.report
+        labels = {
+            **self._labels(tracked),
+            **sweep_tags(client, experiment_id, tracked.place, tracked.row),
+        }
+        # A run that another process has removed meanwhile is not there to be filled.
+        if live is not None and client.get_run(live).info.lifecycle_stage != "active":
+            live, sent = None, frozenset()
+        unfinished, earlier = _found(opened, tracked, live=live)
+        there = same_upload(earlier, labels)
+        if there is not None:
+            _place_in_sweep(opened, there, tracked)
+            for name in (live, *(str(run.info.run_id) for run in unfinished)):
+                if name is not None:
+                    client.delete_run(name)
+            return there
+        ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
+        started_ms = ended_ms - round(report.usage.wall_s * 1000)
+        rule = (tracked.name or report.run.run_id).removeprefix(report.run.run_id).lstrip("-")
+        name = self._free_name(opened, run_name(title_of(report, tracked.parameters), rule=rule), tracked)
+        if live is None:
+            run = client.create_run(experiment_id, start_time=started_ms, tags=labels, run_name=name)
+        else:
+            run, ended_ms = client.get_run(live), int(time.time() * 1000)
+            started_ms = run.info.start_time
+            client.update_run(live, name=name)
+            for key, value in labels.items():
+                if run.data.tags.get(key) != value:
+                    client.set_tag(live, key, value)
+        run_id = str(run.info.run_id)
 
-        experiment = client.get_experiment_by_name(self.experiment)
-        if experiment is None:
-            try:
-                return client.create_experiment(self.experiment, artifact_location=self._artifact_location())
-            except MlflowException as error:
-                # Another process may have created it on the server in the meantime.
-                experiment = client.get_experiment_by_name(self.experiment)
-                if experiment is None:
-                    raise error
-        if experiment.lifecycle_stage != "active":
-            raise MlflowException(
-                f"experiment {self.experiment!r} is deleted; restore it with "
-                f"`mlflow experiments restore -x {experiment.experiment_id}` or choose another tracking.experiment"
-            )
-        return str(experiment.experiment_id)
+        def fill() -> None:
+            fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
+            kept = "none" if not self.log_text else self.traces
+            log_traces(self._store.uri.absolute, experiment_id, run_id, tracked, kept=kept, started_ms=started_ms)
 
-    def _artifact_location(self) -> str | None:
-        if self.artifacts is not None:
-            return self.artifacts
-        database = TrackingUri(self.uri).database
-        # MLflow's own default is ./mlruns in the current folder, wherever the database is.
-        return None if database is None else database.parent.as_uri()
-
-    def _run_id(self, client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
-        """The id of the MLflow run that holds these results, uploaded where there is none."""
-        labels = tags(tracked.report)
-        run_id = tracked.report.run.run_id
-        earlier = [
-            run
-            for run in uploads(client, experiment_id, tag="contextcliff.run_id", value=run_id)
-            if _by_the_same_rule(run, tracked)
-        ]
         return uploaded(
             client,
-            experiment_id,
-            earlier=earlier,
-            labels=labels,
-            name=tracked.name or run_id,
-            fill=lambda new: self._upload(client, new, tracked),
+            run_id,
+            earlier=[*earlier, *unfinished],
+            fill=fill,
+            status="KILLED" if tracked.interrupted else "FINISHED",
+            ended_ms=max(ended_ms, started_ms),
+            remove=lambda old: delete_traces(self._store.uri.absolute, experiment_id, old),
         )
 
-    def _upload(self, client: MlflowClient, run_id: str, tracked: Tracked) -> None:
-        from mlflow.entities import Metric, Param
+    def _labels(self, tracked: Tracked) -> dict[str, str]:
+        """The tags of a finished run."""
+        report = tracked.report
+        return {
+            **tags(report),
+            **tracked.provenance,
+            LAYOUT: self._layout(),
+            "contextcliff.folder": tracked.name or report.run.run_id,
+        }
 
-        now = int(time.time() * 1000)
-        redact = TrackingUri(self.uri).redact
-        params = [
-            Param(key, value)
-            for key, value in parameters({k: redact(v) for k, v in tracked.parameters.items()}).items()
-        ]
-        for start in range(0, len(params), _PARAMETERS_A_CALL):
-            client.log_batch(run_id, params=params[start : start + _PARAMETERS_A_CALL], synchronous=True)
-        metrics = [Metric(each.key, each.value, now, each.step) for each in measurements(tracked.report)]
-        for start in range(0, len(metrics), _METRICS_A_CALL):
-            client.log_batch(run_id, metrics=metrics[start : start + _METRICS_A_CALL], synchronous=True)
-        client.log_artifacts(run_id, str(tracked.folder))
-        if tracked.samples:
-            import pandas as pd
+    def _layout(self) -> str:
+        """How runs are uploaded: another one is another upload of the same results."""
+        return f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}"
 
-            # As objects, so that a column of whole numbers with a gap stays one of whole numbers.
-            table = pd.DataFrame([dict(row) for row in tracked.samples], dtype=object)
-            client.log_table(run_id, data=table, artifact_file=_SAMPLES_TABLE)
+    def _free_name(self, opened: Opened, name: str, tracked: Tracked) -> str:
+        """The name, with a part of the fingerprint where another configuration has the same one."""
+        quote = '"' if "'" in name else "'"
+        found = opened.client.search_runs(
+            [opened.experiment_id], f"attributes.run_name = {quote}{name}{quote}", max_results=50
+        )
+        run_id = tracked.report.run.run_id
+        taken = any(run.data.tags.get(_RUN_ID) not in (run_id, None) for run in found)
+        return f"{name} · {tracked.report.run.fingerprint[:8]}" if taken else name
+
+
+def _place_in_sweep(opened: Opened, run_id: str, tracked: Tracked) -> None:
+    """A run that is there already belongs to the sweep that asked for it last."""
+    for key, value in sweep_tags(opened.client, opened.experiment_id, tracked.place, tracked.row).items():
+        opened.client.set_tag(run_id, key, value)
+
+
+def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:
+    """The other runs that MLflow has of this one: those that never had a report, and its uploads by the same rule."""
+    run_id = tracked.report.run.run_id
+    found = [
+        run
+        for run in uploads(opened.client, opened.experiment_id, tag=_RUN_ID, value=run_id)
+        if run.info.run_id != live
+    ]
+    unfinished = [run for run in found if run.data.tags.get(LAYOUT) == UNDER_WAY]
+    return unfinished, [run for run in found if run not in unfinished and _by_the_same_rule(run, tracked)]
 
 
 def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
@@ -188,19 +242,6 @@ def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
     # A parameter that is None was left to the task and may have had any value.
     known = json.loads(tag) if tag else {key: value for key, value in run.data.params.items() if value != "None"}
     return not differing(compact(rule_of(tracked.report)), compact(known))
-
-
-def _tracking_error(uri: TrackingUri, error: Exception, *, doing: str = "track") -> TrackingError:
-    """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
-    root: BaseException = error
-    while root.__cause__ is not None:
-        root = root.__cause__
-    message = str(root if isinstance(root, sqlite3.Error) else error)
-    line = next((line.strip() for line in message.splitlines() if line.strip()), type(error).__name__)
-    line = line.partition(" Response body:")[0]
-    caused = re.search(r"\(Caused by (.*)\)$", line)
-    line = uri.redact(caused[1] if caused else line)
-    return TrackingError(f"can't {doing} in {uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
 
 
 def _mlflow_script() -> str:

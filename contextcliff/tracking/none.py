@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from contextcliff.records.sweep import SweepRow
 from contextcliff.settings import settings
-from contextcliff.tracking.tracker import Tracked, TrackedComparison, TrackingError
+from contextcliff.tracking.tracker import (
+    Begun,
+    LengthPoint,
+    Started,
+    Tracked,
+    TrackedComparison,
+    TrackedSweep,
+    TrackingError,
+)
+
+
+class Untracked:
+    """A run that nobody keeps."""
+
+    def point(self, point: LengthPoint) -> None:
+        """Do nothing."""
+
+    def hand_over(self) -> None:
+        """None: nothing is kept."""
+
+    def fail(self, why: str, *, interrupted: bool = False) -> None:
+        """Do nothing."""
 
 
 @settings
@@ -15,18 +37,42 @@ class NoTracker:
     experiment: str = "contextcliff"
     """Name of the folder below `output_dir` that holds the run's folder."""
 
+    @property
+    def is_shared(self) -> bool:
+        """No."""
+        return False
+
     def check(self) -> None:
         """There is nothing to check."""
 
-    def log(self, tracked: Tracked) -> None:
+    def begin(self, started: Started) -> Untracked:  # noqa: ARG002
+        """A run that is kept nowhere."""
+        return Untracked()
+
+    def log(self, tracked: Tracked, *, begun: Begun | None = None) -> None:
         """Do nothing."""
+
+    def has(self, tracked: Tracked) -> bool:  # noqa: ARG002
+        """True: there is nothing to upload."""
+        return True
 
     def log_comparison(self, tracked: TrackedComparison) -> None:
         """Do nothing."""
 
+    def log_sweep(self, sweep: TrackedSweep) -> str:  # noqa: ARG002
+        """Do nothing."""
+        return ""
+
+    def sweep_rows(self, sweep_id: str) -> tuple[SweepRow, ...]:  # noqa: ARG002
+        """None are kept."""
+        return ()
+
     def fetch(self, tracked_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
         """Raise `TrackingError`: nothing is kept."""
         raise TrackingError(f"tracking=none keeps no run {tracked_id}; give tracking=mlflow and its tracking.uri")
+
+    def leaderboard(self) -> None:
+        """None: there is no page."""
 
     def ui_command(self) -> None:
         """None: there is nothing to show."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ FIRST_REQUEST = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TI
 LATER_REQUESTS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "30"}
 """For the other requests, once the server has answered."""
 
+_turn = threading.RLock()
 _LOGGERS = ("mlflow", "alembic", "sqlalchemy", "urllib3")
 
 
@@ -44,7 +46,8 @@ def quiet_mlflow() -> Iterator[None]:
 
     Otherwise MLflow logs every migration of a new database, and a traceback for every database error.
     """
-    with variables_set(_ALWAYS), warnings.catch_warnings():
+    # One thread at a time: levels, warnings and variables belong to the whole process.
+    with _turn, variables_set(_ALWAYS), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # Imported first, since the import sets the levels of its loggers, and those are to be restored.
         import mlflow  # noqa: F401

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 DIGEST = "contextcliff.digest"
 """The tag that has a digest of the results."""
+LAYOUT = "contextcliff.layout"
+"""The tag that says how they were uploaded: the version of the keys, and what was left out."""
 _SUPERSEDED = "contextcliff.superseded_by"
+_ENDED = ("FINISHED", "KILLED")
 
 
 def uploads(client: MlflowClient, experiment_id: str, *, tag: str, value: str) -> list[Run]:
@@ -23,33 +26,46 @@ def uploads(client: MlflowClient, experiment_id: str, *, tag: str, value: str) -
     return [run for run in found if _SUPERSEDED not in run.data.tags]
 
 
+def same_upload(earlier: Sequence[Run], labels: Mapping[str, str]) -> str | None:
+    """The id of the run that holds the results with these tags, uploaded in the same way; None where there is none."""
+    for run in earlier:
+        there = run.data.tags
+        alike = there.get(DIGEST) == labels[DIGEST] and there.get(LAYOUT) == labels.get(LAYOUT)
+        if alike and run.info.status in _ENDED:
+            return str(run.info.run_id)
+    return None
+
+
 def uploaded(
     client: MlflowClient,
-    experiment_id: str,
+    new: str,
     *,
     earlier: Sequence[Run],
-    labels: Mapping[str, str],
-    name: str,
-    fill: Callable[[str], None],
+    fill: Callable[[], None],
+    status: str = "FINISHED",
+    ended_ms: int | None = None,
+    remove: Callable[[str], None] | None = None,
 ) -> str:
-    """The id of the run that holds the results with these tags; `fill` uploads them where none of `earlier` does.
+    """Fill the run `new`, end it with `status`, and remove those of `earlier`, whose place it takes; returns its id.
 
-    Those that do not are tagged with the id of the new one. A run whose upload breaks off is left as FAILED.
+    A run whose upload breaks off is left as FAILED. What is removed can be restored in MLflow.
     """
-    for run in earlier:
-        if run.data.tags.get(DIGEST) == labels[DIGEST] and run.info.status == "FINISHED":
-            return str(run.info.run_id)
-    new = str(client.create_run(experiment_id, tags=dict(labels), run_name=name).info.run_id)
     try:
-        fill(new)
-        client.set_terminated(new, "FINISHED")
+        fill()
+        client.set_terminated(new, status, ended_ms)
     except BaseException:
         # Also on Ctrl-C: a run that stays RUNNING would look like one in progress.
         with suppress(*mlflow_errors()):
             client.set_terminated(new, "FAILED")
         raise
     for run in earlier:
-        client.set_tag(run.info.run_id, _SUPERSEDED, new)
+        old = str(run.info.run_id)
+        if old == new:
+            continue
+        client.set_tag(old, _SUPERSEDED, new)
+        client.delete_run(old)
+        if remove is not None:
+            remove(old)
     return new
 
 

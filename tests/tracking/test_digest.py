@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import pytest
+
+from contextcliff.analysis.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
@@ -14,6 +17,7 @@ from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
 from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
+from tests.reporting.test_extrapolation_section import FAILS, YARN, report_of
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.words.made_kv_facts import CACHE, ENTROPY
@@ -43,6 +47,7 @@ def whole_report() -> Report:
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,
         attention_entropy=ENTROPY,
+        extrapolation=report_of(FAILS, YARN).analysis.finding(Extrapolation),
         task_kind="niah",
         dataset_kind="essays",
         texts="The Tide Clerk",
@@ -93,6 +98,7 @@ def test_the_report_that_is_walked_has_all_its_fields() -> None:
     assert [name for name, value in flatten(made).items() if value in (None, "", [], {})] == []
 
 
+@pytest.mark.slow
 def test_every_field_is_in_the_digest_but_those_that_tell_how_the_report_was_made() -> None:
     made = whole_report()
     before = digest(made)

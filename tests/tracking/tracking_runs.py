@@ -24,7 +24,7 @@ def tracked(folder: Path, made: Report | None = None, **changes: object) -> Trac
     """The run with its result files, written to `folder`."""
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name in ("report.json", "report.md", "samples.jsonl", "manifest.json", "figures/curve.png"):
-        (folder / name).write_text(f"content of {name}", encoding="utf-8")
+        (folder / name).write_text(f'{{"content": "{name}"}}', encoding="utf-8")
     whole = Tracked(
         report=made or report(),
         folder=folder,

@@ -1,0 +1,152 @@
+"""What of a finished run goes into its MLflow run: parameters, metrics, files, samples, data set and model."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.tracking.metrics import MetricPoint, measurements, parameters, valid_key
+from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, wordless
+from contextcliff.tracking.run_page import description
+from contextcliff.tracking.tracker import Tracked
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
+
+# MLflow takes 100 parameters a call and one megabyte: 25 of the longest stay below that.
+_PARAMETERS_A_CALL = 25
+_METRICS_A_CALL = 500
+_LONGEST_NAME = 250
+_LINKINGS = 5
+"""How often a run is linked to its data set, where other jobs do the same."""
+NOTE = "mlflow.note.content"
+_SAMPLES_TABLE = "samples_table.json"
+_FIRST_COLUMNS = ("prompt", "question", "answers", "prediction", "score", "failure", "context_tokens", "depth")
+"""What a reader of the samples looks for, in this order; the other columns follow."""
+
+
+def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, str]) -> None:
+    """The configuration, with what MLflow has of it already left alone."""
+    from mlflow.entities import Param
+
+    there = client.get_run(run_id).data.params
+    params = [Param(key, value) for key, value in parameters(flattened).items() if there.get(key) != value]
+    for start in range(0, len(params), _PARAMETERS_A_CALL):
+        client.log_batch(run_id, params=params[start : start + _PARAMETERS_A_CALL], synchronous=True)
+
+
+def log_metrics(client: MlflowClient, run_id: str, points: Sequence[MetricPoint]) -> None:
+    """Points of metrics, as of now."""
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    metrics = [Metric(each.key, each.value, now, each.step) for each in points]
+    for start in range(0, len(metrics), _METRICS_A_CALL):
+        client.log_batch(run_id, metrics=metrics[start : start + _METRICS_A_CALL], synchronous=True)
+
+
+def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[MetricPoint]) -> None:
+    """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
+    run_id = str(run.info.run_id)
+    log_parameters(client, run_id, tracked.parameters)
+    _link_data(client, run, tracked)
+    points = [point for point in measurements(tracked.report) if point not in sent]
+    log_metrics(client, run_id, points)
+    client.set_tag(run_id, NOTE, description(tracked.report))
+    paths = own_paths(tracked.parameters)
+    with outgoing(tracked.folder, paths=paths, log_text=log_text) as folder:
+        client.log_artifacts(run_id, str(folder))
+    for figure in tracked.beside:
+        client.log_artifact(run_id, str(figure), "comparisons")
+    if tracked.samples:
+        _log_samples(client, run_id, tracked, log_text=log_text)
+
+
+def _log_samples(client: MlflowClient, run_id: str, tracked: Tracked, *, log_text: bool) -> None:
+    import pandas as pd
+
+    rows = [dict(row) for row in tracked.samples]
+    if tracked.prompts and log_text:
+        rows = [{"prompt": tracked.prompts.get(str(row.get("sample_id")), ""), **row} for row in rows]
+    first = [name for name in _FIRST_COLUMNS if name in rows[0]]
+    columns = [*first, *(name for name in rows[0] if name not in first)]
+    if not log_text:
+        rows = [wordless(row) for row in rows]
+        columns = [name for name in columns if name not in WORDS]
+    # As objects, so that a column of whole numbers with a gap stays one of whole numbers.
+    table = pd.DataFrame(rows, dtype=object, columns=columns)
+    client.log_table(run_id, data=table, artifact_file=_SAMPLES_TABLE)
+
+
+def _link_data(client: MlflowClient, run: Run, tracked: Tracked) -> None:
+    """The data set and the model as entities of MLflow, which its pages list with all their runs."""
+    from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput
+    from mlflow.exceptions import MlflowException
+    from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random
+
+    report, digest = tracked.report, tracked.provenance.get("dataset_digest", "")
+    data = Dataset(
+        name=(report.run.dataset or report.run.dataset_kind)[:_LONGEST_NAME],
+        digest=(digest or report.run.fingerprint)[:8],
+        source_type="contextcliff",
+        source=json.dumps({"option": report.run.dataset, "kind": report.run.dataset_kind}),
+        profile=json.dumps({"texts": report.run.texts[:_LONGEST_NAME], "samples": report.counts.planned}),
+    )
+    context = InputTag(key="mlflow.data.context", value="evaluation")
+    model_id = _model_id(client, str(run.info.experiment_id), tracked)
+
+    def link() -> None:
+        client.log_inputs(
+            str(run.info.run_id),
+            datasets=[DatasetInput(dataset=data, tags=[context])],
+            models=[LoggedModelInput(model_id=model_id)],
+        )
+
+    # MLflow looks for the data set and then makes it: of jobs that do so at once all but one break off.
+    Retrying(
+        retry=retry_if_exception_type(MlflowException),
+        stop=stop_after_attempt(_LINKINGS),
+        wait=wait_random(0.05, 0.5),
+        reraise=True,
+    )(link)
+
+
+def _model_id(client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
+    """The model that answered, under one KV policy: made where the experiment does not have it yet.
+
+    Of two jobs that make it at once the later one takes the earlier one's.
+    """
+    run = tracked.report.run
+    name = valid_key(" ".join(part for part in (run.model, run.kv_policy, run.rope, run.label) if part))
+    name = name.replace("/", "_").replace(".", "_")[:_LONGEST_NAME]
+    if (there := _first_model(client, experiment_id, name)) is not None:
+        return there
+    kept = parameters({key: value for key, value in tracked.parameters.items() if key.startswith(_OF_MODEL)})
+    made = client.create_logged_model(
+        experiment_id,
+        name=name,
+        model_type="language model",
+        params={key: value for key, value in kept.items() if value},
+        tags={"model": run.model, "kv_policy": run.kv_policy, "engine": run.engine},
+    )
+    client.finalize_logged_model(made.model_id, "READY")
+    first = _first_model(client, experiment_id, name) or str(made.model_id)
+    if first != made.model_id:
+        client.delete_logged_model(made.model_id)
+    return first
+
+
+def _first_model(client: MlflowClient, experiment_id: str, name: str) -> str | None:
+    found = client.search_logged_models(
+        [experiment_id],
+        filter_string=f"name = '{name}'",
+        max_results=1,
+        order_by=[{"field_name": "creation_timestamp", "ascending": True}],
+    )
+    return str(found[0].model_id) if found else None
+
+
+_OF_MODEL = ("model", "kv_policy", "engine.name", "sampling")

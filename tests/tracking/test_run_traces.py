@@ -1,0 +1,118 @@
+"""Answers as traces: read one by one in MLflow, with their scores, filtered by tag and length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.run_traces import MOST_TRACES, chosen_rows
+from tests.tracking.tracking_runs import report, tracked
+
+ROWS: list[dict[str, object]] = [
+    {
+        **{"sample_id": "right", "context_tokens": 512, "depth": 0.5, "question": "Which number?", "answers": ["7"]},
+        **{"prediction": "7", "output": "It is 7.", "score": 1.0, "failure": None, "finish_reason": "stop"},
+        **{"prompt_tokens": 500, "completion_tokens": 4, "latency_ms": 120.0, "ttft_ms": 80.0},
+    },
+    {
+        **{"sample_id": "wrong", "context_tokens": 4096, "depth": 0.0, "question": "Which number?", "answers": ["9"]},
+        **{"prediction": "3", "output": "<b>3</b>", "score": 0.0, "failure": "wrong_needle", "finish_reason": "stop"},
+        **{"prompt_tokens": 4000, "completion_tokens": 6, "latency_ms": 900.0, "ttft_ms": 700.0},
+    },
+    {
+        **{"sample_id": "away", "context_tokens": 4096, "depth": 1.0, "question": "Which number?", "answers": ["5"]},
+        **{"prediction": None, "output": None, "score": None, "failure": "timeout", "finish_reason": None},
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('store') / 'mlflow.db'}"
+
+
+def traces(tracker: MLflowTracker, **search: object) -> list[Any]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=tracker.uri)
+    experiment = client.get_experiment_by_name(tracker.experiment)
+    assert experiment is not None
+    found = client.search_traces(locations=[experiment.experiment_id], **search)
+    return sorted(found, key=lambda trace: trace.info.tags["sample_id"])
+
+
+def logged(store: str, folder: Path, name: str, **changes: Any) -> MLflowTracker:
+    tracker = MLflowTracker(uri=store, experiment=name, **changes)
+    tracker.log(tracked(folder, samples=ROWS))
+    return tracker
+
+
+@pytest.mark.slow
+def test_failures_are_traces_by_default_and_right_answers_are_not(store: str, tmp_path: Path) -> None:
+    found = traces(logged(store, tmp_path, "failures"))
+    assert [trace.info.tags["sample_id"] for trace in found] == ["away", "wrong"]
+
+
+def test_all_answers_can_be_traces_and_none(store: str, tmp_path: Path) -> None:
+    assert len(traces(logged(store, tmp_path, "all", traces="all"))) == 3
+    assert traces(logged(store, tmp_path, "none", traces="none")) == []
+
+
+def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(store: str, tmp_path: Path) -> None:
+    _, wrong = traces(logged(store, tmp_path, "whole"))
+    (span,) = wrong.data.spans
+    assert span.inputs == {"messages": [{"role": "user", "content": "Which number?"}]}
+    assert span.outputs == {"choices": [{"message": {"role": "assistant", "content": "<b>3</b>"}}]}
+    assert wrong.info.token_usage == {"input_tokens": 4000, "output_tokens": 6, "total_tokens": 4006}
+    assert wrong.info.execution_duration == 900
+    assert wrong.info.state == "OK"
+    said = {each.name: each for each in wrong.info.assessments}
+    assert (said["score"].value, said["score"].rationale) == (0.0, "wrong_needle")
+    assert said["expected_response"].value == "9"
+    assert wrong.info.tags["kv_policy"] == "none"
+
+
+def test_an_answer_that_never_came_is_an_error_without_a_score(store: str, tmp_path: Path) -> None:
+    away, _ = traces(logged(store, tmp_path, "error"))
+    assert away.info.state == "ERROR"
+    assert [each.name for each in away.info.assessments] == ["expected_response"]
+    assert "no answer: timeout" in away.info.response_preview
+
+
+def test_traces_are_filtered_by_tag_length_and_run(store: str, tmp_path: Path) -> None:
+    tracker = logged(store, tmp_path, "filtered", traces="all")
+    assert [t.info.tags["sample_id"] for t in traces(tracker, filter_string="tags.failure = 'wrong_needle'")] == [
+        "wrong"
+    ]
+    assert len(traces(tracker, filter_string="tags.context_tokens = '4096'")) == 2
+    run = traces(tracker)[0].info.trace_metadata["mlflow.sourceRun"]
+    assert len(traces(tracker, filter_string=f"metadata.`mlflow.sourceRun` = '{run}'")) == 3
+
+
+def test_a_kept_prompt_is_the_request(store: str, tmp_path: Path) -> None:
+    tracker = MLflowTracker(uri=store, experiment="prompts")
+    tracker.log(tracked(tmp_path, samples=ROWS, prompts={"wrong": "the whole text. Which number?"}))
+    _, wrong = traces(tracker)
+    assert wrong.data.spans[0].inputs["messages"][0]["content"] == "the whole text. Which number?"
+
+
+def test_the_traces_of_a_run_that_another_replaces_are_gone(store: str, tmp_path: Path) -> None:
+    tracker = logged(store, tmp_path, "replaced")
+    tracker.log(tracked(tmp_path, report(successes=1), samples=ROWS[:2]))
+    assert [trace.info.tags["sample_id"] for trace in traces(tracker)] == ["wrong"]
+
+
+def test_without_text_there_is_no_trace(store: str, tmp_path: Path) -> None:
+    assert traces(logged(store, tmp_path, "wordless", traces="all", log_text=False)) == []
+
+
+def test_a_sample_that_was_only_replayed_is_no_trace(tmp_path: Path) -> None:
+    replayed = [{**row, "replayed": True} for row in ROWS]
+    assert chosen_rows(tracked(tmp_path, samples=replayed), "all") == []
+
+
+def test_no_run_has_more_traces_than_can_be_read() -> None:
+    assert MOST_TRACES == 1_000
