@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,13 @@ from contextcliff.command_line.jobs import (
     run_job,
     wants_traceback,
 )
+from contextcliff.command_line.lasting_streams import lasting_streams
 from contextcliff.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
+
+    from contextcliff.command_line.run_key import RunAgain
 
 _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 
@@ -29,23 +33,35 @@ _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 def main() -> None:
     """The console script."""
     prepare_environment()
-    sys.exit(_run(sys.argv[1:]))
+    with lasting_streams():
+        code = _run(sys.argv[1:])
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> ExitCode:
+    from contextcliff.command_line.completion import completing
+    from contextcliff.command_line.config_folders import use_config_dir
     from contextcliff.command_line.flags import asks_for_version, parse_command_line, version
     from contextcliff.command_line.job_keys import refuse_former_keys, refuse_swept_list, refuse_unknown_forced_keys
     from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
+    from contextcliff.command_line.run_key import run_again
 
     if asks_for_version(arguments):
         sys.stdout.write(f"{version()}\n")
         return ExitCode.DONE
+    if arguments[:1] == ["ui"]:
+        return _show_runs(arguments[1:])
     try:
         typed = parse_command_line(arguments)
+        use_config_dir(typed.config_dir)
         quoted = quote_home_paths(typed.overrides)
         overrides = parse_overrides(quoted)
         refuse_former_keys(overrides)
         check_overrides(overrides)
+        again = run_again(quoted, overrides)
+        if again is not None:
+            quoted = list(again.overrides)
+            overrides = parse_overrides(quoted)
         sweeping = any(override.is_sweep_override() for override in overrides)
         if sweeping and typed.showing:
             raise ConfigError(f"{typed.showing}: shows one job; give each key one value")
@@ -58,12 +74,27 @@ def _run(arguments: list[str]) -> ExitCode:
         return error.exit_code
     # Overrides first: argparse does not accept them on both sides of a flag.
     sys.argv[1:] = [*quoted, *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
-    return _run_jobs(overrides)
+    with completing() if typed.showing == "--shell-completion" else nullcontext():
+        return _run_jobs(overrides, again)
 
 
-def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
+def _show_runs(arguments: list[str]) -> ExitCode:
+    from contextcliff.command_line.ui import show_runs
+    from contextcliff.errors import ContextCliffError
+
+    try:
+        return show_runs(arguments)
+    except ContextCliffError as error:
+        if wants_traceback():
+            raise
+        print_error(error)
+        return error.exit_code
+
+
+def _run_jobs(overrides: Sequence[Override], again: RunAgain | None) -> ExitCode:
     from contextcliff.command_line.end_of_sweep import compare_jobs
-    from contextcliff.command_line.sweep_runs import begin_sweep
+    from contextcliff.command_line.ends_of_runs import all_ends_carried_out
+    from contextcliff.engines.kept_model import models_kept
     from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
 
     try:
@@ -73,16 +104,32 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
         ):
             os.environ.setdefault(_SWEEP_DIR, sweep_dir)
             os.environ[JOBS_FOLDER] = jobs_dir
-            begin_sweep()
             handle_signals(sweeps=True)
             exit_codes.clear()
-            code = _run_hydra(overrides)
+            with models_kept(), all_ends_carried_out():
+                code = _run_hydra(overrides, again)
+            _end_of_jobs(Path(jobs_dir))
             return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))
     except KeyboardInterrupt:  # also one that comes while the folders are removed
         return report_stop()
 
 
-def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
+def _end_of_jobs(jobs_dir: Path) -> None:
+    """What is said of several jobs together: the sweep's table, or the sum of their plans."""
+    if "contextcliff.command_line.sweep_watch" in sys.modules:  # else no sweep has begun
+        from contextcliff.command_line.sweep_watch import end_sweep
+
+        end_sweep()
+    from contextcliff.command_line.end_of_sweep import sum_plans
+
+    total = sum_plans(jobs_dir)
+    if total is not None and total.jobs > 1:
+        from contextcliff.reporting.sweep_console import render_plan_total
+
+        render_plan_total(total)
+
+
+def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCode:
     import hydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
@@ -96,7 +143,8 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback():
             raise
-        print_error(ConfigError(explain(error, overrides)))
+        problem = explain(error, overrides)
+        print_error(ConfigError(problem if again is None else again.explained(problem)))
         return ExitCode.BAD_CONFIGURATION
     except JobFailed as error:
         if error.unseen_message:

@@ -19,6 +19,7 @@ def compared(folder: Path) -> list[list[str]]:
     return [sorted(f"{run['task']} {run['parameters']['kv_policy']}" for run in each) for each in runs]
 
 
+@pytest.mark.slow
 def test_a_sweep_ends_with_the_comparison_of_its_jobs(tmp_path: Path) -> None:
     ended = contextcliff("kv_policy=q8_0,none", *NEEDLES, cwd=tmp_path)
     assert ended.returncode == 0
@@ -27,6 +28,23 @@ def test_a_sweep_ends_with_the_comparison_of_its_jobs(tmp_path: Path) -> None:
     made = json.loads(file.read_text(encoding="utf-8"))
     assert made["baseline"].endswith("q8_0")  # the first job
     assert [each["policy"] for each in made["kv_policies"]] == ["q8_0", "none"]
+
+
+def test_a_sweep_that_is_logged_says_its_job_each_length_and_each_part_of_the_end(tmp_path: Path) -> None:
+    ended = contextcliff(
+        "kv_policy=q8_0,none", *SIMULATED, "task.lengths=[512]", "task.trials=1", "reporting.progress=true",
+        "reporting.html=true", cwd=tmp_path,
+    )  # fmt: skip
+    lines = ended.stderr.splitlines()
+    assert ended.returncode == 0
+    assert [line.partition(" · ")[0] for line in lines if line.startswith("job ")] == ["job 1/2", "job 2/2"]
+    first = lines[lines.index(next(line for line in lines if line.startswith("job 1/2"))) :]
+    assert first[1] == "512 tokens: mean score 1.00, 11 samples"
+    assert [line for line in first if line in PARTS][:2] == list(PARTS)
+
+
+PARTS = ("analysing", "writing the report's page")
+"""Without figures and tracking."""
 
 
 @pytest.mark.slow
@@ -47,3 +65,11 @@ def test_a_sweep_with_a_failed_job_compares_nothing_and_keeps_the_code_of_the_fa
     ended = contextcliff("kv_policy=none,q8_0", "task.lengths=[512],[999999]", *NEEDLES, cwd=tmp_path)
     assert ended.returncode == 2
     assert compared(tmp_path) == []
+
+
+def test_a_failed_job_has_the_number_that_its_progress_had(tmp_path: Path) -> None:
+    ended = contextcliff(
+        "task.lengths=[512],[999999]", *SIMULATED, "task.trials=1", "reporting.console=summary", cwd=tmp_path
+    )
+    assert ended.returncode == 2
+    assert "job 2 failed: niah, SmolLM2-135M-Instruct, none: " in " ".join(ended.stdout.split())

@@ -43,6 +43,13 @@ def test_the_first_job_posts_its_run_and_the_next_one_names_it(jobs: Path) -> No
         assert third.like == str(run)
 
 
+def test_who_listened_to_the_first_jobs_report_still_hears_of_it(jobs: Path) -> None:
+    heard: list[Path] = []
+    with in_sweep(replace(like(), on_reported=heard.append), job=0) as first:
+        first.on_reported(jobs / "run-1")
+    assert heard == [jobs / "run-1"]
+
+
 def test_a_job_waits_while_the_first_one_is_under_way(jobs: Path) -> None:
     begun, end = threading.Event(), threading.Event()
 

@@ -20,9 +20,10 @@ plugins.__path__ = []
 from contextcliff.__main__ import main
 main()
 """
-EXTRAS = {"joblib": "joblib", "ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
+EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("launcher", "extra"), EXTRAS.items())
 @pytest.mark.parametrize("swept", ["engine=simulated", "seed=1,2"])
 def test_a_launcher_that_is_not_installed_names_its_extra(

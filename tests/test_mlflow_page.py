@@ -1,27 +1,30 @@
-"""The MLflow UI, opened by the command that a run prints, shows the runs of a sweep side by side."""
+"""MLflow's page on the store of a sweep, looked at in a real browser: what people see who live there."""
 
 from __future__ import annotations
 
-import shlex
+import json
 import shutil
-import socket
+import signal
 import subprocess
-import time
+import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
 from tests.commands import contextcliff_process
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1500,1000 --virtual-time-budget=25000"
-).split()
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+_SHOWN_WITHIN_MS = 40_000
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package `chromium`"),
@@ -29,54 +32,149 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep over three KV policies of one model, with a cliff and failures."""
     folder = tmp_path_factory.mktemp("sweep")
-    done = contextcliff_process(
-        "engine=simulated",
-        "kv_policy=none,q8_0,q4_0",
-        "engine.cliff_tokens=1100",
-        "reporting.progress=false",
+    swept = ("engine=simulated", "kv_policy=none,q8_0,q4_0", "engine.cliff_tokens=1100", "reporting.progress=false")
+    done = contextcliff_process(*swept, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def leaderboard(folder: Path) -> Iterator[str]:
+    """The address that `contextcliff ui` prints, while it serves."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", "ui", "--no-browser"],
         cwd=folder,
-    )
-    assert done.returncode == 0
-    command = shlex.split(done.stdout.split("COMPARE RUNS IN MLFLOW\n")[1].splitlines()[0])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command[command.index("--port") + 1] = str(port)
-    # The command is printed for the folder of the run, whose environment may be given by a relative path.
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield wait_for(f"http://127.0.0.1:{port}")
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def wait_for(address: str) -> str:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{address}/health", timeout=5):
-                return address
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise AssertionError("the MLflow UI did not come up")
-
-
-def page(url: str, profile: Path) -> str:
-    """The page's text once its scripts have run."""
-    shown = subprocess.run(
-        [str(CHROMIUM), *FLAGS, f"--user-data-dir={profile}", "--dump-dom", url],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        timeout=180,
-        check=False,
     )
-    return shown.stdout
+    try:
+        address = first_line(server, within_s=120)
+        yield address
+    finally:
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=30) == 0
+        with pytest.raises(urllib.error.URLError):  # MLflow has ended with it
+            urllib.request.urlopen(address.partition("/#")[0], timeout=5)
 
 
-def test_the_run_list_shows_a_run_for_each_policy(address: str, tmp_path: Path) -> None:
-    shown = page(f"{address}/#/experiments/1/runs", tmp_path)
-    for policy in ("none", "q8_0", "q4_0"):
-        assert f"niah-SmolLM2-135M-Instruct-{policy}-" in shown
+def first_line(server: subprocess.Popen[str], *, within_s: float) -> str:
+    lines: Queue[str] = Queue()
+    assert server.stdout is not None
+    read = server.stdout.readline
+    threading.Thread(target=lambda: lines.put(read().strip()), daemon=True).start()
+    try:
+        return lines.get(timeout=within_s)
+    except Empty:
+        raise AssertionError("the page did not come up") from None
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
+        )
+        page = browser.new_page(viewport={"width": 1700, "height": 1000})
+        page.set_default_timeout(_SHOWN_WITHIN_MS)
+        yield page
+        browser.close()
+
+
+def shown(page: Page, address: str, *texts: str) -> str:
+    """The text of a page once it has all of these; a page that lacks one fails.
+
+    Parts of a page come one after another: what a test expects stands in `texts`, and not in an assertion on the text.
+    """
+    page.goto("about:blank")
+    page.goto(address)
+    # Texts may be parted over several elements.
+    page.wait_for_function(
+        "texts => texts.every(each => document.body.innerText.replace(/\\s+/g, ' ').includes(each))", arg=list(texts)
+    )
+    return " ".join(page.inner_text("body").split())
+
+
+def runs(folder: Path) -> dict[str, Any]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return {str(run.info.run_name): run for run in client.search_runs(["1"])}
+
+
+def base(leaderboard: str) -> str:
+    return leaderboard.partition("/runs?")[0]
+
+
+def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> None:
+    names = [f"smollm2 · niah · {policy}" for policy in ("none", "q8_0", "q4_0")]
+    text = shown(page, leaderboard, "Leaderboard", *names, "safe_cap", "kv_policy", "verdict")
+    assert leaderboard.endswith("#/experiments/1/runs?viewStateShareKey=leaderboard")
+    order = [text.index(name) for name in names]
+    assert order == sorted(order), "the largest cap stands first"
+
+
+def test_a_sweep_and_its_jobs_link_to_each_other(leaderboard: str, page: Page, folder: Path) -> None:
+    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
+    jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 · niah · q8_0")
+    shown(page, f"{base(leaderboard)}/runs/{parent.info.run_id}", *jobs)
+    child = runs(folder)["smollm2 · niah · q8_0"]
+    sweep = ("Parent run", "Safe cap:", "sweep · none, q8_0, q4_0", "essays")
+    shown(page, f"{base(leaderboard)}/runs/{child.info.run_id}", *sweep)
+
+
+def test_a_run_shows_its_curve_by_context_tokens_in_a_section(leaderboard: str, page: Page, folder: Path) -> None:
+    run = runs(folder)["smollm2 · niah · none"]
+    address = f"{base(leaderboard)}/runs/{run.info.run_id}/model-metrics"
+    shown(page, address, "by_length (", "safe_cap (", "by_depth (11)")
+    page.locator(".js-plotly-plot").first.wait_for()
+
+
+def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: Path) -> None:
+    run = runs(folder)["smollm2 · niah · none"]
+    files = f"{base(leaderboard)}/runs/{run.info.run_id}/artifacts"
+    shown(page, f"{files}/figures/score_by_length.png", "score_by_length.png")
+    page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container").first.wait_for(state="attached")
+    text = shown(page, f"{files}/samples_table.json", "question", "prediction", "failure", "sample_id")
+    assert text.index("question") < text.index("sample_id")
+    shown(page, f"{files}/report.md", "Failure risk report")
+    shown(page, f"{files}/config.yaml", "cliff_tokens")
+    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
+    table = f"{base(leaderboard)}/runs/{parent.info.run_id}/artifacts/leaderboard.json"
+    shown(page, table, "safe_cap", "q4_0")
+
+
+def test_failures_are_read_one_by_one(leaderboard: str, page: Page, folder: Path) -> None:
+    run = runs(folder)["smollm2 · niah · q4_0"]
+    shown(page, f"{base(leaderboard)}/runs/{run.info.run_id}/traces", "Request", "What is the special magic", "score")
+    page.get_by_text("What is the special magic").first.click()
+    page.get_by_text("Assessments").first.wait_for()
+
+
+def test_two_kv_policies_are_compared(leaderboard: str, page: Page, folder: Path) -> None:
+    ids = [runs(folder)[f"smollm2 · niah · {policy}"].info.run_id for policy in ("none", "q4_0")]
+    root = leaderboard.partition("#")[0]
+    address = f"{root}#/compare-runs?runs={quote(json.dumps(ids))}&experiments={quote(json.dumps(['1']))}"
+    shown(page, address, "Comparing 2 Runs", "kv_policy.name", "smollm2 · niah · none", "smollm2 · niah · q4_0")
+
+
+@pytest.mark.parametrize(
+    ("key", "chart"), [("curves", "ContextCliff (3)"), ("kv-policies", "ContextCliff (5)"), ("by-task", "One task")]
+)
+def test_the_other_views_open(leaderboard: str, page: Page, key: str, chart: str) -> None:
+    mode = "" if key == "by-task" else "&compareRunsMode=CHART"
+    text = shown(page, f"{base(leaderboard)}/runs?viewStateShareKey={key}{mode}", chart)
+    assert "Error loading shared view" not in text
+
+
+def test_the_sweep_ends_with_the_address_of_the_leaderboard(folder: Path, leaderboard: str) -> None:
+    last = (folder / "stdout").read_text().splitlines()[-1]
+    assert last.startswith("in MLflow (contextcliff ui opens it): http://127.0.0.1:")
+    assert last.partition("#")[2] == leaderboard.partition("#")[2]

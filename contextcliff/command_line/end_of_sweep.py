@@ -1,4 +1,4 @@
-"""`reporting.compare`: a sweep ends with the comparison of its jobs.
+"""The end of a sweep: the sum of its plans, and with `reporting.compare` the comparison of its jobs.
 
 A job that has reported posts its run and its command line into the folder of the sweep's jobs. When the launcher is
 done, the process that sweeps compares the runs of each task (`action=compare`), with its first job as the baseline.
@@ -7,9 +7,12 @@ done, the process that sweeps compares the runs of each task (`action=compare`),
 from __future__ import annotations
 
 import json
+import operator
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
+from functools import reduce
 from itertools import groupby
 from pathlib import Path
 
@@ -17,10 +20,13 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.naming import as_typed
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
 from contextcliff.execution.stopping import JOBS_FOLDER
+from contextcliff.records.run_plan import Plan, PlanTotal
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text
+from contextcliff.reporting.stored_sweeps import read_rows, write_row
 from contextcliff.seeding import digest_of
 
-_POSTED = "compare-"
+_POSTED, _PLANNED, _NOT_BEGUN = "compare-", "plan-", "not-begun"
 _FEWEST = 2
 
 
@@ -32,6 +38,46 @@ def post_comparison(invocation: Invocation, run: Path, *, job: int) -> None:
         return
     posted = folder / f"{_POSTED}{digest_of(invocation.task_name)}-{job:04}"
     write_text(path=posted, text=json.dumps({"run": run.name, "overrides": list(invocation.overrides)}))
+
+
+def post_plan(plan: Plan, *, job: int) -> None:
+    """Keep what a job would send for the sum of all."""
+    named = os.environ.get(JOBS_FOLDER)
+    folder = Path(named) if named else None
+    if folder is not None and folder.is_dir():
+        total = PlanTotal(
+            jobs=1,
+            samples=plan.samples + plan.controls,
+            stored=plan.stored,
+            prompt_tokens=plan.prompt_tokens,
+            cached_prompt_tokens=plan.cached_prompt_tokens,
+            completion_tokens=plan.completion_tokens,
+            usd=plan.usd,
+            wall_s=plan.wall_s,
+        )
+        write_text(path=folder / f"{_PLANNED}{job:04}", text=json.dumps(asdict(total)))
+
+
+def post_row(row: SweepRow) -> None:
+    """Keep, for as long as the sweep runs, that a job could not begin: nothing is left of a sweep that never began."""
+    named = os.environ.get(JOBS_FOLDER)
+    if named and Path(named).is_dir():
+        write_row(Path(named) / _NOT_BEGUN, row)
+
+
+def posted_rows() -> tuple[SweepRow, ...]:
+    """The rows of the jobs of this process's sweep that could not begin."""
+    named = os.environ.get(JOBS_FOLDER)
+    return read_rows(Path(named) / _NOT_BEGUN) if named else ()
+
+
+def sum_plans(folder: Path) -> PlanTotal | None:
+    """What the jobs of this process's sweep would send together; None where none was planned.
+
+    Dollars and seconds are None where those of a job are not known.
+    """
+    plans = [PlanTotal(**json.loads(file.read_text(encoding="utf-8"))) for file in sorted(folder.glob(f"{_PLANNED}*"))]
+    return reduce(operator.add, plans) if plans else None
 
 
 def compare_jobs(folder: Path) -> ExitCode:

@@ -36,7 +36,7 @@ def in_sweep(invocation: Invocation, *, job: int | None) -> Iterator[Invocation]
     With `task.like=first` the first job posts its run, and every other one is as if that run had been named. Raises
     `RunError` where the first job can't be waited for.
     """
-    if invocation.like != FIRST or job is None:
+    if invocation.like != FIRST or job is None or invocation.run_folder is not None:  # a stored run asks nothing
         yield invocation
         return
     named = os.environ.get(JOBS_FOLDER)
@@ -50,10 +50,15 @@ def in_sweep(invocation: Invocation, *, job: int | None) -> Iterator[Invocation]
         yield _like(invocation, _run_of_first(folder, announce=invocation.reporting.progress))
         return
     reported: list[Path] = []
+
+    def on_reported(run: Path) -> None:
+        reported.append(run)
+        invocation.on_reported(run)
+
     with FileLock(folder / _LOCK):
         write_text(path=folder / _BEGUN, text="")
         try:
-            yield replace(invocation, like=None, on_reported=reported.append)
+            yield replace(invocation, like=None, on_reported=on_reported)
         finally:
             write_text(path=folder / _ENDED, text=str(reported[-1].absolute()) if reported else "")
 

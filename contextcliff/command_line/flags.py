@@ -40,6 +40,8 @@ class CommandLine:
     multirun: bool
     showing: str
     """The flag that shows something instead of running, such as `--cfg`; empty where there is none."""
+    config_dir: str | None
+    """The folder of `--config-dir`, as it is typed."""
 
 
 def parse_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -63,7 +65,13 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     for override in overrides:
         flags.remove(override)
     showing = next((_as_flag(name) for name in given if name in _SHOWING), "")
-    return CommandLine(overrides=overrides, flags=tuple(flags), multirun=values.multirun, showing=showing)
+    return CommandLine(
+        overrides=overrides,
+        flags=tuple(flags),
+        multirun=values.multirun,
+        showing=showing,
+        config_dir=values.config_dir,
+    )
 
 
 def _refuse(message: str) -> NoReturn:

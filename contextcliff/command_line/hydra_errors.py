@@ -26,8 +26,8 @@ _NOTHING_TO_DELETE = re.compile(r"Could not delete from config\. '([^']+)' does 
 _FULL_KEY = re.compile(r"full_key: (\S+)")
 
 _LAUNCHERS = "hydra/launcher"
-_EXTRAS = {"joblib": "joblib", "ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
-"""Launchers that an extra of our package installs; `basic` is Hydra's own."""
+_EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
+"""Launchers that an extra of our package installs; `joblib` comes with it, and `basic` is Hydra's own."""
 
 
 def explain(error: Exception, overrides: Sequence[Override]) -> str:
@@ -44,7 +44,7 @@ def _no_such_option(match: re.Match[str], _: str, __: Sequence[Override]) -> str
     group, name = match.groups()
     if group == _LAUNCHERS and name in _EXTRAS:
         return f"{group}={name}: not installed; run pip install 'contextcliff[{_EXTRAS[name]}]'"
-    options = sorted(["basic", *_EXTRAS]) if group == _LAUNCHERS else options_of(group)
+    options = sorted(["basic", "joblib", *_EXTRAS]) if group == _LAUNCHERS else options_of(group)
     if not options:
         return f"{group}={name}: no such option; is the package that brings it installed?"
     near = difflib.get_close_matches(name, options, n=1) or [option for option in options if name in option][:1]

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from contextcliff.command_line.config_folders import compose_options, option_files
 from contextcliff.command_line.overrides import chosen_options, options_of, parse_overrides
-from contextcliff.composing import conf_dir, hint, nodes
+from contextcliff.composing import hint, nodes
 from contextcliff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def keys_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Sequen
 
 
 def options_with(key: str) -> list[str]:
-    """The shipped options of a key's group that have the key."""
+    """The options of a key's group that have the key."""
     group = key.partition(".")[0]
     return [option for option in options_of(group) if key in _keys_of_option(group, option)]
 
@@ -71,9 +72,9 @@ def refuse_unknown_forced_keys(overrides: Sequence[Override]) -> None:
         if not override.is_force_add() or not section or group == "hydra":
             continue
         jobs = keys_of_jobs(override.key_or_group, overrides)
-        # A user's own option (--config-dir) is not checked: its keys are not known here.
-        shipped = {f"{group}={option}" for option in options_of(group)}
-        if len(jobs) > 1 and shipped.issuperset(jobs) and not any(section in known for known in jobs.values()):
+        # Composing reports an option that there is not.
+        existing = {f"{group}={option}" for option in options_of(group)}
+        if len(jobs) > 1 and existing.issuperset(jobs) and not any(section in known for known in jobs.values()):
             suggestion = hint(override.key_or_group, dict.fromkeys(chain.from_iterable(jobs.values())))
             raise ConfigError(f"{override.key_or_group}: unknown key; none of {', '.join(jobs)} has it; {suggestion}")
 
@@ -97,10 +98,13 @@ def refuse_swept_list(overrides: Sequence[Override]) -> None:
             )
 
 
-def drop_absent_keys(config: DictConfig, overrides: Sequence[str], choices: Mapping[str, str | None]) -> list[str]:
+def drop_absent_keys(
+    config: DictConfig, overrides: Sequence[str], choices: Mapping[str, str | None], *, of_experiment: Collection[str]
+) -> list[str]:
     """Drop the `++` keys that the options of one job of a sweep do not have, each with a note on stderr.
 
-    Changes `config` in place. Returns the overrides that are left.
+    Those that an experiment brings are for the jobs that have them, and go without a note. Changes `config` in place.
+    Returns the overrides that are left.
     """
     kept = []
     for item in overrides:
@@ -110,7 +114,8 @@ def drop_absent_keys(config: DictConfig, overrides: Sequence[str], choices: Mapp
         if item.startswith(_FORCED) and _lacks(config.get(group), name) and f"{group}/{name}" not in choices:
             with open_dict(config[group]):
                 config[group].pop(name, None)
-            sys.stderr.write(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it\n")
+            if item not in of_experiment:
+                sys.stderr.write(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it\n")
         else:
             kept.append(item)
     return kept
@@ -151,7 +156,7 @@ def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[
 
 
 def _keys_of_option(group: str, option: str) -> Collection[str]:
-    config = OmegaConf.load(conf_dir() / group / f"{option}.yaml")
+    config = OmegaConf.load(next(option_files(f"{group}/{option}.yaml")))
     if "defaults" in config:  # a judge: its model and its engine are options too
         return _composed_keys([f"{group}={option}"])
     return dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
@@ -166,17 +171,13 @@ def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any
 
     Where Hydra refuses them, only their groups are used, then only the outer groups, then none.
     """
-    from hydra import compose, initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
 
     groups = [override for override in overrides if "." not in override.partition("=")[0]]
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        for attempt in (list(overrides), groups, [group for group in groups if "/" not in group], []):
-            try:
-                config = compose("config", overrides=attempt, return_hydra_config=hydra)
-            except HydraException:
-                continue
-            return cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
+    for attempt in (list(overrides), groups, [group for group in groups if "/" not in group], []):
+        try:
+            config = compose_options(attempt, with_hydra=hydra)
+        except HydraException:
+            continue
+        return cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
     return {}

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ContextCliffError, ExitCode, GateFailed
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -102,20 +102,30 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
     from contextcliff.command_line.recompose import recompose
-    from contextcliff.command_line.sweep_runs import listed_in_sweep
+    from contextcliff.command_line.sweep_runs import list_unbuilt, listed_in_sweep
     from contextcliff.config import build_invocation
 
     hydra = HydraConfig.get()
     # Unresolved: an interpolation in an override refers to our configuration, not to Hydra's.
     overrides = cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False))
+    number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
     try:
-        if hydra.mode is RunMode.MULTIRUN:
-            overrides = drop_absent_keys(config, overrides, hydra.runtime.choices)
-        invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
+        if number is not None:
+            swept = {f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()}
+            overrides = drop_absent_keys(config, overrides, hydra.runtime.choices, of_experiment=swept)
+        try:
+            invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
+        except ConfigError as error:
+            list_unbuilt(hydra.runtime.choices, error, job=number)
+            raise
         invocation = replace(invocation, recompose=recompose)
-        number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
-        with path_errors_by_key(invocation.parameters), in_sweep(invocation, job=number) as job:
-            return _Outcome(code=job.action(listed_in_sweep(job, job=number)))
+        in_main = os.environ.get(_MAIN_PROCESS) == _process_id()
+        with (
+            listed_in_sweep(invocation, job=number, overrides=overrides, in_main=in_main) as listed,
+            path_errors_by_key(invocation.parameters),
+            in_sweep(listed, job=number) as job,
+        ):
+            return _Outcome(code=job.action(job))
     except ContextCliffError as error:
         if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise

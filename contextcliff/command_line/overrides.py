@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from contextcliff.command_line.config_folders import option_files
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 
@@ -17,6 +18,7 @@ _HOME = re.compile(r"""\A([\w.+/@]+)=(~/[^"',\[\]{}\\]*)\Z""")
 _UNKNOWN_CHARACTER = "LexerNoViableAltException"
 _NO_REASON = "Error parsing override"
 _NO_BLANKS = "without blanks round the ="
+_OPTIONAL = "optional "
 
 
 def parse_overrides(arguments: Sequence[str]) -> list[Override]:
@@ -49,6 +51,9 @@ def check_overrides(overrides: Sequence[Override]) -> None:
         if not key:
             raise ConfigError(f"{override.input_line}: names no key; write KEY=VALUE")
         options = options_of(key)
+        if f"{_OPTIONAL}{key}" in _defaults():
+            _check_optional(key, options, _values(override))
+            continue
         if not options or override.package is not None:
             continue
         default = _defaults().get(key, "")
@@ -61,6 +66,19 @@ def check_overrides(overrides: Sequence[Override]) -> None:
                 raise ConfigError(f"{key}={shown}: is not an option; the options are: {', '.join(options)}")
 
 
+def _check_optional(group: str, options: Sequence[str], chosen: Iterable[object]) -> None:
+    """Refuse an option that there is not: Hydra goes without it, since the default one need not be there."""
+    for value in chosen:
+        if value is None:
+            raise ConfigError(f"{group}=null: is not an option; write ~{group} to leave it out")
+        if value not in options:
+            others = f"the options are: {', '.join(options)}" if options else "there is none yet"
+            raise ConfigError(
+                f"{group}={value}: no such option; {others}; write conf/{group}/{value}.yaml, or {group}/{value}.yaml "
+                "in the folder of --config-dir"
+            )
+
+
 def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]:
     """The options of a group that the overrides name, several in a sweep; empty where the default applies."""
     named = [override for override in overrides if override.key_or_group == group and override.package is None]
@@ -68,9 +86,8 @@ def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]
 
 
 def options_of(group: str) -> list[str]:
-    """The shipped options of a group; empty where there is no such group."""
-    folder = conf_dir() / group
-    return sorted(file.stem for file in folder.glob("*.yaml")) if re.fullmatch(r"\w+(/\w+)*", group) else []
+    """The options of a group, shipped ones and those of `--config-dir`; empty where there is no such group."""
+    return sorted({file.stem for file in option_files(f"{group}/*.yaml")}) if re.fullmatch(r"\w+(/\w+)*", group) else []
 
 
 def _values(override: Override) -> Iterator[object]:
@@ -120,9 +137,7 @@ def _suggestion(word: str) -> str:
     if word in ("help", "version"):
         return f"did you mean --{word}? "
     groups = (
-        sorted({file.parent.name for file in conf_dir().glob(f"*/{word}.yaml")} - {"hydra"})
-        if word.isidentifier()
-        else []
+        sorted({file.parent.name for file in option_files(f"*/{word}.yaml")} - {"hydra"}) if word.isidentifier() else []
     )
     return f"did you mean {groups[0]}={word}? " if groups else ""
 

@@ -13,19 +13,15 @@ if TYPE_CHECKING:
 
 def recompose(overrides: Sequence[str]) -> Invocation:
     """The invocation of one job with these overrides. Raises `ConfigError`."""
-    from hydra import compose, initialize_config_dir
-    from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf import open_dict
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.composing import conf_dir
+    from contextcliff.command_line.config_folders import compose_options
     from contextcliff.config import build_invocation
 
-    GlobalHydra.instance().clear()
     try:
-        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            config = compose("config", overrides=list(overrides), return_hydra_config=True)
+        config = compose_options(overrides, with_hydra=True)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(f"{' '.join(overrides)}: does not compose any more") from error
     choices = config.hydra.runtime.choices

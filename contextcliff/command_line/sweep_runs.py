@@ -1,40 +1,93 @@
-"""Which runs a sweep left: each job posts the folder of its run, so that a comparison can take the latest sweep.
-
-`EXPERIMENT/sweeps/SWEEP/JOB` holds the name of that folder. A sweep's id begins with the time at which it began.
-"""
+"""One job of a sweep: where it stands, and what it leaves for the sweep's table."""
 
 from __future__ import annotations
 
-import os
-import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.command_line.end_of_sweep import post_comparison
-from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.stored_sweeps import SWEEPS
-
-SWEEP_ID = "CONTEXTCLIFF_SWEEP_ID"
-"""The environment variable by which the jobs of a sweep know its id, in whatever process they run."""
-
-
-def begin_sweep() -> None:
-    """Give the sweep that this process starts an id."""
-    os.environ[SWEEP_ID] = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}-{uuid.uuid4().hex[:6]}"
+from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
+from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
+from contextcliff.command_line.sweep_callback import noted
+from contextcliff.errors import ConfigError, ContextCliffError, GateFailed
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.run_names import with_file_names
+from contextcliff.reporting.stored_sweeps import read_rows, sweep_folder, write_row
+from contextcliff.tracking.tracker import SweepPlace
 
 
-def listed_in_sweep(invocation: Invocation, *, job: int | None) -> Invocation:
-    """The invocation, whose run is listed under this job of the sweep; as it is where there is none (`job` None)."""
-    sweep = os.environ.get(SWEEP_ID)
-    if job is None or sweep is None:
-        return invocation
+@contextmanager
+def listed_in_sweep(
+    invocation: Invocation, *, job: int | None, overrides: Sequence[str], in_main: bool
+) -> Iterator[Invocation]:
+    """The invocation at its place in the sweep; as it is where there is none (`job` None).
 
+    A job that fails leaves a row that says why. One in another process than the sweep's draws no progress of its own.
+    """
+    if job is None:
+        yield invocation
+        return
+    posted = replace(invocation, on_reported=_posting(invocation, job), on_planned=partial(post_plan, job=job))
+    note = noted()
+    if note is None:
+        yield posted
+        return
+    keys = dict(each.lstrip("+~").partition("=")[::2] for each in overrides)
+    place = SweepPlace(
+        sweep_id=note.sweep_id,
+        name=note.name,
+        command=note.command,
+        job=job,
+        n_jobs=note.n_jobs,
+        differing=with_file_names({key: keys[key].strip(_QUOTES) for key in note.differing if key in keys}),
+    )
+    reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
+    placed = replace(posted, place=place, reporting=reporting)
+    if in_main and note.n_jobs >= FEWEST_JOBS:
+        placed = replace(placed, at_end=ends_of_runs.add)
+    folder = sweep_folder(invocation.output_dir / invocation.tracking.experiment, note.sweep_id)
+    try:
+        yield placed
+    except ConfigError as error:
+        post_row(row_without_report(placed, place, state="failed", error=" ".join(str(error).split())))
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        if not isinstance(error, GateFailed):  # which is a result
+            expected = isinstance(error, (ContextCliffError, KeyboardInterrupt))
+            why = " ".join((str(error) if expected else f"{type(error).__name__}: {error}").split())
+            why = why or "stopped by a signal"
+            write_row(folder, row_without_report(placed, place, state="failed", error=why))
+        raise
+    if any(row.job == job and row.state == "running" for row in read_rows(folder)):
+        write_row(folder, row_without_report(placed, place, state="failed", error=_STOPPED))
+
+
+_QUOTES = "'\""
+_STOPPED = "stopped before its first answer"
+
+
+def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int | None) -> None:
+    """The row of a job whose configuration can't be built: its options, and why."""
+    if job is None or noted() is None:
+        return
+    row = SweepRow(
+        job=job,
+        model=choices.get("model") or "",
+        task=choices.get("task") or "",
+        kv_policy=choices.get("kv_policy") or "",
+        state="failed",
+        error=" ".join(str(error).split()),
+    )
+    post_row(row)
+
+
+def _posting(invocation: Invocation, job: int) -> Callable[[Path], None]:
     def reported(folder: Path) -> None:
         invocation.on_reported(folder)
-        experiment = invocation.output_dir / invocation.tracking.experiment
-        write_text(path=experiment / SWEEPS / sweep / f"{job:04}", text=folder.name)
         post_comparison(invocation, folder, job=job)
 
-    return replace(invocation, on_reported=reported)
+    return reported

@@ -1,27 +1,114 @@
-"""The sweeps that an experiment's folder remembers, and the runs that each left."""
+"""The sweeps that an experiment's folder remembers: a folder each, with what was asked and a row for each job.
+
+`EXPERIMENT/sweeps/SWEEP/` has `sweep.json`, `jobs/NUMBER.json` and, in `leaderboard/`, what is made of the rows.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
+from contextcliff.records.sweep import SweepRow, row_from_json, row_to_json
+from contextcliff.reporting.data_files import write_text
+
 SWEEPS = "sweeps"
-_LONGEST_NAME = 1_000
+LEADERBOARD = "leaderboard"
+_ABOUT, _JOBS = "sweep.json", "jobs"
+_LONGEST_ROW = 1 << 20
+_ID = re.compile(r"[0-9a-f]{4,64}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredSweep:
+    """What was asked of a sweep."""
+
+    sweep_id: str
+    name: str
+    command: str
+    overrides: tuple[str, ...]
+    """Of the command, as typed."""
+    n_jobs: int
+    """0: not known, as with a sweeper that chooses on the way."""
+    began_at: str
+    """UTC, ISO 8601, of the last time that it was begun."""
+
+
+_about = TypeAdapter(StoredSweep)
+
+
+def sweep_folder(experiment: Path, sweep_id: str) -> Path:
+    """The folder of a sweep."""
+    return experiment / SWEEPS / sweep_id
+
+
+def write_sweep(folder: Path, sweep: StoredSweep) -> None:
+    """Remember what was asked."""
+    write_text(path=folder / _ABOUT, text=json.dumps(asdict(sweep), ensure_ascii=False, indent=2) + "\n")
+
+
+def read_sweep(folder: Path) -> StoredSweep | None:
+    """What was asked; None where that can't be read."""
+    try:
+        return _about.validate_json((folder / _ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValidationError, UnicodeDecodeError):
+        return None
+
+
+def write_row(folder: Path, row: SweepRow) -> None:
+    """Keep what a job came to, in the place of what was known of it."""
+    write_text(path=folder / _JOBS / f"{row.job:04}.json", text=row_to_json(row) + "\n")
+
+
+def read_rows(folder: Path) -> tuple[SweepRow, ...]:
+    """The rows of a sweep by their jobs; what can't be read is left out."""
+    rows = []
+    for file in sorted((folder / _JOBS).glob("*.json")):
+        try:
+            if file.stat().st_size <= _LONGEST_ROW:
+                rows.append(row_from_json(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            continue
+    return tuple(sorted(rows, key=lambda row: row.job))
+
+
+def stored_sweeps(experiment: Path) -> tuple[Path, ...]:
+    """The folders of the sweeps, the one that was begun last at the end."""
+    begun = [
+        (sweep.began_at, folder)
+        for folder in (experiment / SWEEPS).glob("*")
+        if (sweep := read_sweep(folder)) is not None
+    ]
+    return tuple(folder for _, folder in sorted(begun))
+
+
+def merge_sweeps(source: Path, target: Path) -> None:
+    """Bring the sweeps of another experiment's folder into this one: what each job came to, the ended over the rest.
+
+    Only what reads as a sweep or a row is written, under names of ours.
+    """
+    for folder in sorted((source / SWEEPS).glob("*")):
+        if not _ID.fullmatch(folder.name) or folder.is_symlink():
+            continue
+        place = sweep_folder(target, folder.name)
+        about = read_sweep(folder)
+        if about is not None and about.sweep_id == folder.name and read_sweep(place) is None:
+            write_sweep(place, about)
+        here = {row.job: row for row in read_rows(place)}
+        for row in read_rows(folder):
+            known = here.get(row.job)
+            if known is None or (known.state != "done" and row.state in ("done", "partial")):
+                write_row(place, row)
 
 
 def latest_sweep(experiment: Path) -> tuple[str, ...]:
     """Names of the run folders that the latest sweep left, in the order of its jobs; empty where there was none."""
-    sweeps = sorted(path for path in (experiment / SWEEPS).glob("*") if path.is_dir())
-    for sweep in reversed(sweeps):
-        names = dict.fromkeys(_name(job) for job in sorted(sweep.iterdir()) if job.is_file())
-        there = tuple(name for name in names if name and (experiment / name).is_dir())
+    for sweep in reversed(stored_sweeps(experiment)):
+        names = dict.fromkeys(row.folder for row in read_rows(sweep))
+        there = tuple(name for name in names if name and Path(name).name == name and (experiment / name).is_dir())
         if there:
             return there
     return ()
-
-
-def _name(job: Path) -> str:
-    """The folder's name that a job left; empty for what is none."""
-    if job.stat().st_size > _LONGEST_NAME:
-        return ""
-    text = job.read_text(encoding="utf-8", errors="replace").strip()
-    return text if Path(text).name == text else ""

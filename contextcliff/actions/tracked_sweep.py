@@ -1,0 +1,64 @@
+"""A sweep as it is tracked, from what its folder remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.leaderboard import described, write_tables
+from contextcliff.reporting.stored_sweeps import LEADERBOARD, StoredSweep, read_rows, read_sweep, stored_sweeps
+from contextcliff.tracking.tracker import SweepPlace, TrackedSweep, Tracker
+
+
+def tracked_sweep(sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, over: bool) -> TrackedSweep:
+    """The sweep with these rows; `folder` is its folder."""
+    leaderboard = folder / LEADERBOARD
+    leaderboard.mkdir(parents=True, exist_ok=True)
+    return TrackedSweep(
+        sweep_id=sweep.sweep_id,
+        name=sweep.name,
+        command=sweep.command,
+        parameters=dict(each.lstrip("+~").partition("=")[::2] for each in sweep.overrides),
+        folder=leaderboard,
+        rows=rows,
+        n_jobs=sweep.n_jobs,
+        over=over,
+        description=described(rows, n_jobs=sweep.n_jobs, command=sweep.command),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobOfSweep:
+    """Where the run of a folder stands in a sweep."""
+
+    place: SweepPlace
+    row: SweepRow
+
+
+def upload_sweeps(tracker: Tracker, experiment: Path) -> dict[str, JobOfSweep]:
+    """Upload the sweeps of an experiment's folder; returns the job of each run folder, of its latest sweep.
+
+    Raises `TrackingError`.
+    """
+    jobs: dict[str, JobOfSweep] = {}
+    for folder in stored_sweeps(experiment):
+        sweep, rows = read_sweep(folder), read_rows(folder)
+        if sweep is None or not rows:
+            continue
+        write_tables(rows, folder=folder / LEADERBOARD, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
+        over = all(row.state != "running" for row in rows) and len(rows) >= sweep.n_jobs
+        tracker.log_sweep(tracked_sweep(sweep, rows, folder=folder, over=over))
+        for row in rows:
+            place = SweepPlace(
+                sweep_id=sweep.sweep_id,
+                name=sweep.name,
+                command=sweep.command,
+                job=row.job,
+                n_jobs=sweep.n_jobs,
+                differing=row.differing,
+            )
+            if row.folder:
+                jobs[row.folder] = JobOfSweep(place=place, row=row)
+    return jobs

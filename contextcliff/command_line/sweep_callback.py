@@ -1,0 +1,71 @@
+"""Hydra's callback: a sweep is there before its first job, and its jobs are told where they belong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf, read_write
+
+from contextcliff.errors import ConfigError
+
+SWEEP = "CONTEXTCLIFF_SWEEP"
+"""The variable by which the jobs of a sweep know it, in whatever process and on whatever machine."""
+_RUNS = ("contextcliff.actions.run.Run", "contextcliff.actions.analyze.Analyze")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SweepNote:
+    """What a job is told of its sweep."""
+
+    sweep_id: str
+    name: str
+    command: str
+    n_jobs: int
+    differing: tuple[str, ...]
+
+    def packed(self) -> str:
+        """As a word that needs no quotes anywhere."""
+        return json.dumps(asdict(self)).encode().hex()
+
+
+def noted() -> SweepNote | None:
+    """What this process was told of the sweep that its job belongs to; None outside a sweep."""
+    packed = os.environ.get(SWEEP)
+    if not packed:
+        return None
+    told = json.loads(bytes.fromhex(packed))
+    return SweepNote(**{**told, "differing": tuple(told["differing"])})
+
+
+class SweepCallback(Callback):
+    """Named by `hydra.callbacks` in `conf/config.yaml`."""
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        """Watch the sweep, and have Hydra set the variable in every job. Nothing is written before a job begins."""
+        if OmegaConf.select(config, "action._target_") not in _RUNS:
+            return
+        # Imported here: Hydra imports this module for every command line.
+        from contextcliff.command_line.sweep_grid import grid_of, overrides_by_key
+        from contextcliff.command_line.sweep_watch import begin
+        from contextcliff.tracking.outgoing import own_paths, without_paths
+
+        try:
+            grid = grid_of(config)
+            sweep = begin(grid, config)
+        except ConfigError as error:  # every job will say so
+            sys.stderr.write(f"warning: no leaderboard: {error}\n")
+            return
+        note = SweepNote(
+            sweep_id=sweep.sweep_id,
+            name=sweep.name,
+            command=without_paths(sweep.command, own_paths(overrides_by_key(grid.typed))),
+            n_jobs=sweep.n_jobs,
+            differing=grid.differing_keys(),
+        )
+        with read_write(config.hydra.overrides):
+            config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{SWEEP}={note.packed()}")

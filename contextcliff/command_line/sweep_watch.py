@@ -1,0 +1,201 @@
+"""A sweep as a whole, in the process that runs it: its run in the tracker, one progress, and the table at its end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from contextcliff.actions.tracked_sweep import tracked_sweep
+from contextcliff.addresses import shown_text
+from contextcliff.command_line.end_of_sweep import posted_rows
+from contextcliff.command_line.sweep_grid import SweepGrid
+from contextcliff.config import part_of
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, write_tables
+from contextcliff.reporting.reporting_settings import ReportingSettings
+from contextcliff.reporting.stored_sweeps import (
+    LEADERBOARD,
+    StoredSweep,
+    read_rows,
+    sweep_folder,
+    write_row,
+    write_sweep,
+)
+from contextcliff.tracking.tracker import Tracker, TrackingError
+
+_LOOK_EVERY_S = 1.0
+_DRAW_EVERY_S = 60.0
+"""Tables are written whenever a job ends; figures take a second."""
+_ELSEWHERE_EVERY_S = 15.0
+
+
+@dataclass(kw_only=True, slots=True)
+class SweepWatch:
+    """Looks at the rows that jobs leave, and brings the leaderboard up to date as they end."""
+
+    sweep: StoredSweep
+    folder: Path
+    tracker: Tracker
+    reporting: ReportingSettings
+    _over: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _shown: dict[int, str] = field(default_factory=dict)
+    _drawn_at: float = 0.0
+    _warned: bool = False
+    _remembered: bool = False
+    _elsewhere: tuple[SweepRow, ...] = ()
+    _asked_at: float = 0.0
+
+    def begin(self) -> None:
+        """Watch. What ended before is settled; nothing is written until a job begins."""
+        for row in read_rows(self.folder):
+            self._shown[row.job] = row.state
+        self._thread = threading.Thread(target=self._watch, name="sweep", daemon=True)
+        self._thread.start()
+
+    def end(self) -> tuple[SweepRow, ...]:
+        """Stop watching, write everything once more where a job has begun, and return the rows."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        rows = tuple(self._settled(row) for row in self._rows(ask=True))
+        self._tell(rows)
+        if self._has_begun():
+            for row in posted_rows():
+                write_row(self.folder, row)
+            self._write(rows, figures=True)
+            if self.reporting.figures:
+                draw_runs(rows, experiment=self.folder.parents[1], dpi=self.reporting.dpi)
+            self._track(rows, over=True)
+        return rows
+
+    def _has_begun(self) -> bool:
+        """Whether a job has sent something, or was about to; the sweep is remembered from then on."""
+        if not read_rows(self.folder) and not self._elsewhere:
+            return False
+        if not self._remembered:
+            self._remembered = True
+            write_sweep(self.folder, self.sweep)
+        return True
+
+    def _watch(self) -> None:
+        while not self._over.wait(_LOOK_EVERY_S):
+            rows = self._rows()
+            if self._tell(rows) and self._has_begun():
+                figures = time.monotonic() - self._drawn_at > _DRAW_EVERY_S
+                self._write(rows, figures=figures)
+                self._track(rows, over=False)
+
+    def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
+        """Those of this machine, and of jobs elsewhere what the tracker has."""
+        here = {row.job: row for row in read_rows(self.folder)}
+        known = len({*here, *(row.job for row in posted_rows())})
+        lacking = self.sweep.n_jobs == 0 or known < self.sweep.n_jobs
+        # A sweep of which nothing has begun asks no tracker, which would make its store: it may never begin.
+        if not here and not self._elsewhere_possible():
+            lacking = False
+        if lacking and (ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S):
+            self._asked_at = time.monotonic()
+            try:
+                self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
+            except TrackingError as error:
+                self._warn(error)
+        posted = {row.job: row for row in posted_rows()}
+        together = {**{row.job: row for row in self._elsewhere}, **here, **posted}
+        return tuple(together[job] for job in sorted(together))
+
+    def _elsewhere_possible(self) -> bool:
+        """Whether jobs may run on other machines: a tracker that is reached over the network has their rows."""
+        return self.tracker.is_shared
+
+    def _settled(self, row: SweepRow) -> SweepRow:
+        """A job that is still under way when all have ended was ended from outside."""
+        if row.state != "running":
+            return row
+        from dataclasses import replace
+
+        ended = replace(row, state="failed", error="its process ended without a word")
+        write_row(self.folder, ended)
+        return ended
+
+    def _tell(self, rows: Sequence[SweepRow]) -> bool:
+        """Say on stderr which jobs have ended since the last look; returns whether any has."""
+        new = [row for row in rows if row.state != "running" and self._shown.get(row.job) != row.state]
+        ended = sum(row.state != "running" for row in rows)
+        of = f" of {self.sweep.n_jobs:,}" if self.sweep.n_jobs else ""
+        for row in new:
+            self._shown[row.job] = row.state
+            if self.reporting.progress:
+                what = "failed" if row.state == "failed" else f"safe cap {cap_words(row)}"
+                sys.stderr.write(f"sweep: {ended:,}{of} jobs ended; {row.task} · {name_of(row, rows)}: {what}\n")
+        return bool(new)
+
+    def _write(self, rows: Sequence[SweepRow], *, figures: bool) -> None:
+        folder, sweep = self.folder / LEADERBOARD, self.sweep
+        write_tables(rows, folder=folder, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
+        if figures and self.reporting.figures:
+            self._drawn_at = time.monotonic()
+            draw(rows, folder=folder, dpi=self.reporting.dpi)
+
+    def _track(self, rows: Sequence[SweepRow], *, over: bool) -> str:
+        try:
+            return self.tracker.log_sweep(tracked_sweep(self.sweep, rows, folder=self.folder, over=over))
+        except TrackingError as error:
+            self._warn(error)
+            return ""
+
+    def _warn(self, error: TrackingError) -> None:
+        if not self._warned:
+            self._warned = True
+            sys.stderr.write(f"warning: {error}; the leaderboard is in {self.folder / LEADERBOARD}\n")
+
+
+_watching: list[SweepWatch] = []
+
+
+def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
+    """Watch the sweep of this process; returns what it is. Raises `ConfigError`."""
+    parts = part_of(config)
+    experiment = parts.output_dir / parts.tracking.experiment
+    sweep = StoredSweep(
+        sweep_id=grid.sweep_id,
+        name=grid.name,
+        command=shown_text(" ".join(["python", "-m", "contextcliff", *grid.typed])),
+        overrides=grid.typed,
+        n_jobs=len(grid.jobs),
+        began_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+    )
+    watch = SweepWatch(
+        sweep=sweep,
+        folder=sweep_folder(experiment, grid.sweep_id),
+        tracker=parts.tracking,
+        reporting=parts.reporting,
+    )
+    _watching.append(watch)
+    watch.begin()
+    return sweep
+
+
+def end_sweep() -> None:
+    """End the sweep of this process, where there is one, with its table on stdout."""
+    while _watching:
+        watch = _watching.pop()
+        rows = watch.end()
+        if rows and watch.reporting.prints:
+            from contextcliff.reporting.sweep_console import render_sweep
+
+            render_sweep(rows, sweep=watch.sweep, folder=watch.folder / LEADERBOARD, page=_page(watch.tracker))
+
+
+def _page(tracker: Tracker) -> str | None:
+    try:
+        return tracker.leaderboard()
+    except TrackingError:
+        return None

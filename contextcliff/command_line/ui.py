@@ -1,0 +1,115 @@
+"""`contextcliff ui`: MLflow's page on the store of the runs, on a free port of this machine, at the leaderboard."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Sequence
+from types import FrameType
+
+from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
+from contextcliff.command_line.recompose import recompose
+from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.tracking.mlflow import HOST, MLflowTracker
+from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.tracking_uri import TrackingUri
+
+_UP_WITHIN_S = 120.0
+_LOOK_EVERY_S = 0.3
+_ENDS_WITHIN_S = 15.0
+_SHOWS_ONLY = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+"""MLflow would start eight processes for jobs that judge traces on the server."""
+
+
+def show_runs(arguments: Sequence[str]) -> ExitCode:
+    """Open the page, and serve it until Ctrl-C or SIGTERM where no server does. Raises `ConfigError`, `RunError`."""
+    parser = argparse.ArgumentParser(prog="contextcliff ui", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("overrides", nargs="*", help="as of a run: tracking.uri=… tracking.experiment=…")
+    given = parser.parse_args(list(arguments))
+    overrides = quote_home_paths(given.overrides)
+    check_overrides(parse_overrides(overrides))
+    tracker = recompose(overrides).tracking
+    if not isinstance(tracker, MLflowTracker):
+        raise ConfigError("tracking=none keeps no runs; give tracking=mlflow and its tracking.uri")
+    uri = TrackingUri(tracker.uri)
+    try:
+        if uri.is_web:
+            return _open(tracker.leaderboard(), browser=not given.no_browser)
+        if uri.database is not None and not uri.database.is_file():
+            raise ConfigError(f"tracking.uri={uri.shown}: has no runs yet; run something first, or name another store")
+        port = given.port or _free_port()
+        page = f"http://{HOST}:{port}"
+        address = tracker.leaderboard(page)
+    except TrackingError as error:
+        raise RunError(str(error)) from error
+    return _serve(uri, port, page, address, browser=not given.no_browser)
+
+
+def _serve(uri: TrackingUri, port: int, page: str, address: str, *, browser: bool) -> ExitCode:
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", uri.absolute, "--host", HOST]
+    signal.signal(signal.SIGTERM, _end)
+    server = subprocess.Popen(  # noqa: S603 - MLflow's own command on the store that was named
+        [*command, "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**_SHOWS_ONLY, **os.environ},
+    )
+    try:
+        _wait_for(server, page)
+        _open(address, browser=browser)
+        sys.stdout.write("Ctrl-C ends it\n")
+        sys.stdout.flush()
+        server.wait()
+    except KeyboardInterrupt:
+        return ExitCode.DONE
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):  # a second one, while MLflow ends
+            signal.signal(number, signal.SIG_IGN)
+        server.terminate()
+        try:
+            server.wait(timeout=_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+    raise RunError(f"MLflow's page has ended by itself with {server.returncode}; is port {port} taken?")
+
+
+def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is called with
+    raise KeyboardInterrupt
+
+
+def _wait_for(server: subprocess.Popen[bytes], page: str) -> None:
+    deadline = time.monotonic() + _UP_WITHIN_S
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{page}/health", timeout=_LOOK_EVERY_S * 10):  # noqa: S310 - our own server
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(_LOOK_EVERY_S)
+    if server.poll() is None:
+        raise RunError(f"MLflow's page is not up after {_UP_WITHIN_S:.0f} s")
+    said = (server.stderr.read() if server.stderr else b"").decode(errors="replace").strip().splitlines()
+    raise RunError(f"MLflow's page did not start: {said[-1] if said else server.returncode}")
+
+
+def _open(address: str, *, browser: bool) -> ExitCode:
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
+    if browser:
+        webbrowser.open(address)
+    return ExitCode.DONE
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])

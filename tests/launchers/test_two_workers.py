@@ -1,0 +1,103 @@
+"""A sweep of two models and two tasks on two workers of each launcher: all runs in one sweep, none lost."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.commands import contextcliff_process, reports
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+LAUNCHERS = {
+    "joblib": ("hydra_plugins.hydra_joblib_launcher", ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")),
+    "submitit": (
+        "hydra_plugins.hydra_submitit_launcher",
+        ("hydra/launcher=submitit_local", "hydra.launcher.timeout_min=10"),
+    ),
+    "ray": (
+        "hydra_plugins.hydra_ray_launcher",
+        (
+            "hydra/launcher=ray",
+            "+hydra.launcher.ray.init.num_cpus=2",
+            "+hydra.launcher.ray.init.include_dashboard=false",
+        ),
+    ),
+}
+SWEEP = (
+    *(
+        "engine=simulated",
+        "dataset=synthetic",
+        "model=smollm2,qwen3_4b",
+        "task=niah,tracing",
+        "task.lengths=[512,1024]",
+    ),
+    *("reporting.figures=false", "reporting.console=none"),
+)
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(params=sorted(LAUNCHERS))
+def launcher(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    package, overrides = LAUNCHERS[request.param]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: make test-all brings it")
+    return overrides
+
+
+def runs(folder: Path) -> list[Run]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return list(client.search_runs(["1"]))
+
+
+def test_all_runs_lie_under_one_sweep(launcher: tuple[str, ...], tmp_path: Path) -> None:
+    done = contextcliff_process(*SWEEP, *launcher, cwd=tmp_path, timeout_s=400)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr, done.stderr
+    assert len(reports(tmp_path / "outputs")) == 4
+    parents = [run for run in runs(tmp_path) if run.data.tags.get("kind") == "sweep"]
+    jobs = [run for run in runs(tmp_path) if run.data.tags.get("kind") != "sweep"]
+    (parent,) = parents
+    assert parent.info.status == "FINISHED"
+    assert parent.data.metrics["jobs/ended"] == 4.0
+    assert [run.info.status for run in jobs] == ["FINISHED"] * 4
+    assert {run.data.tags["mlflow.parentRunId"] for run in jobs} == {parent.info.run_id}
+    assert len({run.info.run_name for run in jobs}) == 4
+    assert done.stderr.count("of 4 jobs ended") == 4, "one progress for all jobs"
+
+
+def test_a_job_that_fails_leaves_the_others(launcher: tuple[str, ...], tmp_path: Path) -> None:
+    done = contextcliff_process(
+        *(each for each in SWEEP if not each.startswith(("task=", "model="))),
+        *("task=niah,tracing", "task.trials=0,2"),
+        *launcher,
+        cwd=tmp_path,
+        timeout_s=400,
+    )
+    assert done.returncode == 2
+    assert "task.trials=0" in done.stderr
+    (table,) = (tmp_path / "outputs").rglob("leaderboard.json")
+    read = json.loads(table.read_text(encoding="utf-8"))
+    rows = [dict(zip(read["columns"], row, strict=True)) for row in read["data"]]
+    assert sorted(row["state"] for row in rows) == ["done", "done", "failed", "failed"]
+    assert all("task.trials=0" in row["error"] for row in rows if row["state"] == "failed")
+
+
+def test_a_worker_without_the_variables_of_the_sweeping_process_still_knows_its_sweep(tmp_path: Path) -> None:
+    """As on another machine of a cluster: the note of the sweep goes with the job, not with the environment."""
+    package, overrides = LAUNCHERS["ray"]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: make test-all brings it")
+    bare = "+hydra.launcher.ray.init.runtime_env.env_vars={CONTEXTCLIFF_SWEEP_DIR: '', CONTEXTCLIFF_JOBS_DIR: ''}"
+    done = contextcliff_process(*SWEEP, *overrides, bare, cwd=tmp_path, timeout_s=400)
+    assert done.returncode == 0, done.stderr
+    (parent,) = (run for run in runs(tmp_path) if run.data.tags.get("kind") == "sweep")
+    jobs = [run for run in runs(tmp_path) if run.info.run_id != parent.info.run_id]
+    assert {run.data.tags.get("mlflow.parentRunId") for run in jobs} == {parent.info.run_id}

@@ -1,0 +1,233 @@
+"""A sweep is one thing: a run over the runs of its jobs, a table at its end, and the same again when it is repeated."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.commands import contextcliff
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+SHORT = (
+    *("engine=simulated", "dataset=synthetic", "task.lengths=[512,1024]", "task.depths=[0.0,0.5,1.0]"),
+    *("reporting.progress=false", "reporting.figures=false"),
+)
+QUIET = (*SHORT, "reporting.console=none")
+CARD = ("model=smollm2,qwen3_4b", "task=niah,tracing", "++task.trials=8")
+
+
+def runs(folder: Path) -> list[Run]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return list(client.search_runs(["1"], order_by=["attributes.start_time ASC"]))
+
+
+def parents(folder: Path) -> list[Run]:
+    return [run for run in runs(folder) if run.data.tags.get("kind") == "sweep"]
+
+
+def children(folder: Path) -> list[Run]:
+    return [run for run in runs(folder) if "mlflow.parentRunId" in run.data.tags]
+
+
+def leaderboard(folder: Path) -> dict[str, Any]:
+    (file,) = folder.rglob("sweeps/*/leaderboard/leaderboard.json")
+    read: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return read
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    table = leaderboard(folder)
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("swept")
+    return folder, contextcliff(*CARD, *SHORT, cwd=folder)
+
+
+def test_a_sweep_is_one_run_over_the_runs_of_its_jobs(swept: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = swept
+    assert (done.returncode, done.stderr) == (0, "")
+    (parent,) = parents(folder)
+    assert parent.info.run_name == "sweep · smollm2, qwen3_4b · niah, tracing"
+    assert parent.info.status == "FINISHED"
+    assert parent.data.metrics == {"jobs/planned": 4.0, "jobs/ended": 4.0, "jobs/failed": 0.0}
+    below = children(folder)
+    assert {run.data.tags["mlflow.parentRunId"] for run in below} == {parent.info.run_id}
+    assert sorted(str(run.info.run_name) for run in below) == [
+        "qwen3_4b · niah · none", "qwen3_4b · tracing · none", "smollm2 · niah · none", "smollm2 · tracing · none",
+    ]  # fmt: skip
+    assert {run.info.status for run in below} == {"FINISHED"}
+    assert all(run.info.start_time >= parent.info.start_time for run in below)
+
+
+def test_the_leaderboard_has_a_row_for_each_job_and_is_a_file_of_the_sweeps_run(
+    swept: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    from mlflow.tracking import MlflowClient
+
+    folder, _ = swept
+    table = rows(folder)
+    assert [(row["task"], row["state"]) for row in table] == [("niah", "done")] * 2 + [("tracing", "done")] * 2
+    assert all(row["safe_cap_tokens"] and row["tokens"] and row["samples"] == 48 for row in table)
+    (parent,) = parents(folder)
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    names = {file.path for file in client.list_artifacts(parent.info.run_id)}
+    assert {"leaderboard.json", "leaderboard.html", "leaderboard.csv", "leaderboard.md"} <= names
+    assert json.loads(parent.data.tags["mlflow.loggedArtifacts"]) == [{"path": "leaderboard.json", "type": "table"}]
+    assert "4 of 4 jobs ended" in parent.data.tags["mlflow.note.content"]
+
+
+def test_the_console_ends_with_one_table_of_caps(swept: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    _, done = swept
+    end = done.stdout[done.stdout.rindex("sweep · ") :]
+    assert end.startswith("sweep · smollm2, qwen3_4b · niah, tracing: 4 of 4 jobs, 0 failed")
+    for row in rows(swept[0]):
+        assert f"{row['safe_cap_tokens']:,}" in end
+    assert "leaderboard: outputs/contextcliff/sweeps/" in end
+    assert "/#/experiments/1/runs?viewStateShareKey=leaderboard" in end
+
+
+@pytest.mark.slow
+def test_the_same_sweep_again_asks_nothing_and_stays_in_its_run(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert contextcliff(*CARD, *QUIET, cwd=tmp_path).returncode == 0
+    (parent,) = parents(tmp_path)
+    assert len(children(tmp_path)) == 4
+    assert {run.data.metrics["took/reused"] for run in children(tmp_path)} == {0.0}
+    assert parent.info.status == "FINISHED"
+    assert len(list(tmp_path.rglob("sweep.json"))) == 1
+
+
+@pytest.mark.slow
+def test_another_order_another_tracker_and_another_report_are_the_same_sweep(tmp_path: Path) -> None:
+    contextcliff("model=smollm2,qwen3_4b", "task=niah", "task.trials=2", *QUIET, cwd=tmp_path)
+    contextcliff(
+        "task=niah", "model=qwen3_4b,smollm2", "task.trials=2", *QUIET, "reporting.dpi=60", "budget.minutes=5",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert len(parents(tmp_path)) == 1
+    contextcliff("model=smollm2,qwen3_4b", "task=niah", "task.trials=3", *QUIET, cwd=tmp_path)
+    assert len(parents(tmp_path)) == 2
+
+
+def test_a_job_that_fails_leaves_the_others_and_says_why(tmp_path: Path) -> None:
+    done = contextcliff("task=niah", "task.trials=0,2", *SHORT, cwd=tmp_path)
+    assert done.returncode == 2
+    why = "task.trials=0: must be auto or a whole number above 0"
+    assert done.stderr == f"error: {why}\n"
+    (parent,) = parents(tmp_path)
+    assert parent.info.status == "FAILED"
+    assert parent.data.metrics["jobs/failed"] == 1.0
+    assert why in parent.data.tags["mlflow.note.content"]
+    (failed,) = (row for row in rows(tmp_path) if row["state"] == "failed")
+    assert failed["error"] == why
+    assert why in " ".join(done.stdout[done.stdout.rindex("sweep · ") :].split())
+    assert [run.info.status for run in children(tmp_path)] == ["FINISHED"]
+
+
+@pytest.mark.slow
+def test_a_job_that_fails_before_its_first_prompt_is_a_failed_run_with_its_reason(tmp_path: Path) -> None:
+    """The server is away in the first attempt."""
+    asked = ("engine=openai", "model=served", "model.name=a,b", "model.context_window=4096", "tokenizer=tiktoken")
+    dead = contextcliff(
+        *asked, "engine.base_url=http://127.0.0.1:9/v1", "engine.max_retries=0", "engine.timeout_s=2",
+        "dataset=synthetic", "task.lengths=[512]", "task.trials=1", "reporting.progress=false",
+        "reporting.console=none", "engine.api_key_env=NO_KEY_HERE",
+        cwd=tmp_path, env={"NO_KEY_HERE": "x"},
+    )  # fmt: skip
+    assert dead.returncode == 1
+    assert {row["state"] for row in rows(tmp_path)} == {"failed"}
+    assert all(row["error"] for row in rows(tmp_path))
+    assert [run.info.status for run in parents(tmp_path)] == ["FAILED"]
+    left = children(tmp_path)
+    assert [run.info.status for run in left] == ["FAILED", "FAILED"]
+    assert all(run.data.tags["mlflow.note.content"] for run in left)
+
+
+@pytest.mark.slow
+def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:
+    done = contextcliff("action=plan", *CARD, *SHORT, "tracking=none", cwd=tmp_path)
+    assert done.returncode == 0
+    last = " ".join(done.stdout.splitlines()[-4:])
+    assert "ALL 4 JOBS: 192 requests (0 samples are stored)" in " ".join(last.split())
+    assert not list(tmp_path.rglob("sweep.json"))
+
+
+@pytest.mark.slow
+def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_one(tmp_path: Path) -> None:
+    """Started in the same moment, in processes of their own, on one store."""
+
+    def sweep(*overrides: str) -> None:
+        codes.append(contextcliff_process(*overrides, *QUIET, cwd=tmp_path).returncode)
+
+    from tests.commands import contextcliff_process
+
+    codes: list[int] = []
+    first = ("model=smollm2,qwen3_4b", "task=niah", "task.trials=2")
+    other = ("model=smollm2,qwen3_4b", "task=tracing", "task.trials=2")
+    threads = [threading.Thread(target=sweep, args=each) for each in (first, first, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0, 0, 0]
+    assert len(parents(tmp_path)) == 2
+    names = [run.info.run_name for run in children(tmp_path)]
+    assert len(names) == len(set(names)) == 4
+
+
+@pytest.mark.slow
+def test_without_a_tracker_the_table_is_there_all_the_same(tmp_path: Path) -> None:
+    done = contextcliff(*CARD, *SHORT, "tracking=none", cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(rows(tmp_path)) == 4
+    assert "4 of 4 jobs, 0 failed" in done.stdout
+    assert not (tmp_path / "mlruns").exists()
+
+
+def test_a_single_run_is_no_sweep(tmp_path: Path) -> None:
+    assert contextcliff("task=niah", "task.trials=2", *QUIET, cwd=tmp_path).returncode == 0
+    assert not list(tmp_path.rglob("sweep.json"))
+    assert parents(tmp_path) == []
+    assert children(tmp_path) == []
+
+
+def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
+    from contextcliff.records.sweep import SweepRow
+    from contextcliff.reporting.leaderboard import described, page
+
+    row = SweepRow(job=0, model="<script>m", task="t|x", kv_policy="none", state="failed", error="<img src=x>\x1b[2J")
+    shown = page([row], name="<b>", n_jobs=1, command="c")
+    assert "<script>" not in shown
+    assert "<img" not in shown
+    assert "<b>" not in shown
+    assert "&lt;script&gt;m" in shown
+    assert "t\\|x" in described([row], n_jobs=1, command="c")
+
+
+@pytest.mark.slow
+def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) -> None:
+    place = tmp_path / "home of alice"
+    place.mkdir()
+    for name in ("one.txt", "two.txt"):
+        (place / name).write_text("The tide went out and came in again. " * 400, encoding="utf-8")
+    files = ",".join(f"'{place / name}'" for name in ("one.txt", "two.txt"))
+    asked = tuple(each for each in QUIET if not each.startswith("dataset="))
+    done = contextcliff("task=niah", "task.trials=1", f"dataset.path={files}", *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (parent,) = parents(tmp_path)
+    assert parent.info.run_name == "sweep · one.txt, two.txt"
+    for file in (tmp_path / "mlruns").rglob("*"):
+        assert not file.is_file() or b"home of alice" not in file.read_bytes(), file
+    assert [row["options"] for row in rows(tmp_path)] == ["dataset.path=one.txt", "dataset.path=two.txt"]
