@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 # A blank belongs to the word after it, as in byte-pair vocabularies. Long words are split, so that English prose has
-# about 1.3 tokens per word.
-_PIECE = re.compile(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|.", re.DOTALL)
+# about 1.3 tokens per word. Japanese and Chinese set no blanks: each of their characters is a piece.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_PIECE = re.compile(rf" ?[^\W\d_{_UNSPACED}]{{1,7}}| ?\d{{1,3}}|\s+|.", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +43,7 @@ class WordTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Pieces of the messages, plus a constant for each message and for the start of the answer."""
-        return framed_tokens(prompt, lambda text: len(self.starts(text)))
+        return framed_tokens(prompt, lambda text: len(_PIECE.findall(text)))
 
 
 _PROBED_FILE = "config.json"

@@ -180,6 +180,7 @@ def test_the_same_text_is_the_same_dataset_wherever_it_lies(tmp_path: Path) -> N
     assert first == second
 
 
+@pytest.mark.slow
 def test_synthetic_prose_never_runs_short() -> None:
     (document,) = Synthetic().corpus(tokens=1_000_000, seed=0).documents
     assert len(WordTokenizer().starts(document.text)) >= 1_000_000

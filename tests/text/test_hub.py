@@ -82,6 +82,7 @@ def test_a_repository_that_is_not_there_is_said_to_be_not_there(tmp_path: Path) 
     assert "is not a local folder and is not a valid model identifier" in done.stderr
 
 
+@pytest.mark.slow
 def test_weights_of_a_hub_that_is_not_to_be_had_are_one_line_within_seconds(tmp_path: Path) -> None:
     started = time.monotonic()
     done = contextcliff_process(

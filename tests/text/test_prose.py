@@ -81,6 +81,7 @@ def test_the_sentences_are_those_of_the_text(seed: int) -> None:
     assert " ".join(written) == text.replace("\n\n", " ")
 
 
+@pytest.mark.slow
 def test_no_sentence_occurs_twice_in_two_million_tokens() -> None:
     written: set[str] = set()
     characters = 0

@@ -1,0 +1,133 @@
+"""People's own options: files of a folder that `--config-dir` names, and defaults that every run reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from omegaconf import OmegaConf
+
+from contextcliff.composing import conf_dir
+from tests.commands import SIMULATED, contextcliff, reports
+
+ROOT = Path(__file__).resolve().parent.parent
+SMALL = ("task.lengths=[300]", "task.trials=1", "dataset=synthetic")
+DEFAULTS = """
+# @package _global_
+defaults:
+  - override /dataset: synthetic
+task:
+  trials: 1
+reporting:
+  dpi: 77
+"""
+
+
+def own(folder: Path, name: str, text: str) -> tuple[str, str]:
+    """Write an option into a folder with a blank and an apostrophe in its name; the flag that names the folder."""
+    file = folder / "it's mine" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.lstrip(), encoding="utf-8")
+    return ("--config-dir", "it's mine")
+
+
+def shipped(name: str) -> str:
+    return (conf_dir() / name).read_text(encoding="utf-8")
+
+
+def composed_by(*arguments: str, cwd: Path):
+    done = contextcliff(*arguments, "--cfg", "job", cwd=cwd)
+    assert (done.returncode, done.stderr) == (0, "")
+    return OmegaConf.create(done.stdout)
+
+
+def test_a_model_of_ones_own_is_found_by_its_name_and_listed_with_the_others(tmp_path: Path) -> None:
+    mine = own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml").replace("8192", "4096"))
+    assert composed_by(*mine, "model=mine", cwd=tmp_path).model.context_window == 4096
+    done = contextcliff(*mine, "model=mime", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: model=mime: no such option; did you mean mine? the options are: deepseek, ")
+    assert ", llama, mine, mistral, " in done.stderr
+
+
+def test_the_experiment_of_ones_own_that_contributing_shows_is_found_by_its_name(tmp_path: Path) -> None:
+    shown = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("nightly.yaml` may be\n\n")[2]
+    mine = own(tmp_path, "experiment/nightly.yaml", dedent(shown.partition("\n\nand runs with")[0]))
+    config = composed_by(*mine, "experiment=nightly", cwd=tmp_path)
+    assert (config.task.lengths, config.budget.minutes) == ([4096, 16384, 65536], 120)
+    assert config.task._target_.endswith("Tracing")
+
+
+@pytest.mark.parametrize("page", ["docs/recipes.md", "conf/local/README.md"])
+def test_the_defaults_of_ones_own_that_a_page_shows_are_read(tmp_path: Path, page: str) -> None:
+    shown = (ROOT / page).read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    config = composed_by(*own(tmp_path, "local/default.yaml", shown), cwd=tmp_path)
+    assert (config.engine.preset, config.engine.base_url) == ("vllm", "http://box:8000")
+    assert config.model.name is None
+
+
+@pytest.mark.slow
+def test_a_sweep_over_a_model_of_ones_own_ends_with_its_comparison(tmp_path: Path) -> None:
+    mine = own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
+    done = contextcliff(
+        *mine, "model=mine", "kv_policy=none,q8_0", "reporting.compare=true", *SIMULATED, *SMALL, cwd=tmp_path
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list((tmp_path / "outputs").rglob("comparison.json"))
+
+
+def test_a_misspelt_key_is_compared_with_those_of_an_option_of_ones_own(tmp_path: Path) -> None:
+    mine = own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
+    done = contextcliff(*mine, "model=mine", "model.context_widow=1", cwd=tmp_path)
+    assert (done.stderr, done.returncode) == (
+        "error: model.context_widow: unknown key; did you mean model.context_window?\n",
+        2,
+    )
+
+
+def test_ones_own_defaults_win_over_the_shipped_ones_an_experiment_over_them_and_the_command_line_over_all(
+    tmp_path: Path,
+) -> None:
+    mine = own(tmp_path, "local/default.yaml", DEFAULTS)
+    config = composed_by(*mine, cwd=tmp_path)
+    assert (config.reporting.dpi, config.task.trials) == (77, 1)
+    assert config.dataset._target_.endswith("Synthetic")
+    config = composed_by(*mine, "experiment=quick", "reporting.dpi=99", cwd=tmp_path)
+    assert (config.reporting.dpi, config.task.trials) == (99, 2)
+    assert composed_by(*mine, "~local", cwd=tmp_path).reporting.dpi == 150
+
+
+def test_other_defaults_are_chosen_by_their_name(tmp_path: Path) -> None:
+    own(tmp_path, "local/default.yaml", DEFAULTS)
+    mine = own(tmp_path, "local/laptop.yaml", "# @package _global_\nreporting: {dpi: 66}\n")
+    config = composed_by(*mine, "local=laptop", cwd=tmp_path)
+    assert (config.reporting.dpi, config.task.trials) == (66, "auto")
+
+
+@pytest.mark.parametrize(
+    ("override", "line"),
+    [
+        (
+            "local=labtop",
+            "local=labtop: no such option; the options are: default; write conf/local/labtop.yaml, or "
+            "local/labtop.yaml in the folder of --config-dir",
+        ),
+        ("local=null", "local=null: is not an option; write ~local to leave it out"),
+    ],
+)
+def test_defaults_that_are_not_there_are_refused(tmp_path: Path, override: str, line: str) -> None:
+    mine = own(tmp_path, "local/default.yaml", DEFAULTS)
+    done = contextcliff(*mine, override, cwd=tmp_path)
+    assert (done.stderr, done.returncode) == (f"error: {line}\n", 2)
+
+
+def test_equal_values_are_the_same_run_wherever_they_come_from(tmp_path: Path) -> None:
+    mine = own(tmp_path, "local/default.yaml", DEFAULTS)
+    own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
+    assert contextcliff(*SIMULATED, *SMALL, cwd=tmp_path).returncode == 0
+    (first,) = reports(tmp_path)
+    assert contextcliff(*mine, "model=mine", *SIMULATED, "task.lengths=[300]", cwd=tmp_path).returncode == 0
+    (again,) = reports(tmp_path)
+    assert (again["run_id"], again["fingerprint"]) == (first["run_id"], first["fingerprint"])
+    assert again["counts"]["reused"] == first["counts"]["completed"]
