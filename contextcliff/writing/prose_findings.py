@@ -79,6 +79,9 @@ class WritingTier:
     composite_classic: CompositeLevel
     measures: tuple[MeasureLevel, ...]
     outliers: tuple[OutlierRound, ...]
+    prompt_tokens: int | None = None
+    """The measured prompt (median of the rounds), without the answer; None of another tool's runs and of earlier
+    versions'."""
 
 
 COMPLETE = "complete"

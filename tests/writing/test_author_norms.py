@@ -86,6 +86,7 @@ def test_z_scores_are_on_the_measures_scale_and_by_its_floor_at_least() -> None:
     assert found == {"copied_share": pytest.approx(0.1 / BY_NAME["copied_share"].floor), "mtld": pytest.approx(2.0)}
 
 
+@pytest.mark.slow
 def test_norms_are_interpolated_between_lengths(story: str) -> None:
     def diversity(characters: int) -> float:
         return norms_for(story, "en", dale_chall(), characters).of["vocabulary_diversity"].mean

@@ -74,6 +74,7 @@ def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = No
 # ---------------------------------------------------------------- the prompt
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     max_tokens=st.integers(64, 700),
@@ -262,6 +263,7 @@ def test_lengths_that_the_text_can_not_fill_are_left_out_and_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
     task, sample, answer = continuation(), samples()[0], replace(said(STORY.text[:1200]), completion_tokens=256)
     texts = task.texts_to_embed(sample, answer, AGAINST_THE_STORY)
@@ -387,6 +389,7 @@ def test_thinking_before_the_answer_is_no_part_of_it() -> None:
     assert found.details["original.word_count"] < 200  # of 200 tokens, not of 400
 
 
+@pytest.mark.slow
 def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("tide\nharbour\n", encoding="utf-8")

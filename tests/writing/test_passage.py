@@ -129,6 +129,7 @@ def test_without_sentences_coherence_changes_nothing(story: str) -> None:
     assert with_coherence(details, vectors=none, reference_vectors=none, window_vectors=[]) == details
 
 
+@pytest.mark.slow
 def test_shuffled_words_are_not_seen_without_embeddings(novel: str) -> None:
     """A limit: the measures count words and their neighbours' return, and none knows whether they make sense."""
     words = novel[900_000 : 900_000 + PAGE].split()

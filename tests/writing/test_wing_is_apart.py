@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import contextcliff
 from tests.commands import SIMULATED
 
@@ -34,6 +36,7 @@ def run(folder: Path, *overrides: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_a_needle_run_imports_no_module_of_writing(tmp_path: Path) -> None:
     ended = run(tmp_path, "task=niah", "task.trials=1", "reporting.dpi=50", *SIMULATED)
     assert not ended["code"]

@@ -91,12 +91,12 @@ def test_the_core_figure_says_what_stands_for_coherence() -> None:
 def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
     write_comparison(compared(["a", "b"], silent="c"), folder=tmp_path, dpi=50)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv"),
+        *("comparison.json", "comparison.md", "comparison.csv", "comparison.html"),
         *("curves.png", "writing_core.png", "writing_measures.png", "writing.html"),
     }
     write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=50)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv", "curves.png"),
+        *("comparison.json", "comparison.md", "comparison.csv", "comparison.html", "curves.png"),
     }
 
 

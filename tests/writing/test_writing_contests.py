@@ -63,7 +63,8 @@ def _tier(tokens: int, measures: Mapping[str, Figures], z: Mapping[str, Figures]
     )  # fmt: skip
     return WritingTier(
         context_tokens=tokens, n_rounds=4, n_unscored=0, n_distinct=4, outcomes={}, finish_reasons={},
-        reading_level=None, **composites, measures=levels, outliers=(),
+        reading_level=None, composite=composites["composite"], composite_classic=composites["composite_classic"],
+        measures=levels, outliers=(),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from contextcliff.writing.prose_findings import MeasureLevel
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, difference, rounds_figure
 from contextcliff.writing.sections.panels import core_measures
+from contextcliff.writing.sections.writing_phrases import value
 from contextcliff.writing.sections.writing_section import WritingSection
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
@@ -93,7 +94,7 @@ def test_a_panel_shows_the_means_the_original_and_the_authors_band(cliff: Report
     report = with_writing(cliff)
     axes = core_figure(report, writing_in(report)).axes[2]  # 0 is the page
     lines = {line.get_label(): np.asarray(line.get_xydata(), dtype=float) for line in axes.lines}
-    means = [[tier.context_tokens, tier.measures[0].mean] for tier in writing_in(report).tiers]
+    means = [[tier.prompt_tokens, tier.measures[0].mean] for tier in writing_in(report).tiers]
     assert lines["mean of the rounds with its 95% interval"].tolist() == means
     assert lines["the original's next words"][:, 1] == pytest.approx(22.4 - 0.2 * 3.1)
     assert "author's mean ± sd" in [found.get_label() for found in axes.collections]
@@ -106,8 +107,8 @@ def test_each_round_has_a_line_of_its_own_and_a_failed_one_a_cross(cliff: Report
     drawn = [np.asarray(line.get_xydata(), dtype=float).tolist() for line in axes.lines]
     for trial in range(3):
         items = [item for item in scored if item.sample.trial == trial]
-        assert [[i.sample.context_tokens, i.details["cloze_score"]] for i in items] in drawn
-    assert [[16_384, scored[-1].details["cloze_score"]]] in drawn
+        assert [[i.measured_tokens, i.details["cloze_score"]] for i in items] in drawn
+    assert [[16_384 - 9, scored[-1].details["cloze_score"]]] in drawn
 
 
 def test_a_round_without_figures_is_a_gap(cliff: Report) -> None:
@@ -168,6 +169,7 @@ def test_the_heatmap_tells_how_far_each_mean_is_from_the_original(cliff: Report)
     assert image[0, 1] == pytest.approx(level.mean / level.original - 1)
     coherence = [m.name for m in MEASURES].index("adjacent_coherence")
     assert np.isnan(image[coherence]).all()
+    assert not any(patch.get_hatch() for patch in axes.patches)
     frames = sum(1 for patch in axes.patches if not patch.get_fill())
     assert frames == sum(bool(lv.converged) for tier in writing_in(report).tiers for lv in tier.measures)
 
@@ -186,11 +188,33 @@ def test_a_mean_above_the_original_is_a_positive_share_whatever_the_sign(
     assert difference(level) == (None if share is None else pytest.approx(share))
 
 
+def test_a_mean_that_has_nothing_to_be_compared_with_is_shown_itself_and_only_the_unmeasured_is_grey(
+    cliff: Report,
+) -> None:
+    report = with_writing(cliff)
+    writing = writing_in(report)
+    first = writing.tiers[0]
+    lone = replace(first, measures=(replace(first.measures[0], mean=41.5, original=None), *first.measures[1:]))
+    figure = convergence_figure(report, replace(writing, tiers=(lone, *writing.tiers[1:])))
+    shown = {text.get_position(): text.get_text() for text in figure.axes[0].texts if text.get_fontstyle() == "italic"}
+    assert shown[0, 0] == value(41.5)
+    assert {"not measured", "italic: the mean itself, where the original has none or 0"} <= set(words(figure))
+
+
+def test_equal_effects_stand_apart(cliff: Report) -> None:
+    report = with_writing(cliff)
+    axes = dashboard_figure(report, writing_in(report)).axes[3]
+    starts = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if len(np.asarray(line.get_xdata())) > 2]
+    assert len(starts) > 1
+    assert len(set(starts)) == len(starts)
+
+
 def test_a_hostile_model_name_is_drawn_as_it_is(cliff: Report) -> None:
     report = edited(with_writing(cliff), model="$\\frac{ <b> 模型")
     assert any("$\\frac{ <b>" in text for text in words(core_figure(report, writing_in(report))))
 
 
+@pytest.mark.slow
 def test_every_figure_is_a_file_and_a_run_without_writing_has_none(cliff: Report, tmp_path: Path) -> None:
     scored = make_rounds()
     draw_figures(with_writing(cliff, scored), scored=scored, folder=tmp_path, dpi=30)

@@ -18,7 +18,8 @@ from contextcliff.records.fact import said as as_said
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.files import write_report_files
+from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.files import FIGURES, write_report_files
 from contextcliff.reporting.outside_text import tame, tame_cell
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
@@ -59,22 +60,26 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def test_a_run_without_writing_leaves_none_of_these_files(cliff: Report, tmp_path: Path) -> None:
-    run = FinishedRun(report=cliff, scored=[], parameters=PARAMETERS, folder=tmp_path, beside=[])
+def test_a_run_without_writing_leaves_none_of_these_files(cliff: Report) -> None:
+    run = FinishedRun(report=cliff, scored=[], parameters=PARAMETERS)
     assert WritingSection().files(run) == {}
+    assert WritingSection().page(run) is None
     assert WritingSection().names_of_files(cliff) == ""
 
 
+@pytest.mark.slow
 def test_a_continuation_run_leaves_every_file_and_nothing_else(cliff: Report, tmp_path: Path) -> None:
     scored, folder = make_rounds(), tmp_path / "experiment" / "run"
-    paths = write_report_files(
-        with_writing(cliff, scored), scored=scored, manifest={}, folder=folder, dpi=30, parameters=PARAMETERS
+    report = with_writing(cliff, scored)
+    paths = (
+        *write_report_files(report, scored=scored, manifest={}, folder=folder, figures=True, parameters=PARAMETERS),
+        *draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=30),
     )
     assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path.relative_to(folder).as_posix() for path in paths}
     assert names >= {
         *(f"context_{tokens}_results.json" for tokens in TIERS),
-        *("writing.csv", "writing_detailed.csv", "degradation_analysis.json", "generations.txt", "writing.html"),
+        *("writing.csv", "writing_detailed.csv", "degradation_analysis.json", "generations.txt"),
         *(f"figures/{name}.png" for name in ("core_metrics", "writing_rounds", "writing_dashboard", "convergence")),
     }
     page = (folder / "report.md").read_text(encoding="utf-8")
@@ -83,7 +88,7 @@ def test_a_continuation_run_leaves_every_file_and_nothing_else(cliff: Report, tm
 
 def test_a_report_with_writing_reads_back_from_its_file(cliff: Report, tmp_path: Path) -> None:
     report = with_writing(cliff)
-    write_report_files(report, scored=[], manifest={}, folder=tmp_path / "run", dpi=30)
+    write_report_files(report, scored=[], manifest={}, folder=tmp_path / "run", figures=True)
     assert flatten(read_report(tmp_path / "run" / "report.json")) == flatten(report)
     writing = writing_in(report)
     # A fact stands in the file as its sentence.

@@ -54,10 +54,10 @@ def test_a_row_of_the_table_holds_every_figure_of_its_length(cliff: Report) -> N
     report = with_writing(cliff, make_rounds(rounds=4))
     tier = writing_in(report).tiers[1]
     level = {found.name: found for found in tier.measures}
-    row = next(line for line in measures(printed(report)).splitlines() if line.split()[:1] == ["4,096"])
+    row = next(line for line in measures(printed(report)).splitlines() if line.split()[:1] == ["4,087"])
     cloze, diversity = level["cloze_score"], level["vocabulary_diversity"]
     assert row.split() == [
-        "4,096",
+        "4,087",
         f"{cloze.mean:.2f}",
         f"{cloze.std:.2f}",
         "11-12",
@@ -81,7 +81,7 @@ def test_columns_drop_out_whole_where_space_is_short(cliff: Report, width: int, 
     assert "…" not in shown
     shown = measures(printed(report, width=width))
     for tier in writing_in(report).tiers:
-        row = next(line for line in shown.splitlines() if line.split()[:1] == [f"{tier.context_tokens:,}"])
+        row = next(line for line in shown.splitlines() if line.split()[:1] == [f"{tier.prompt_tokens:,}"])
         # Length, cloze score and composite are what stays to the last.
         assert {f"{tier.measures[0].mean:.2f}", f"{tier.composite.mean:.1f}", "3"} <= set(row.split())
 
@@ -117,11 +117,11 @@ def test_what_was_found_is_told_on_console_and_page(cliff: Report) -> None:
     page = render_markdown(report, figures=[])
     for text in (shown, page):
         assert say(writing.verdict) in text
-        assert "at 16,384 complete x7, repetition x1" in text
-        assert f"at {step.context_tokens:,}: Cloze score rose {step.change:.3f}" in text
+        assert "at 16,375 complete x7, repetition x1" in text
+        assert f"at {step.context_tokens - 9:,}: Cloze score rose {step.change:.3f}" in text
         assert "none; coherence was not measured" in text
-    assert "at 16,384: Bigram repetition worse than the shortest length by" in page
-    assert re.search(r"at 16,384, than the shortest length: .*Bigram repetition \(p", shown)
+    assert "at 16,375: Bigram repetition worse than the shortest length by" in page
+    assert re.search(r"at 16,375, than the shortest length: .*Bigram repetition \(p", shown)
     against_author = [test for test in writing.tests if test.against == "author" and test.degraded]
     assert against_author
     assert "than the author's text elsewhere: " in shown
@@ -182,7 +182,7 @@ def test_of_many_measures_found_worse_the_surest_are_named_and_the_rest_counted(
 def test_the_page_has_every_measure_beside_the_original_and_the_author(cliff: Report) -> None:
     report = with_writing(cliff)
     page = render_markdown(report, figures=["figures/core_metrics.png", "figures/convergence.png"])
-    assert "| measure | 2,048 | 4,096 | 8,192 | 16,384 | original | author |" in page
+    assert "| measure | 2,039 | 4,087 | 8,183 | 16,375 | original | author |" in page
     assert re.search(r"\| Cloze score \|( [\d.]+ \|){4} 21\.78 \| 22\.40 \(sd 3\.100\) \|", page)
     assert "Adjacent coherence" not in page
     assert page.count("![Core measures of the writing by length](figures/core_metrics.png)") == 1
@@ -196,7 +196,7 @@ def test_a_run_in_which_nothing_could_be_measured_shows_dashes_and_no_zeros(clif
     assert "nan" not in shown
     assert "None" not in shown
     assert "0.00" not in shown
-    assert "at 2,048 complete x3, unscored x1" in shown
+    assert "at 2,039 complete x3, unscored x1" in shown
     assert "3 of 4" in render_markdown(report, figures=[])
 
 
@@ -224,7 +224,7 @@ def test_the_healthy_rounds_stand_first_with_why_the_others_are_not(cliff: Repor
         make_round(tokens=2048, trial=9, failure="repetition", details={"composite": 70.0}),
     ]
     shown = section(printed(with_writing(cliff, scored)))
-    row = next(line for line in shown.splitlines() if line.split()[:1] == ["2,048"])
-    assert row.split()[:4] == ["2,048", "10", "9", "90.0%"]
+    row = next(line for line in shown.splitlines() if line.split()[:1] == ["2,039"])
+    assert row.split()[:4] == ["2,039", "10", "9", "90.0%"]
     assert row.split()[-3:] == ["0", "1", "0"]
     assert shown.index("healthy") < shown.index("cloze")

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from contextcliff.analysis.bins import median_tokens
 from contextcliff.analysis.items import Item, items_of, scores_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import mean_of
@@ -29,6 +30,11 @@ class DrawnTier:
     def rounds(self) -> tuple[ScoredSample, ...]:
         """The answered rounds of all draws."""
         return tuple(scored for draw in self.draws for scored in draw.samples)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The measured prompt, median over all rounds, as bins have it."""
+        return median_tokens((*self.rounds, *self.unscored))
 
     @property
     def scores(self) -> tuple[float, ...]:

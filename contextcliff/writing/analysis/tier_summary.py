@@ -50,6 +50,7 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
         composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
         measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
         outliers=outlier_rounds(tier),
+        prompt_tokens=tier.prompt_tokens if tier.rounds or tier.unscored else None,
     )
 
 

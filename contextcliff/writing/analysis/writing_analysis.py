@@ -12,6 +12,7 @@ from contextcliff.writing.analysis.degradation_tests import (
     writing_trends,
 )
 from contextcliff.writing.analysis.draws import drawn_tiers
+from contextcliff.writing.analysis.measured_lengths import health_at, measured_lengths, tests_at, tiers_at
 from contextcliff.writing.analysis.power_warnings import power_warnings, some_in_reach
 from contextcliff.writing.analysis.tier_summary import measured_names, writing_tier
 from contextcliff.writing.analysis.verdict import verdict_of
@@ -35,13 +36,16 @@ def writing_of(
     `scored` are all planned rounds, unanswered ones included, in any order; controls count in nothing. `author` holds
     the z-scores of disjoint windows of the author's text, by measure. `health` and `settling_rounds` are those of the
     walk that gave the safe cap; the rank tests here are a diagnosis beside it. Nothing is drawn at random but by seeds
-    from the rounds: the same rounds give the same record.
+    from the rounds: the same rounds give the same record. Its sentences name measured prompts, as the cap's do; the
+    figures stand by the context lengths that were asked for, by which runs are compared.
     """
     tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = measured_names(tiers)
     by_shortest = against_shortest(tiers, confidence=confidence)
     by_author = against_author(tiers, author, confidence=confidence)
     tests = (*by_shortest, *by_author)
+    lengths = measured_lengths(tiers)
+    told = tiers_at(tiers, lengths)
     return Writing(
         document_id=document_id,
         continuation_point=continuation_point,
@@ -50,16 +54,16 @@ def writing_of(
         trends=writing_trends(tiers),
         steps=neighbour_steps(tiers),
         verdict=verdict_of(
-            tiers,
-            by_shortest,
-            by_author,
-            health=health,
+            told,
+            tests_at(by_shortest, lengths),
+            tests_at(by_author, lengths),
+            health=health_at(health, lengths),
             settling_rounds=settling_rounds,
             in_reach=some_in_reach(by_shortest, confidence=confidence),
         ),
         settling_rounds=settling_rounds,
         health=health,
-        warnings=power_warnings(tiers, tests, confidence=confidence),
+        warnings=power_warnings(told, tests_at(tests, lengths), confidence=confidence),
         embeddings=embeddings,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,

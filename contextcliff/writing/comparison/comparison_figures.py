@@ -93,8 +93,10 @@ def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: floa
     palette = mpl.colormaps["tab10"]
     writings = _writings(runs)
     lengths = sorted({tier.context_tokens for writing in writings for tier in writing.tiers})
-    lengths_on_x(axes, lengths=lengths, shown=(), inches=inches)
-    axes.set_xlabel("" if small else "context length in tokens", fontsize=9, labelpad=3)
+    lengths_on_x(
+        axes, lengths=lengths, shown=(), inches=inches, label="" if small else "context length in tokens, as asked"
+    )
+    axes.xaxis.labelpad = 3
     known = BY_NAME.get(measure)
     worse = known.worse if known else 1
     panel_title(axes, contest_title(measure) + (f" ({way_of(worse)})" if worse else ""))

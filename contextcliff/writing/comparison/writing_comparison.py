@@ -17,6 +17,8 @@ from contextcliff.reporting.comparison.comparison import (
     ReadingRequest,
 )
 from contextcliff.reporting.data_files import Row
+from contextcliff.reporting.report_facts import Headline
+from contextcliff.reporting.words import english
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure
@@ -27,6 +29,7 @@ from contextcliff.writing.comparison.paired_writing import (
     difference_notes,
     paired_differences,
 )
+from contextcliff.writing.comparison.runs_page import WritingRun, page_of
 from contextcliff.writing.comparison.written_run import (
     LEAST_LENGTH,
     UNSET,
@@ -40,7 +43,6 @@ from contextcliff.writing.comparison.written_run import (
 from contextcliff.writing.context_tester.results import is_context_tester
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel
-from contextcliff.writing.sections.writing_page import WritingRun, page_of
 from contextcliff.writing.words.english_writing import COMPOSITE_TITLES, contest_sentence, say
 
 _SHARED = {
@@ -157,7 +159,7 @@ class WritingComparison(ComparisonPart):
         contests = compare_writing(sides(having), confidence=confidence)
         base = runs[0]
         pairwise = paired_differences(having, decided=decided, baseline=base, confidence=confidence)
-        page = [WritingRun(name=run.name, parameters=run.parameters, writing=run.writing) for run in having]
+        page = [_on_page(run) for run in having]
         return PartResult(
             title="Writing",
             notes=(*difference_notes(pairwise, confidence=confidence), *writing_notes(runs, having, contests)),
@@ -173,6 +175,17 @@ class WritingComparison(ComparisonPart):
             columns=columns,
             cells=cells,
         )
+
+
+def _on_page(run: WrittenRun) -> WritingRun:
+    report = run.run.report
+    return WritingRun(
+        name=run.name,
+        parameters=run.parameters,
+        writing=run.writing,
+        cap="" if report is None else english.say(Headline(cap=report.analysis.safe_cap)),
+        folder="" if report is None else run.run.folder,
+    )
 
 
 def _data(contest: WritingContest) -> dict[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, width_of
+from contextcliff.reporting.figures.canvas import DIGIT, SMALL, legend_below, width_of
 from contextcliff.reporting.figures.marks import BLUE, LINES, RED, or_nan
 from contextcliff.statistics.rank_tests import SLACK, is_significant
 from contextcliff.writing.analysis.draws import level_of
@@ -28,12 +28,17 @@ from contextcliff.writing.sections.panels import (
     settle,
     stand_in,
 )
+from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
 from contextcliff.writing.sections.writing_phrases import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_UNDER = 1.4
+"""Room for a panel's x axis and its legend, in inches."""
+_APART = 0.09
+"""Inches between the marks of two measures at one length."""
 _ROW = 0.2
 """Height of a row of the map of tests, in inches."""
 _SMALLER = (0.001, 0.01)
@@ -48,12 +53,13 @@ _MARK = {True: "×", False: ""}
 
 def dashboard_figure(report: Report, writing: Writing) -> Figure:
     """Draw a run that has tiers."""
+    writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
     heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
-    figure, page, panels = grid(rows=2, columns=2, heights=heights, legend=False)
+    figure, page, panels = grid(rows=2, columns=2, heights=heights, under=_UNDER, legend=False)
     _composites(panels[0], writing)
     _variation(panels[1], writing)
-    _effects(panels[2], writing)
+    _effects(panels[2], writing, height=heights[1])
     _tests(panels[3], writing, tested)
     page_heading(
         page, report, title="Degradation of the writing", subtitle=f"{about(report, writing)}{stand_in(writing)}"
@@ -62,7 +68,7 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
 
 
 def _composites(axes: Axes, writing: Writing) -> None:
-    context_axis(axes, writing)
+    axis = context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Composite, 0-100 (up is worse)")
     tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
@@ -72,12 +78,14 @@ def _composites(axes: Axes, writing: Writing) -> None:
     if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
         nothing_here(axes)
         return
-    axes.set_ylim(0, 100)
-    axes.legend(loc="upper left", ncols=2, frameon=False, fontsize=SMALL)
+    # Room for a whole mark at either end.
+    axes.set_ylim(-3, 103)
+    settle(axes)
+    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=2)
 
 
 def _variation(axes: Axes, writing: Writing) -> None:
-    context_axis(axes, writing)
+    axis = context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Spread between rounds: sd / mean")
     tokens = [tier.context_tokens for tier in writing.tiers]
@@ -92,32 +100,34 @@ def _variation(axes: Axes, writing: Writing) -> None:
         nothing_here(axes, "fewer than two rounds, or not measured")
         return
     axes.axhline(_CV_LIMIT, color=RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
-    # Room over the lines for the legend.
-    axes.set_ylim(0, highest * 1.45)
+    axes.set_ylim(0, highest * 1.08)
     settle(axes)
-    axes.legend(loc="upper left", ncols=3, frameon=False, fontsize=SMALL)
+    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=3)
 
 
-def _effects(axes: Axes, writing: Writing) -> None:
-    context_axis(axes, writing)
+def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
+    axis = context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Effect against the shortest length (1: every round is worse)")
     tokens = [tier.context_tokens for tier in writing.tiers]
     tests_by_place = _against_shortest(writing)
-    for measure, style in zip(core_measures(writing), LINES, strict=True):
+    for place, (measure, style) in enumerate(zip(core_measures(writing), LINES, strict=True)):
         tests = [tests_by_place.get((length, measure)) for length in tokens]
         if any(test is not None for test in tests):
             effects = [math.nan if test is None else test.effect for test in tests]
-            axes.plot(tokens, effects, style, markersize=5, linewidth=1.4, label=title(measure))
+            # Several effects of 1 would lie on each other.
+            apart = (axis.high / axis.low) ** (_APART * (place - 1.5) / axis.inches)
+            places = [length * apart for length in tokens]
+            axes.plot(places, effects, style, markersize=5, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "nothing was tested")
         return
     axes.axhline(0, color="0.4", linewidth=0.9)
     for limit, name in ((0.3, "medium"), (0.5, "large")):
         axes.axhline(limit, color=RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
-    axes.set_ylim(-1.05, 1.75)
+    axes.set_ylim(-1.08, 1.08)
     axes.set_yticks([-1, -0.5, 0, 0.5, 1])
-    axes.legend(loc="upper left", ncols=3, frameon=False, fontsize=SMALL)
+    legend_below(axes, axis=axis, height=height, columns=3)
 
 
 def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
@@ -149,7 +159,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
-    _lengths(axes, lengths, inches=inches)
+    _lengths(axes, lengths, inches=inches, name=shown_lengths(writing).name)
     handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
@@ -165,14 +175,14 @@ def _make_room(axes: Axes, inches: float) -> float:
     return kept
 
 
-def _lengths(axes: Axes, lengths: list[int], *, inches: float) -> None:
+def _lengths(axes: Axes, lengths: list[int], *, inches: float, name: str) -> None:
     """A column a length, whatever its size, with thin lines between the cells."""
     axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
     if DIGIT * (len(f"{max(lengths):,}") + 1) > inches / len(lengths):
         axes.tick_params(axis="x", rotation=45)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
-    axes.set_xlabel("context length in tokens", fontsize=9, labelpad=3)
+    axes.set_xlabel(name, fontsize=9, labelpad=3)
     axes.tick_params(length=0)
 
 

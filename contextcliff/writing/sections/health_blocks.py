@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.sections.shown_lengths import shown_lengths
 
 _HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
@@ -39,7 +40,7 @@ def _columns(writing: Writing) -> list[Column]:
     if not levels:
         return []
     return [
-        _plain("context", [phrases.whole(level.context_tokens) for level in levels]),
+        _plain(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
         _plain("rounds", [phrases.whole(level.n) for level in levels]),
         *(
             [_plain("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]

@@ -1,4 +1,4 @@
-"""The share of healthy rounds by context length, with the threshold that the safe cap is tested against."""
+"""The share of healthy rounds by length, with the threshold that the safe cap is tested against."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextcliff.reporting.figures.marks import BLUE, GREY, LINE, RED, counts_a
 from contextcliff.reporting.report_facts import Headline
 from contextcliff.reporting.words.english import say
 from contextcliff.writing.prose_findings import Health, Writing
+from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,15 +21,15 @@ _WIDTH, _HEIGHT = 8.0, 4.2
 
 def health_figure(report: Report, writing: Writing) -> Figure:
     """Draw a finding that has health: shares with Wilson's interval and the bound that is tested."""
+    writing = as_shown(writing)
     health = writing.health
     if health is None:
         raise ValueError("nobody judged whether these rounds are healthy")
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     levels = health.levels
     tokens = [level.context_tokens for level in levels]
-    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH)
+    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=shown_lengths(writing).name)
     scores_on_y(axes)
-    axes.set_xlabel("context length in tokens, as asked")
     axes.set_ylabel("share of healthy rounds")
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
     confidence = phrases.percent(writing.confidence)
@@ -45,7 +46,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     above = counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
     heading(
         axes,
-        title=f"Healthy rounds by context length: {report.run.model}",
+        title=f"Healthy rounds by length: {report.run.model}",
         subtitle=f"{writing.document_id}. Safe cap: {say(Headline(cap=report.analysis.safe_cap))}",
         inches=_WIDTH,
         above=above + LINE,

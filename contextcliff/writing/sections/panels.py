@@ -13,6 +13,7 @@ from contextcliff.reporting.figures.marks import BLUE, or_nan
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
+from contextcliff.writing.sections.shown_lengths import shown_lengths
 from contextcliff.writing.sections.writing_phrases import title, way
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def grid(
 def context_axis(axes: Axes, writing: Writing) -> LengthAxis:
     """Make x the axis of a panel's context lengths."""
     lengths = [tier.context_tokens for tier in writing.tiers]
-    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH)
-    axes.set_xlabel("context length in tokens", fontsize=9, labelpad=3)
+    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=shown_lengths(writing).name)
+    axes.xaxis.labelpad = 3
     return axis
 
 

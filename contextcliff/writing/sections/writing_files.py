@@ -23,6 +23,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
+from contextcliff.writing.sections.original_text import original_text, words_of_longest
 from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number, round_rows, tier_rows
 from contextcliff.writing.task.continuation_scoring import answer_figures
 from contextcliff.writing.words.english_writing import say
@@ -151,19 +152,13 @@ def _header(text: str) -> str:
 
 def _original(writing: Writing, *, scored: Sequence[ScoredSample]) -> Iterator[str]:
     """The author's own next words, as many as the longest round wrote."""
-    document = next((item.document for item in scored if item.document is not None), None)
+    text = original_text(writing, scored=scored)
     title = f"THE ORIGINAL FROM CHARACTER {writing.continuation_point:,} ON"
-    if document is None:
+    if text is None:
         yield _header(f"{title}: the document is not kept with this run")
         return
-    longest = max((len(item.generation.text.split()) for item in scored if item.generation is not None), default=0)
-    # Words with what stands between them: joined by single spaces, verse and paragraphs would be lost.
-    rest = document.text[writing.continuation_point :]
-    end = 0
-    for word in rest.split(None, longest)[:longest]:
-        end = rest.index(word, end) + len(word)
-    yield _header(f"{title} ({longest:,} words)")
-    yield rest[:end].strip("\n")
+    yield _header(f"{title} ({words_of_longest(scored):,} words)")
+    yield text
 
 
 def _round_text(item: ScoredSample, *, rounds: int) -> Iterator[str]:

@@ -20,16 +20,19 @@ from contextcliff.writing.sections import writing_text
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.health_blocks import health_blocks, health_table
 from contextcliff.writing.sections.health_figure import health_figure
+from contextcliff.writing.sections.measure_chart import measure_chart
 from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
+from contextcliff.writing.sections.shown_lengths import as_shown
 from contextcliff.writing.sections.writing_files import writing_files
-from contextcliff.writing.sections.writing_page import page_of
+from contextcliff.writing.sections.writing_page import writing_page
 from contextcliff.writing.sections.writing_phrases import change, title, value, way
-from contextcliff.writing.sections.writing_runs import comparable_writing
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.words.english_writing import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from contextcliff.reporting.page.chart import Chart
 
 
 _METHOD = (
@@ -50,6 +53,7 @@ _TREND_TEST = (
 
 def console_blocks(writing: Writing) -> tuple[Block, ...]:
     """The table of lengths at the console's width, the verdict, trends, and what was shown to be worse."""
+    writing = as_shown(writing)
     trends = writing_text.trend_lines(writing)
     return (
         *health_table(writing),
@@ -63,6 +67,7 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
 
 def page_blocks(writing: Writing) -> tuple[Block, ...]:
     """Every table whole, and the figures."""
+    writing = as_shown(writing)
     head, rows = writing_text.tier_table(writing)
     return (
         *health_blocks(writing),
@@ -123,12 +128,16 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[int
     )
 
 
-_PAGE = "writing.html"
-
-
 def _has_tiers(report: Report) -> bool:
     writing = report.analysis.finding(Writing)
     return writing is not None and bool(writing.tiers)
+
+
+def _chart(report: Report) -> Chart:
+    writing = report.analysis.finding(Writing)
+    if writing is None:
+        raise ValueError("the report has no prose to draw")
+    return measure_chart(writing)
 
 
 def _has_health(report: Report) -> bool:
@@ -151,6 +160,7 @@ class WritingSection(Section[Writing]):
     title = "Writing by length"
     title_note = "tokens"
     record = Writing
+    page_name = "writing.html"
     figures = (
         FigureOf(
             name="healthy_rounds",
@@ -158,7 +168,13 @@ class WritingSection(Section[Writing]):
             has_data=_has_health,
             draw=from_finding(Writing, health_figure),
         ),
-        _figure("core_metrics", "Core measures of the writing by length", core_figure),
+        FigureOf(
+            name="core_metrics",
+            caption="Core measures of the writing by length",
+            has_data=_has_tiers,
+            draw=from_finding(Writing, core_figure),
+            chart=_chart,
+        ),
         FigureOf(
             name="writing_rounds",
             caption="Core measures of the writing, round by round",
@@ -206,10 +222,10 @@ class WritingSection(Section[Writing]):
         """`writing.MEASURE` and what stands beside it, by length."""
         writing = self.of(report)
         for level in writing.health.levels if writing is not None and writing.health is not None else ():
-            yield Measurement(key="writing.healthy_share", value=level.share, step=level.context_tokens)
+            yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
         for tier in writing.tiers if writing is not None else ():
             for key, figure in _figures(tier):
-                yield Measurement(key=f"writing.{key}", value=figure, step=tier.context_tokens)
+                yield Measurement(key=f"writing/{key}", value=figure, step=tier.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         """The verdict."""
@@ -226,21 +242,22 @@ class WritingSection(Section[Writing]):
         return {"text": writing.document_id, "rounds": " to ".join(map(str, ends))}
 
     def files(self, run: FinishedRun) -> Mapping[str, str]:
-        """Tables, results by length, everything that was written, and the page that shows the runs beside this one."""
+        """Tables, results by length, and everything that was written."""
         writing = self.of(run.report)
         if writing is None:
             return {}
-        runs = comparable_writing(run.report, parameters=run.parameters, beside=run.read_beside())
-        return {
-            **writing_files(run.report, writing, scored=run.scored, parameters=run.parameters),
-            _PAGE: page_of(runs),
-        }
+        return writing_files(run.report, writing, scored=run.scored, parameters=run.parameters)
+
+    def page(self, run: FinishedRun) -> str | None:
+        """The verdict, the cap and the texts to read."""
+        writing = self.of(run.report)
+        if writing is None:
+            return None
+        return writing_page(run.report, writing, scored=run.scored, parameters=run.parameters)
 
     def names_of_files(self, report: Report) -> str:
         """The files that a reader opens first."""
-        return (
-            "" if self.of(report) is None else f"of the writing: {_PAGE} (for a browser), writing.csv, generations.txt"
-        )
+        return "" if self.of(report) is None else "of the writing: writing.csv, generations.txt"
 
 
 def _figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:

@@ -19,6 +19,7 @@ from contextcliff.writing.prose_findings import (
     WritingTier,
     WritingTrend,
 )
+from contextcliff.writing.sections.shown_lengths import shown_lengths
 from contextcliff.writing.sections.writing_phrases import change, shift, title, value
 from contextcliff.writing.words.english_writing import say
 
@@ -38,7 +39,7 @@ def tier_columns(writing: Writing) -> list[Column]:
         return _column("sd", [_decimals(level_of(tier, measure).std, digits) for tier in tiers], spare=spare)
 
     return [
-        _column("context", [phrases.whole(tier.context_tokens) for tier in tiers]),
+        _column(shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
         measured("cloze", "cloze_score", 2),
         spread("cloze_score", 2, spare=3),
         _column("level", [tier.reading_level or phrases.MISSING for tier in tiers], spare=5),
@@ -56,7 +57,15 @@ def tier_columns(writing: Writing) -> list[Column]:
 def tier_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The same table whole, for a page: head and rows."""
     head = (
-        *("context", "cloze score", "sd", "level", "unfamiliar", "sentence length", "length variance"),
+        *(
+            shown_lengths(writing).column,
+            "cloze score",
+            "sd",
+            "level",
+            "unfamiliar",
+            "sentence length",
+            "length variance",
+        ),
         *("vocabulary diversity", "sd", "composite", "interval", "classic composite", "rounds", "draws", "outcomes"),
     )
     return head, [_row(tier) for tier in writing.tiers]
