@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -14,6 +15,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Action, Invocation
+from contextcliff.actions.analyze import Analyze
 from contextcliff.addresses import shown_value
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
@@ -40,7 +42,7 @@ _ANNOTATORS: Mapping[str, str] = {
 }
 """Groups that may stay empty, and what is said of a value that is none of their options."""
 _SECTIONS = ("reporting", "budget")
-_PLAIN = ("label", "seed", "search", "output_dir")
+_PLAIN = ("label", "seed", "search", "output_dir", "run")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
@@ -52,6 +54,7 @@ class _Plain:
     seed: NonNegativeInt
     search: Literal["walk", "refine"]
     output_dir: GivenPath
+    run: GivenPath | None
 
 
 def build_invocation(
@@ -68,14 +71,20 @@ def build_invocation(
         raise ConfigError(
             f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
         )
+    del values["run"]  # it stands for the overrides that it brought, and those are kept
+    overrides = [item for item in overrides if item.partition("=")[0].lstrip("+") != "run"]
     named = {item.split("=", 1)[0] for item in overrides}
     if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
     judging = values.get("judge")
     if "judge.model.name" in named and isinstance(judging, dict) and isinstance(judging.get("model"), dict):
         judging["model"]["served"] = {}
+    for section, prefix in ((values, ""), (judging, "judge.")):
+        _forget_unpaid_prices(section, prefix=prefix, named=named)
     shown = cast(dict[str, Any], _as_shown(values))
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
+    if plain.run is not None and not isinstance(groups["action"], Analyze):
+        raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
     task = cast(Task, groups["task"])
     judge = cast(Judge | None, _build_annotator("judge", values.get("judge")))
     embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
@@ -118,6 +127,40 @@ def build_invocation(
         overrides=tuple(map(shown_value, overrides)),
         options=chosen,
         like=task.like,
+        run_folder=None if plain.run is None else Path(plain.run).expanduser(),
+    )
+
+
+def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str]) -> None:
+    """Drop a preset's prices where nobody is paid; those that are given by hand stay, so that a budget can be tried."""
+    if not isinstance(section, dict) or not isinstance(section.get("model"), dict):
+        return
+    if any(key.lstrip("+").startswith(f"{prefix}model.price") for key in named):
+        return
+    if not cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))).is_paid:
+        section["model"].pop("price", None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SweepParts:
+    """What the jobs of a sweep share, and where all of it is kept."""
+
+    tracking: Tracker
+    reporting: ReportingSettings
+    output_dir: Path
+
+
+def part_of(config: DictConfig) -> SweepParts:
+    """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
+    values = {key: OmegaConf.to_container(config[key], resolve=True) for key in ("tracking", "reporting")}
+    tracking = cast(Tracker, _build_group("tracking", values["tracking"]))
+    if not FOLDER_NAME.fullmatch(tracking.experiment):
+        raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
+    reporting = cast(Mapping[str, object], values["reporting"])
+    return SweepParts(
+        tracking=tracking,
+        reporting=cast(ReportingSettings, build(ReportingSettings, reporting, group="reporting")),
+        output_dir=Path(str(config.output_dir)).expanduser(),
     )
 
 

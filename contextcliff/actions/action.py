@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from contextcliff.actions.end_of_run import EndOfRun
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
@@ -18,12 +19,13 @@ from contextcliff.execution.stored_rows import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.run_plan import Plan
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
 from contextcliff.tasks.task import ContextBudget, Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import Tracker
+from contextcliff.tracking.tracker import SweepPlace, Tracker
 
 _FINGERPRINT_SHOWN = 8
 _MODEL_SHOWN = 100
@@ -71,10 +73,19 @@ class Invocation:
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
+    run_folder: Path | None = None
+    """The folder of the stored run that `run` names, for `action=analyze`."""
     recompose: Callable[[Sequence[str]], Invocation] | None = None
     """Composes another command line; raises `ConfigError`. None where nothing composes, as in tests."""
+    on_planned: Callable[[Plan], None] = lambda _: None
+    """Hears a plan as soon as it is written."""
+    place: SweepPlace | None = None
+    """Where it stands in a sweep."""
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
+
+    at_end: Callable[[EndOfRun], str] = EndOfRun.carry_out
+    """Carries out the end of the run, now or later; returns a warning line, empty where there is none (yet)."""
 
     def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
         """The window, and the part of it that the answer takes; None while the window is not known.

@@ -16,6 +16,7 @@ from contextcliff.errors import RunError
 from contextcliff.execution.health import way_out
 from contextcliff.execution.store import Store
 from contextcliff.models.model import Price
+from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
 from contextcliff.records.kv_cache import CacheFacts, DeviceMemory
@@ -96,6 +97,8 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         quantity=invocation.task.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
         cache=_cache(invocation, facts.cache),
+        # The key may be given after the run, whose other keys of RoPE are the same.
+        positions=positions_of(invocation.model.rope, facts.positions),
     )
 
 

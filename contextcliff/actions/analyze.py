@@ -9,30 +9,39 @@ from contextcliff.actions.baseline import read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.report_run import report_run
 from contextcliff.actions.required_cap import require_cap
+from contextcliff.actions.run_again import run_in_folder
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.execution.store import Store
+from contextcliff.execution.store import Store, StoredRun
 from contextcliff.settings import settings
 
 
 @settings
 class Analyze:
-    """Takes the run of the same configuration, with another analysis where it is asked for."""
+    """Takes the run that `run` names, else that of this configuration, with another analysis if one is asked for."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Raise `ConfigError` where no run of this configuration is stored, `GateFailed` after all is written."""
         with Store(invocation.output_dir) as store:
-            invocation = stored(invocation, store)
-            run = run_of(invocation, store)
-            if run is None:
-                run_id = invocation.identify().run_id
-                raise ConfigError(
-                    f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
-                    "run it first, with the same overrides and output_dir"
-                )
-            require_replayed(read_baseline(invocation), run)
+            if invocation.run_folder is None:
+                invocation = stored(invocation, store)
+                run = _of_this_configuration(invocation, store)
+            else:
+                run = run_in_folder(invocation, invocation.run_folder, store)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
             annotated = annotate(invocation, run.run_id, store)
             analysed = analyse_run(invocation, annotated, store)
             folder = report_run(invocation, annotated, analysed)
         require_cap(invocation, analysed.analysis.safe_cap, folder)
         return ExitCode.DONE
+
+
+def _of_this_configuration(invocation: Invocation, store: Store) -> StoredRun:
+    run = run_of(invocation, store)
+    if run is None:
+        run_id = invocation.identify().run_id
+        raise ConfigError(
+            f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
+            "run it first, with the same overrides and output_dir"
+        )
+    require_replayed(read_baseline(invocation), run)
+    return run

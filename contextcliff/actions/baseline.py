@@ -18,6 +18,7 @@ _REPORT_NAME, _MANIFEST_NAME = "report.json", "manifest.json"
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
 _MOST_KEYS = 3
+_EMPTY = "''"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,12 +81,15 @@ def require_replayed(baseline: Baseline | None, run: StoredRun) -> None:
         )
 
 
-def different_keys(baseline: Baseline, invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
-    """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise."""
+def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
+    """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise.
+
+    `configuration` is that of a stored run, dotted key to value.
+    """
     here = invocation.parameters
     return tuple(
-        f"{key}={there} there and {here[key]} here"
-        for key, there in baseline.configuration.items()
+        f"{key}={there or _EMPTY} there and {here[key] or _EMPTY} here"
+        for key, there in configuration.items()
         if key in here and here[key] != there and any(key == each or key.startswith(f"{each}.") for each in prefixes)
     )
 
@@ -138,7 +142,7 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
     apart = {"", *task.not_asked, *task.idle, *_SEARCH_ENDS}
     differing = [
         each
-        for each in different_keys(baseline, invocation, "task")
+        for each in different_keys(baseline.configuration, invocation, "task")
         if apart.isdisjoint(each.partition("=")[0].partition(".")[2].split("."))
     ]
     if differing:

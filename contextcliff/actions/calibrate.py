@@ -78,7 +78,7 @@ class Calibrate:
         folder = invocation.output_dir / _FOLDER
         command = " ".join(("python -m contextcliff", *invocation.overrides))
         write_calibration(calibration, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
-        if invocation.reporting.console:
+        if invocation.reporting.prints:
             render_calibration(calibration, console=Console(), folder=folder)
         return ExitCode.DONE
 

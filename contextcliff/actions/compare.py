@@ -81,9 +81,9 @@ class Compare:
         folder = self._folder(chosen.runs, comparisons=experiment / "comparisons")
         confidence = invocation.analysis.confidence
         comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
-        write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi)
+        write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi, html=invocation.reporting.html)
         place = _track(invocation, comparison, folder)
-        if invocation.reporting.console:
+        if invocation.reporting.prints:
             from rich.console import Console
 
             from contextcliff.reporting.comparison.comparison_output import render_comparison

@@ -199,19 +199,29 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
 _TRACKED_ID = re.compile(r"[0-9a-f]{32}")
 
 
-def _place(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path:
-    """The report of a run of ours, or what another tool left."""
+def run_folder(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path | None:
+    """The folder of a run of ours, by its path, its run id in an experiment or its id in the tracker; None: no run.
+
+    Raises `ConfigError` that names `key` where the tracker does not give it.
+    """
     given = Path(name).expanduser()
     if _TRACKED_ID.fullmatch(name) and not given.exists():
         try:
-            return fetch(name) / REPORT_NAME
+            return fetch(name)
         except TrackingError as error:
             raise ConfigError(f"{key}={name}: {error}; give a run id of this experiment or a run's folder") from error
     for path in (given, experiment / name):
         if (path / REPORT_NAME).is_file():
-            return path / REPORT_NAME
-    if given.is_file() and given.name == REPORT_NAME:
-        return given
+            return path
+    return given.parent if given.is_file() and given.name == REPORT_NAME else None
+
+
+def _place(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path:
+    """The report of a run of ours, or what another tool left."""
+    folder = run_folder(name, experiment, key=key, fetch=fetch)
+    if folder is not None:
+        return folder / REPORT_NAME
+    given = Path(name).expanduser()
     readers = [part for part in all_parts() if part.tool]
     if given.exists() and any(part.reads(given) for part in readers):
         return given

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.compared_runs import cap_rule, run_at
 from contextcliff.actions.naming import as_typed
+from contextcliff.actions.recorded_command import recorded_overrides
 from contextcliff.analysis.judged_by import differing, worded
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.reporting.comparison.comparison import ComparedRun
@@ -47,14 +47,13 @@ def _again(run: ComparedRun, rule: dict[str, str], invocation: Invocation) -> Co
     """The run by another rule, under a folder name of its own; None where its answers are not at hand."""
     assert run.report is not None
     assert invocation.recompose is not None
-    given = shlex.split(run.report.run.command)[3:]  # python -m contextcliff
-    apart = ("action", "reporting", "output_dir", "analysis.require_cap", *rule)
-    kept = [each for each in given if not each.partition("=")[0].lstrip("+").startswith(apart)]
+    apart = ("action", "run", "reporting", "output_dir", "analysis.require_cap", *rule)
     judging = [f"{key}={_PLAIN.get(value) or as_typed(value)}" for key, value in rule.items()]
     reported: list[Path] = []
     try:
-        again = invocation.recompose([*kept, *judging, "action=analyze"])
-        quiet = replace(again.reporting, console=False, progress=False, figures=invocation.reporting.figures)
+        kept = recorded_overrides(run.report, but=apart)
+        again = invocation.recompose([*kept, *judging, "action=analyze", f"run={as_typed(run.source)}"])
+        quiet = replace(again.reporting, console="none", progress=False, figures=invocation.reporting.figures)
         Analyze()(
             replace(
                 again,

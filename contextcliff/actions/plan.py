@@ -59,12 +59,13 @@ class MakePlan:
             planned = _while_prepared(invocation, store, download, figures)
         plan, prepared, invocation = planned.plan, planned.prepared, planned.invocation
         write_plan(plan, folder=invocation.output_dir)
+        invocation.on_planned(plan)
         before = invocation.output_dir / invocation.tracking.experiment / plan.run_id
         if (before / REPORT_NAME).is_file():
             invocation.on_reported(before)
         if prepared.audit is not None:
             _write_draw(invocation, prepared, prepared.audit)
-        if invocation.reporting.console:
+        if invocation.reporting.prints:
             render_plan(plan, folder=invocation.output_dir, audit=prepared.audit)
         return ExitCode.DONE
 

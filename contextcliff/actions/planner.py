@@ -12,7 +12,7 @@ from contextcliff.actions.impossible_cap import best_case_of
 from contextcliff.actions.load import Load, load_of
 from contextcliff.actions.plan_notes import beyond_budget, beyond_memory, no_chances, notes_of, unpriced
 from contextcliff.actions.prepare_run import Prepared, stored_before
-from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond
+from contextcliff.actions.rest_of_search import SCORE, SearchAhead, refuse_beyond
 from contextcliff.analysis.chance_to_clear import chance_to_clear
 from contextcliff.analysis.kv_limits import memory_cap, memory_of
 from contextcliff.analysis.search_forecast import chance_to_pass
@@ -23,10 +23,8 @@ from contextcliff.execution.store import PlannedSample, Rates
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
 
-SCORES = (0.98, 0.95, 0.90)
+SCORES = (SCORE, 0.95, 0.90)
 """True scores for which a plan says the chance that a length clears."""
-SCORE = SCORES[0]
-"""True score of the model whose search a plan expects."""
 FALLEN = 0.05
 """Its true score beyond the middle length, where the plan lets it fall."""
 

@@ -14,6 +14,7 @@ from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.execution.stored_rows import Respondent
 from contextcliff.kv.model_cache import cache_facts
+from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
@@ -150,6 +151,7 @@ def prepare(
                 ),
                 in_use=served.cache,
             ),
+            positions=positions_of(invocation.model.rope, served.positions),
         ),
     )
     return Prepared(

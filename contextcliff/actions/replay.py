@@ -103,7 +103,8 @@ def _differences(invocation: Invocation, baseline: Baseline, tokenizer: str) -> 
     others = (
         () if tokenizer == baseline.tokenizer else (f"the tokenizer {baseline.tokenizer} there and {tokenizer} here",)
     )
-    made_of = (*different_keys(baseline, invocation, "seed", "dataset", "tokenizer"), *others)
+    recorded = baseline.configuration
+    made_of = (*different_keys(recorded, invocation, "seed", "dataset", "tokenizer"), *others)
     return made_of or different_keys(
-        baseline, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
+        recorded, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
     )

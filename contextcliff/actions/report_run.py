@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import Analysed, judge_notes
 from contextcliff.actions.annotate_run import Annotated
+from contextcliff.actions.end_of_run import EndOfRun
+from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import rule_of_invocation
+from contextcliff.actions.provenance import provenance_of
+from contextcliff.actions.recorded_command import key_of
 from contextcliff.actions.run_manifest import manifest_of
+from contextcliff.actions.sweep_row import row_of
 from contextcliff.execution.scoring import TRUNCATED
+from contextcliff.execution.stopping import Stop
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, Outcome, ScoredSample
@@ -25,7 +31,14 @@ from contextcliff.records.search_record import Replay
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.reporting.stored_reports import StoredReports
+    from contextcliff.reporting.words.language import Language
+
+_PLACES = ("tracking", "output_dir")
+"""What says where runs lie and where they are tracked."""
 
 
 def report_run(
@@ -34,55 +47,110 @@ def report_run(
     analysed: Analysed,
     *,
     documents: Mapping[str, Document] | None = None,
-    stopped: bool = False,
+    stop: Stop | None = None,
+    live: LiveTracking | None = None,
 ) -> Path:
     """Write, show and track the report of a run; returns its folder.
 
-    With `documents` at hand the prompts are kept where the task asks for it. `stopped` says that the run ended before
-    its end, be it in judging. Local files are complete before tracking starts; a tracker that fails is a warning with
-    the command that tracks later.
+    With `documents` at hand the prompts are kept where the task asks for it. `stop` says that the run ended before
+    its end, be it in judging. `live` has kept the run so far. Local files are
+    complete before tracking starts; a tracker that fails is a warning with the command that tracks later.
     """
-    from contextcliff.reporting.data_files import write_contexts
+    from contextcliff.reporting.data_files import CONTEXTS_NAME, read_contexts, write_contexts
     from contextcliff.reporting.figures.report_figures import draw_curves
     from contextcliff.reporting.files import samples_table, write_report_files
     from contextcliff.reporting.stored_reports import folder_of, stored_reports
+    from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
-    report = report_of(invocation, annotated, analysed, stopped=stopped)
+    report = report_of(invocation, annotated, analysed, stopped=stop is not None)
     experiment = invocation.output_dir / invocation.tracking.experiment
-    folder, beside = folder_of(report, experiment=experiment), stored_reports(experiment)
+    folder = folder_of(report, experiment=experiment)
+    # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
+    beside = stored_reports(experiment) if invocation.place is None else None
     scored, controls = _asked_by(report.run.task, analysed.scored), _asked_by(report.run.task, analysed.controls)
-    replayed = _asked_by(report.run.task, analysed.replayed)
+    table = samples_table(scored, replayed=_asked_by(report.run.task, analysed.replayed))
     write_report_files(
         report,
         scored=scored,
-        replayed=replayed,
+        table=table,
         controls=controls,
         manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
         folder=folder,
-        dpi=invocation.reporting.figure_dpi,
+        figures=invocation.reporting.figure_dpi is not None,
         parameters=invocation.parameters,
-        beside=beside.found,
     )
     if invocation.task.save_contexts and documents is not None:
         prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in annotated.planned)
-        write_contexts(prompts, path=folder / "contexts.jsonl.gz")
-    suffix = folder.name.removeprefix(report.run.run_id)
-    draw_curves(report, folder=experiment, dpi=invocation.reporting.figure_dpi, beside=beside.found, suffix=suffix)
+        write_contexts(prompts, path=folder / CONTEXTS_NAME)
+    curves = None
+    if beside is not None:
+        suffix, dpi = folder.name.removeprefix(report.run.run_id), invocation.reporting.figure_dpi
+        curves = draw_curves(report, folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
     (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
+    row = None if invocation.place is None else row_of(report, invocation.place, folder=folder.name)
+    if row is not None and invocation.place is not None:
+        write_row(sweep_folder(experiment, invocation.place.sweep_id), row)
     invocation.on_reported(folder)
     _show(invocation, report, folder)
-    _warn_of_passed_over(beside, folder)
-    _track(
-        invocation,
-        Tracked(
-            report=report,
-            folder=folder,
-            parameters=invocation.parameters,
-            samples=samples_table(scored, replayed=replayed),
-            name=folder.name,
-        ),
+    if beside is not None:
+        _warn_of_passed_over(beside, folder)
+    tracked = Tracked(
+        report=report,
+        folder=folder,
+        parameters=invocation.parameters,
+        samples=table,
+        name=folder.name,
+        prompts=read_contexts(folder / CONTEXTS_NAME),
+        provenance=provenance_of(invocation),
+        place=invocation.place,
+        row=row,
+        beside=() if curves is None else (curves,),
+        interrupted=stop in ("interrupted", "terminated"),
     )
+    places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
+    warning = invocation.at_end(
+        EndOfRun(
+            tracker=invocation.tracking,
+            tracked=tracked,
+            begun=None if live is None else live.hand_over(),
+            scored=scored,
+            dpi=invocation.reporting.figure_dpi,
+            html=invocation.reporting.html,
+            excerpts=_excerpts(report, annotated, scored, documents=documents, folder=folder),
+            upload_later=command_line(["action=gather", *places]),
+            named=invocation.reporting.progress,
+        )
+    )
+    sys.stderr.write(warning)
+    if not warning and invocation.reporting.prints and invocation.place is None:
+        _show_leaderboard(invocation)
+    _show_cap_again(invocation, report)
     return folder
+
+
+def _excerpts(
+    report: Report,
+    annotated: Annotated,
+    scored: Sequence[ScoredSample],
+    *,
+    documents: Mapping[str, Document] | None,
+    folder: Path,
+) -> dict[str, tuple[Excerpt, ...]]:
+    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later.
+
+    Another rule has a folder of its own beside the run's.
+    """
+    from contextcliff.reporting.page.excerpts import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
+
+    kept: dict[str, tuple[Excerpt, ...]] = {}
+    if documents is None:
+        kept = read_excerpts((folder / EXCERPTS_NAME, folder.parent / report.run.run_id / EXCERPTS_NAME))
+    texts = {**annotated.documents, **(documents or {})}
+    samples = (item.sample for item in scored)
+    found = {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, texts) for each in samples}
+    if documents is not None:
+        write_excerpts(found, path=folder / EXCERPTS_NAME)
+    return found
 
 
 def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stopped: bool) -> Report:
@@ -166,21 +234,37 @@ def _replays(analysed: Analysed, replay: Replay | None) -> tuple[str, ...]:
 
 
 def _show(invocation: Invocation, report: Report, folder: Path) -> None:
-    if not invocation.reporting.console:
+    """The risk report, or its summary, as it is asked for."""
+    much = invocation.reporting.shown(of_sweep=invocation.place is not None)
+    if much == "none":
         return
+    from contextcliff.reporting.console import render_console, render_summary
+
+    console, language = _stdout(invocation)
+    if much == "summary":
+        render_summary(report, console=console, folder=folder, language=language)
+    else:
+        command = invocation.tracking.ui_command()
+        html = invocation.reporting.html
+        render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
+
+
+def _show_cap_again(invocation: Invocation, report: Report) -> None:
+    """At the end of a report that is longer than a terminal."""
+    if invocation.reporting.shown(of_sweep=invocation.place is not None) == "full":
+        from contextcliff.reporting.console import render_cap
+
+        console, language = _stdout(invocation)
+        render_cap(report, console=console, language=language)
+
+
+def _stdout(invocation: Invocation) -> tuple[Console, Language]:
     from rich.console import Console
 
-    from contextcliff.reporting.console import render_console
     from contextcliff.reporting.words.language import shown_in
 
     console = Console()
-    render_console(
-        report,
-        console=console,
-        folder=folder,
-        tracking_command=invocation.tracking.ui_command(),
-        language=shown_in(invocation.reporting.language, encoding=console.encoding),
-    )
+    return console, shown_in(invocation.reporting.language, encoding=console.encoding)
 
 
 def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
@@ -192,12 +276,12 @@ def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
         sys.stderr.write(f"warning: {told_passed_over(others)}\n")
 
 
-def _track(invocation: Invocation, tracked: Tracked) -> None:
+def _show_leaderboard(invocation: Invocation) -> None:
+    """Where the page of the tracker has all runs side by side."""
     try:
-        invocation.tracking.log(tracked)
+        address = invocation.tracking.leaderboard()
     except TrackingError as error:
-        overrides = [item for item in invocation.overrides if not item.startswith("action=")]
-        again = command_line([*overrides, "action=analyze"])
-        sys.stderr.write(
-            f"warning: {error}; the results in {tracked.folder} are complete; upload them later with: {again}\n"
-        )
+        sys.stderr.write(f"warning: {error}\n")
+        return
+    if address is not None:
+        sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.load import Load, load_of_blocks, with_what_they_go
@@ -13,6 +13,9 @@ from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
+
+SCORE = 0.98
+"""True score of the model whose search is expected where nothing else is known of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,11 @@ class SearchAhead:
         beside = self._beside(blocks)
         both = {length: blocks.get(length, 0.0) + beside.get(length, 0.0) for length in {**blocks, **beside}}
         return {length: count * self.search.plan.block for length, count in both.items()}, self._load(blocks)
+
+    def tokens_left(self, known: Mapping[BlockKey, BlockScores]) -> int:
+        """Prompt tokens to expect beyond these blocks, if the true score is `SCORE` at every length that is open."""
+        _, load = replace(self, known=known).expected(lambda _: SCORE)
+        return round(load.prompt_tokens)
 
     @property
     def most(self) -> Load:

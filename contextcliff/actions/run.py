@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from contextcliff.actions.action import Invocation
+from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
 from contextcliff.actions.annotate_run import annotate, ask_annotators
 from contextcliff.actions.baseline import read_baseline
+from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import check_search, deployment
 from contextcliff.actions.report_run import report_run
@@ -19,10 +20,11 @@ from contextcliff.actions.required_cap import require_cap
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
-from contextcliff.errors import ExitCode, RunError
+from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.stopping import ENDINGS
 from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
+from contextcliff.reporting.phases import phase
 from contextcliff.settings import settings
 
 
@@ -35,42 +37,63 @@ class Run:
 
         Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
         """
-        _check(invocation)
-        with Store(invocation.output_dir) as store:
-            asked, invocation = invocation, settled(invocation, store)
-            identity, wanted = invocation.identify(), deployment(invocation)
-            refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
-            progress, family = invocation.reporting.progress, identity.family
-            with (
-                in_turn(invocation.output_dir, family, invocation.task.name, announce=progress),
-                _timed(store, identity.run_id),
-            ):
+        live = LiveTracking(invocation=invocation, identity=invocation.identify())
+        try:
+            _check(invocation)
+            with Store(invocation.output_dir) as store:
+                asked, invocation = invocation, settled(invocation, store)
                 if invocation is not asked:
-                    require_the_same(asked, invocation)
-                sent = asyncio.run(send(invocation, identity, wanted, store))
-                begun = store.run(identity.run_id) is not None
-                stop, scorer, unrated = sent.stop, sent.scorer, ""
-                if begun and stop is None:
-                    annotators = ask_annotators(invocation, identity, store, scorer=scorer, budget=sent.left)
-                    stop, scorer, unrated = annotators.stop, annotators.scorer, annotators.unrated
-            if stop is not None:
-                sys.stderr.write(f"{stop}: {unrated}{ENDINGS[stop].message}\n")
-                if not begun or stop == "declined":
-                    return ENDINGS[stop].code
-            elif not begun:
-                require_an_answer(sent.outcomes)
-            annotated = annotate(invocation, identity.run_id, store, scorer=scorer)
-            analysed = analyse_run(invocation, annotated, store, reused=sent.reused)
-            folder = report_run(invocation, annotated, analysed, documents=sent.documents, stopped=stop is not None)
-        code = ExitCode.DONE if stop is None else ENDINGS[stop].code
-        if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
-            require_cap(invocation, analysed.analysis.safe_cap, folder, stopped=stop is not None)
-        return code
+                    live = LiveTracking(invocation=invocation, identity=invocation.identify())
+                return _run(asked, invocation, live.identity, store, live)
+        except KeyboardInterrupt:
+            live.fail(_STOPPED, interrupted=True)
+            raise
+        except ConfigError:  # nothing was begun, and nothing is left of it
+            raise
+        except Exception as error:
+            live.fail(" ".join(str(error).split()) or type(error).__name__)
+            raise
+
+
+_STOPPED = "stopped by a signal before there was a report; the same command goes on"
+
+
+def _run(asked: Invocation, invocation: Invocation, identity: Identity, store: Store, live: LiveTracking) -> ExitCode:
+    """`asked` is the invocation before it was known which model answers."""
+    wanted = deployment(invocation)
+    refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
+    progress, family = invocation.reporting.progress, identity.family
+    with (
+        in_turn(invocation.output_dir, family, invocation.task.name, announce=progress),
+        _timed(store, identity.run_id),
+    ):
+        if invocation is not asked:
+            require_the_same(asked, invocation)
+        sent = asyncio.run(send(invocation, identity, wanted, store, live))
+        begun = store.run(identity.run_id) is not None
+        stop, scorer, unrated = sent.stop, sent.scorer, ""
+        if begun and stop is None:
+            annotators = ask_annotators(invocation, identity, store, scorer=scorer, budget=sent.left)
+            stop, scorer, unrated = annotators.stop, annotators.scorer, annotators.unrated
+    if stop is not None:
+        sys.stderr.write(f"{stop}: {unrated}{ENDINGS[stop].message}\n")
+        if not begun or stop == "declined":
+            live.fail(_STOPPED, interrupted=True)
+            return ENDINGS[stop].code
+    elif not begun:
+        require_an_answer(sent.outcomes)
+    with phase("analysing", shown=progress):
+        annotated = annotate(invocation, identity.run_id, store, scorer=scorer)
+        analysed = analyse_run(invocation, annotated, store, reused=sent.reused)
+    folder = report_run(invocation, annotated, analysed, documents=sent.documents, stop=stop, live=live)
+    code = ExitCode.DONE if stop is None else ENDINGS[stop].code
+    if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
+        require_cap(invocation, analysed.analysis.safe_cap, folder, stopped=stop is not None)
+    return code
 
 
 def _check(invocation: Invocation) -> None:
     """Raise `ConfigError` for what can't be run, before a store is opened or a server asked."""
-    invocation.identify()
     deployment(invocation)
     check_search(invocation)
     read_baseline(invocation)

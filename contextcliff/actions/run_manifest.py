@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 from contextcliff import __version__
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.provenance import provenance_of
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.execution.stored_rows import facts_to_strings
 from contextcliff.records.corpus import Document
@@ -28,6 +29,7 @@ def manifest_of(
         "run_id": run.run_id,
         "fingerprint": run.fingerprint,
         "contextcliff_version": __version__,
+        "provenance": dict(provenance_of(invocation)),
         "facts": facts_to_strings(run.facts),
         "configuration": dict(invocation.parameters),
         "samples": [_line(position, item) for position, item in enumerate(planned)],

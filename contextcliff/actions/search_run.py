@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
+from contextcliff.actions.rest_of_search import SearchAhead
 from contextcliff.analysis.search import BlockKey
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
@@ -16,7 +18,11 @@ from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.sending import Ended, send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.generation import Outcome
+from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.progress import search_progress
+
+_FORECAST_EVERY_S = 1.0
+"""What changes faster can't be read."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -29,6 +35,8 @@ class SearchRun:
     search: PreparedSearch
     store: Store
     scorer: Scorer
+    ahead: SearchAhead | None = None
+    """What was ahead of it when it began; None: nothing is said of the time that it will take."""
     asked: list[PlannedSample] = field(default_factory=list)
     """Every sample and control, in the order of asking."""
     _controls: set[str] = field(default_factory=set)
@@ -40,11 +48,26 @@ class SearchRun:
         *,
         title: str,
         shown: bool,
-        ended: Callable[[Outcome], None] | None = None,
+        ended: Callable[[Outcome], object] = lambda _: None,
+        lengths: Callable[[Sequence[LengthStanding]], None] = lambda _: None,
     ) -> SearchEnded:
-        """Search to the end, or as far as the budget goes, and tell `ended` of each outcome."""
+        """Search to the end, or as far as the budget goes, and tell `ended` of each outcome.
+
+        `lengths` hears how the lengths stand.
+        """
         self.store.begin(self.prepared.run, ())
+        ahead = self.ahead if shown else None
+        forecast_s = time.monotonic()
         with search_progress(title, shown=shown) as progress:
+
+            def standing(now: Sequence[LengthStanding]) -> None:
+                nonlocal forecast_s
+                progress.lengths(now)
+                lengths(now)
+                if ahead is not None and time.monotonic() - forecast_s > _FORECAST_EVERY_S:
+                    progress.expect(ahead.tokens_left(source.complete))
+                    forecast_s = time.monotonic()
+
             source = SearchSource(
                 plan=self.search.plan,
                 rule=self.search.rule,
@@ -52,14 +75,13 @@ class SearchRun:
                 recall=self._recall,
                 score=self.scorer.score,
                 ahead=self._ahead,
-                on_change=progress.lengths,
+                on_change=standing,
                 replayed=self.search.replayed,
             )
 
             def show(outcome: Outcome) -> None:
                 progress.advance(outcome.sample.built_tokens)
-                if ended is not None:
-                    ended(outcome)
+                ended(outcome)
 
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
@@ -90,7 +112,7 @@ class SearchRun:
         return new[::-1] if key.index % 2 else new
 
     def _recall(self, planned: Sequence[PlannedSample]) -> Sequence[Outcome]:
-        self.store.extend(self.identity.run_id, planned, first=len(self.asked))
+        self.store.extend(self.identity.run_id, planned)
         self.asked.extend(planned)
         # Those that failed before are asked again.
         outcomes = recall(self.store, self.identity.run_id, planned)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
+from contextcliff.actions.length_watch import LengthWatch
+from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
 from contextcliff.actions.replay import with_replay
 from contextcliff.actions.required_cap import unreachable_cap
@@ -27,6 +29,7 @@ from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.records.kv_cache import CacheInUse
+from contextcliff.records.search_record import LengthStanding
 from contextcliff.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -83,11 +86,11 @@ class Watched:
     scorer: Scorer
     task: Task
 
-    def ended(self, outcome: Outcome) -> None:
-        """Show the figures of an answer, or why there is none."""
+    def ended(self, outcome: Outcome, *, averages: str | None) -> None:
+        """Show the figures of an answer, or why there is none, and the averages of its length if it was the last."""
         scored = self.scorer.score(outcome)
         figures = self.task.answer_figures(scored.details)
-        self.writing.ended(outcome.sample, figures=figures, failure=scored.failure)
+        self.writing.ended(outcome.sample, figures=figures, failure=scored.failure, averages=averages)
 
 
 def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watched | None:
@@ -120,8 +123,10 @@ class Sent:
     """With the scores of the answers that were shown live; None where a pilot chose the samples."""
 
 
-async def send(invocation: Invocation, identity: Identity, deployment: Deployment, store: Store) -> Sent:
-    """Prepare the samples with the open engine, and send what the store has no answer to.
+async def send(
+    invocation: Invocation, identity: Identity, deployment: Deployment, store: Store, live: LiveTracking
+) -> Sent:
+    """Prepare the samples with the open engine, and send what the store has no answer to; `live` hears of it.
 
     Raises `OverBudgetError` before anything is sent.
     """
@@ -144,8 +149,11 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
             check_embedder(invocation.embedder)
+        if missing:
+            live.begin()
         scorer = _scorer(invocation, prepared)
-        live = watched(invocation, prepared, scorer)
+        display = watched(invocation, prepared, scorer)
+        watch = None if prepared.search is not None else _watch(invocation, prepared, missing, store, scorer, live)
         sender = _Sender(
             runner=Runner(
                 session=session,
@@ -156,19 +164,20 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
                 concurrency=invocation.engine.concurrency,
                 tokens_in_flight=invocation.engine.tokens_in_flight,
                 max_retries=invocation.engine.max_retries,
-                listener=None if live is None else live.writing,
+                listener=None if display is None else display.writing,
                 may_repeat=meter.may_repeat,
             ),
             meter=meter,
             store=store,
             kept=_kept(invocation, prepared),
-            title=f"{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.shown}",
-            shown=invocation.reporting.progress and live is None,
-            ended=None if live is None else live.ended,
+            title=_title(invocation),
+            shown=invocation.reporting.progress and display is None,
+            ended=_told(display, watch),
+            lengths=live.lengths,
         )
         before = store.run(identity.run_id)
         searching, answered_before = None, 0
-        if prepared.search is not None:
+        if prepared.search is not None and ahead is not None:
             searching = SearchRun(
                 invocation=invocation,
                 identity=identity,
@@ -176,6 +185,7 @@ async def send(invocation: Invocation, identity: Identity, deployment: Deploymen
                 search=prepared.search,
                 store=store,
                 scorer=scorer,
+                ahead=ahead,
             )
             answered_before = await sender.search(searching)
         elif has_pilot(prepared):
@@ -223,7 +233,10 @@ class _Sender:
     kept: tuple[Document, ...]
     title: str
     shown: bool
-    ended: Callable[[Outcome], None] | None
+    ended: Callable[[Outcome], str | None]
+    """Hears of each outcome, and may say something of it."""
+    lengths: Callable[[Sequence[LengthStanding]], None]
+    """Hears how the lengths of a search stand."""
     faults: dict[str, Fault] = field(default_factory=dict)
     """By key, why samples have no answer."""
     cut_short: bool = False
@@ -239,7 +252,9 @@ class _Sender:
 
     async def search(self, searching: SearchRun) -> int:
         """Record the run and search; returns how many samples were answered before."""
-        sent = await searching.send(self.runner, self.meter, title=self.title, shown=self.shown, ended=self.ended)
+        sent = await searching.send(
+            self.runner, self.meter, title=self.title, shown=self.shown, ended=self.ended, lengths=self.lengths
+        )
         self.asked = self.asked or sent.n_sent > 0
         self.is_decided = sent.is_over
         self.cut_short = sent.ended.cut_short
@@ -254,6 +269,43 @@ class _Sender:
         sent = await send_listed(self.runner, missing, self.meter, title=self.title, shown=self.shown, ended=self.ended)
         self.cut_short = sent.cut_short
         self.faults |= sent.faults
+
+
+def _title(invocation: Invocation) -> str:
+    place = invocation.place
+    job = "" if place is None else f"job {place.job + 1}/{place.n_jobs} · "
+    return f"{job}{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.shown}"
+
+
+def _watch(
+    invocation: Invocation,
+    prepared: Prepared,
+    missing: Sequence[PlannedSample],
+    store: Store,
+    scorer: Scorer,
+    live: LiveTracking,
+) -> LengthWatch | None:
+    """What sums up each length when it is complete; None where the scores are not known on the way."""
+    unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
+    if invocation.embedder is not None or has_pilot(prepared) or (unbinned and not invocation.task.designed_lengths):
+        return None
+    to_send = {item.key for item in missing}
+    before = [item for item in prepared.planned if item.key not in to_send]
+    answered = recall(store, prepared.run.run_id, before)
+    return LengthWatch.of(invocation.task, scorer, missing=missing, answered=answered, tell=live.point)
+
+
+def _told(display: Watched | None, watch: LengthWatch | None) -> Callable[[Outcome], str | None]:
+    """What tells both of an outcome. What the watched run shows by itself is not said again."""
+
+    def told(outcome: Outcome) -> str | None:
+        averages = None if watch is None else watch.ended(outcome)
+        if display is None:
+            return averages
+        display.ended(outcome, averages=averages)
+        return None
+
+    return told
 
 
 def _kept(invocation: Invocation, prepared: Prepared) -> tuple[Document, ...]:

@@ -36,9 +36,9 @@ def _figures(decided: DecidedRun, prefix: str) -> Iterator[tuple[str, float]]:
     decision = decided.decision
     if decision is None:
         return
-    yield f"{prefix}.difference", decision.overall.mean
-    yield f"{prefix}.difference_low", decision.overall.low
-    yield f"{prefix}.difference_high", decision.overall.high
-    yield f"{prefix}.p_worse", decision.worse.p_of_all
-    yield f"{prefix}.p_better", decision.better.p_of_all
-    yield f"{prefix}.pairs", float(decision.overall.n_pairs)
+    yield f"{prefix}/difference", decision.overall.mean
+    yield f"{prefix}/difference_low", decision.overall.low
+    yield f"{prefix}/difference_high", decision.overall.high
+    yield f"{prefix}/p_worse", decision.worse.p_of_all
+    yield f"{prefix}/p_better", decision.better.p_of_all
+    yield f"{prefix}/pairs", float(decision.overall.n_pairs)

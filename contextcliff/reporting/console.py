@@ -14,6 +14,7 @@ from rich.text import Text as Printed
 from contextcliff.records.report import Report
 from contextcliff.reporting.blocks import Block, Code, Column, Heading, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
+from contextcliff.reporting.section import PAGE_NAME
 from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import Language, text_of
@@ -26,9 +27,18 @@ _NARROWEST_TAG = 8
 
 
 def render_console(
-    report: Report, *, console: Console, folder: Path, tracking_command: str | None, language: Language = english
+    report: Report,
+    *,
+    console: Console,
+    folder: Path,
+    tracking_command: str | None,
+    html: bool = True,
+    language: Language = english,
 ) -> None:
-    """Print the risk report. `folder` is where the files lie; `tracking_command` opens the tracking UI."""
+    """Print the risk report. `folder` is where the files lie; `tracking_command` opens the tracking UI.
+
+    With `html` there are pages for a browser among the files.
+    """
     page = _Page(console=console, language=language)
     sections = sections_of(report)
     answer, *others = sections
@@ -50,12 +60,34 @@ def render_console(
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
     page.heading("Files", note=_PAGES)
     _line(console, f"  {folder}", whole=True)
+    if html:
+        pages = [section.page_name for section in sections if section.page_name and section.of(report) is not None]
+        _line(console, f"  {language.label('for a browser')}: {', '.join((PAGE_NAME, *pages))}")
     for section in sections:
         if names := section.names_of_files(report):
             _line(console, f"  {names}")
     if tracking_command is not None:
         page.heading("Compare runs in MLflow")
         _line(console, f"  {tracking_command}", whole=True)
+
+
+def render_summary(report: Report, *, console: Console, folder: Path, language: Language = english) -> None:
+    """Print the cap, its reason, and where the whole report lies."""
+    page = _Page(console=console, language=language)
+    page.blocks([block for block in _answer(report) if isinstance(block, Text)])
+    page.pairs([("Reason", report.analysis.safe_cap.reason)])
+    _line(console, f"  {folder}", whole=True)
+
+
+def render_cap(report: Report, *, console: Console, language: Language = english) -> None:
+    """Print the line of the safe cap once more."""
+    console.print()
+    *_, cap = (block for block in _answer(report) if isinstance(block, Text))
+    _Page(console=console, language=language).blocks([cap])
+
+
+def _answer(report: Report) -> Sequence[Block]:
+    return sections_of(report)[0].short(report)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +116,10 @@ class _Page:
         said = [(self.language.label(name), text_of(value, self.language)) for name, value in pairs]
         _rows(self.console, [(f"{name}:", value) for name, value in said])
 
+    def _named(self, column: Column) -> Column:
+        cells = tuple(map(self.language.label, column.cells)) if column.labels else column.cells
+        return replace(column, title=self.language.label(column.title), cells=cells)
+
     def _block(self, block: Block) -> None:
         console = self.console
         match block:
@@ -101,8 +137,7 @@ class _Page:
                     said = self._labelled(self.language.label(line.label), line.text)
                     _line(console, f"  {said}", style=_STYLES.get(line.mood, ""))
             case Table(columns=columns):
-                titled = [replace(column, title=self.language.label(column.title)) for column in columns]
-                console.print(fitted(titled, console=console), highlight=False)
+                console.print(fitted([self._named(column) for column in columns], console=console), highlight=False)
             case Code(text=text):
                 _line(console, f"  {text}", whole=True)
 
@@ -147,8 +182,10 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
     while _total(kept) > available:
         tags = next((column for column in kept if column.words), None)
         if tags is not None and _total(kept) - _width(tags) + _NARROWEST_TAG <= available:
-            kept = _shorten(kept, by=_total(kept) - available)
-            continue
+            shorter = _shorten(kept, by=_total(kept) - available)
+            if _total(shorter) < _total(kept):
+                kept = shorter
+                continue
         spare = max(kept, key=lambda column: column.spare)
         if not spare.spare:
             break

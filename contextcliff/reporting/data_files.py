@@ -81,6 +81,24 @@ def write_text(*, path: Path, text: str) -> Path:
     return write_bytes(path=path, data=text.encode("utf-8", errors="backslashreplace"))
 
 
+CONTEXTS_NAME = "contexts.jsonl.gz"
+_MOST_PROMPTS = 64 << 20
+
+
+def read_contexts(path: Path) -> dict[str, str]:
+    """The prompts that `write_contexts` left, by `sample_id`, 64 MiB at most; none without the file."""
+    if not path.is_file():
+        return {}
+    prompts: dict[str, str] = {}
+    left = _MOST_PROMPTS
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        while left > 0 and (line := lines.readline(left)).endswith("\n"):
+            left -= len(line)
+            kept = json.loads(line)
+            prompts[str(kept["sample_id"])] = "\n\n".join(part for part in (kept["system"], kept["user"]) if part)
+    return prompts
+
+
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
     """Write sample ids and their prompts, one prompt in memory at a time, the file whole or not at all.
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, write_text
-from contextcliff.reporting.figures.report_figures import draw_figures, remove_figures
+from contextcliff.reporting.figures.report_figures import figure_files, remove_figures
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section import FinishedRun
 from contextcliff.reporting.section_list import sections_of
-from contextcliff.reporting.stored_reports import StoredReport
 
 CONTROLS_NAME = "controls.jsonl"
+FIGURES = "figures"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,40 +80,32 @@ def write_report_files(
     report: Report,
     *,
     scored: Sequence[ScoredSample],
-    replayed: Sequence[ScoredSample] = (),
+    table: Sequence[Mapping[str, object]] | None = None,
     controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
-    dpi: int | None,
+    figures: bool,
     parameters: Mapping[str, str] | None = None,
-    beside: Sequence[StoredReport] | None = None,
 ) -> tuple[Path, ...]:
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
-    `replayed` are samples that `samples.jsonl` alone has. With `controls` there is a `controls.jsonl` too, whose lines
-    are those of `samples.jsonl` and `control`. Sections may have further files. `parameters` is the flattened
-    configuration, and `beside` the reports beside `folder`, where they have been read. Figures have `dpi` dots an inch;
-    None: none is drawn, and those of an earlier analysis are removed.
-    Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
-    hold one.
+    `table` is what `samples.jsonl` has, where it is made already or has more than `scored`. With `controls` there is a
+    `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections may have further files.
+    `parameters` is the flattened configuration.
+    With `figures` the report shows those that `draw_figures` draws into `folder / FIGURES`; without, those of an
+    earlier analysis are removed. Raises `ValueError` where a number is not finite: JSON has no word for it, and a
+    report must not hold one.
     """
-    figures: tuple[Path, ...] = ()
-    if dpi is None:
-        remove_figures(folder / "figures")
+    links: list[str] = []
+    if figures:
+        links = [f"{FIGURES}/{name}" for name in figure_files(report)]
     else:
-        figures = draw_figures(report, scored=scored, folder=folder / "figures", dpi=dpi)
-    links = [path.relative_to(folder).as_posix() for path in figures]
-    finished = FinishedRun(
-        report=report,
-        scored=scored,
-        parameters=parameters or {},
-        folder=folder,
-        beside=beside,
-    )
+        remove_figures(folder / FIGURES)
+    finished = FinishedRun(report=report, scored=scored, parameters=parameters or {})
     return (
         write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
         write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
-        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored, replayed=replayed))),
+        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored) if table is None else table)),
         write_manifest(manifest, folder=folder),
         *_controls(controls, path=folder / CONTROLS_NAME),
         *(
@@ -121,7 +113,6 @@ def write_report_files(
             for section in sections_of(report)
             for name, text in section.files(finished).items()
         ),
-        *figures,
     )
 
 
@@ -143,7 +134,7 @@ def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSa
     """A row a sample with the keys of `SampleLine`, for `samples.jsonl` and for the tracking table."""
     lines = (*map(sample_line, scored), *(sample_line(item, replayed=True) for item in replayed))
     # `answers` becomes a list, so that a row equals what reading its line gives back.
-    return [{**asdict(line), "answers": list(line.answers)} for line in lines]
+    return [{**{name: getattr(line, name) for name in _KEYS}, "answers": list(line.answers)} for line in lines]
 
 
 def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
@@ -191,6 +182,8 @@ def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
         },
     )
 
+
+_KEYS = tuple(each.name for each in fields(SampleLine))
 
 _COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
 

@@ -23,6 +23,8 @@ class _Round:
     words: list[str] = field(default_factory=list)
     end: str | None = None
     """Its last line, once it has ended."""
+    averages: str | None = None
+    """What its length comes to, where it was the last of it."""
 
 
 class LiveText:
@@ -64,12 +66,23 @@ class LiveText:
         else:
             self._open[key].words.append(piece)
 
-    def ended(self, sample: Sample, *, figures: Sequence[str] = (), failure: str | None = None) -> None:
-        """A round is over, with what its task shows of its figures, and its failure, where it has one."""
+    def ended(
+        self,
+        sample: Sample,
+        *,
+        figures: Sequence[str] = (),
+        failure: str | None = None,
+        averages: str | None = None,
+    ) -> None:
+        """A round is over, with what its task shows of its figures, and its failure, where it has one.
+
+        `averages` are those of its length, where no other round of it is left.
+        """
         key = sample.sample_id
         if key not in self._open:
             self.began(sample)
         self._open[key].end = " · ".join((failure or _COMPLETE, *figures))
+        self._open[key].averages = averages
         while self._open:
             first = next(iter(self._open))
             if self._open[first].end is None:
@@ -80,6 +93,8 @@ class LiveText:
     def _close(self, key: str) -> None:
         done = self._open.pop(key)
         self._print(f"\n    {done.end}\n\n", style="bold")
+        if done.averages is not None:
+            self._print(f"{done.averages}\n\n", style="bold green")
 
     def _open_next(self) -> None:
         """The next round becomes the live one: print what was kept back of it."""

@@ -22,6 +22,8 @@ def tame(text: str) -> str:
     What a model says can't move the cursor, set colours or turn the direction of writing where a file is shown raw.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.replace("\n", "").isprintable():
+        return lines
     return "".join(char if _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in lines)
 
 

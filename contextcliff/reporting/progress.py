@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from contextcliff.records.search_record import Decision, LengthStanding
+from contextcliff.reporting.plain_progress import PlainProgress, time_left
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,35 +17,80 @@ Advance = Callable[[int], None]
 """Call with the prompt tokens of each sample that has ended."""
 
 
+class Progress(Protocol):
+    """Shows how much of what is sent has ended."""
+
+    def advance(self, tokens: int) -> None:
+        """A sample of so many prompt tokens has ended."""
+        ...
+
+    def remark(self, line: str) -> None:
+        """Say something beside it, which stays."""
+        ...
+
+
 @contextmanager
-def progress_bar(title: str, *, total_tokens: int, total_samples: int, shown: bool) -> Iterator[Advance]:
-    """Show a bar on stderr and yield the call that moves it; with `shown=False` nothing is drawn."""
+def progress_bar(title: str, *, total_tokens: int, total_samples: int, shown: bool) -> Iterator[Progress]:
+    """Show on stderr how much has ended; with `shown=False` nothing is drawn.
+
+    Where stderr is no terminal, there is a plain line now and then in its place, and one at the end.
+    """
     if not shown:
-        yield lambda _: None
+        yield _Unseen()
         return
     from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f} tokens"),
-        TextColumn("{task.fields[samples]}/{task.fields[of]} samples"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        sys.stderr.write(f"{title}\n")
+        plain = PlainProgress(sys.stderr.write, total_tokens=total_tokens, total_samples=total_samples)
+        yield plain
+        plain.say()
+        return
+    with drawn_bar(title, console, total_tokens=total_tokens, total_samples=total_samples) as drawn:
+        yield drawn
+
+
+_WIDE_SEARCH = 64
+"""Columns from which tokens stand beside samples and the time that is left."""
+_LEAST_BAR = 8
+"""Columns under which a bar says nothing."""
+
+
+@contextmanager
+def drawn_bar(title: str, console: Console, *, total_tokens: int, total_samples: int) -> Iterator[Progress]:
+    """Draw a bar on a terminal; in a narrow one the title is cut, and the time left stays longest."""
+    from rich import progress as bars
+    from rich.console import Group
+    from rich.live import Live
+    from rich.text import Text
+
+    left = (bars.TextColumn("left"), bars.TimeRemainingColumn())
+    samples = bars.TextColumn("{task.fields[samples]:,}/{task.fields[of]:,} samples")
+    tokens = bars.TextColumn("{task.completed:,.0f}/{task.total:,.0f} tokens")
+    elapsed = bars.TimeElapsedColumn()
+    rows: tuple[tuple[int, tuple[bars.ProgressColumn, ...]], ...] = (
+        (len(f"{total_tokens:,}") * 2 + len(f"{total_samples:,}") * 2 + 40, (tokens, samples, elapsed, *left)),
+        (len(f"{total_samples:,}") * 2 + 23, (samples, *left)),
+        (0, left),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(escape(title), total=total_tokens, samples=0, of=total_samples)
-        ended = 0
+    fitting = next(columns for width, columns in rows if width + _LEAST_BAR <= console.width or width == 0)
+    bar = bars.Progress(bars.BarColumn(bar_width=None), *fitting, console=console)
+    task = bar.add_task("", total=total_tokens, samples=0, of=total_samples)
 
-        def advance(tokens: int) -> None:
-            nonlocal ended
-            ended += 1
-            progress.update(bar, advance=tokens, samples=ended)
+    class Drawn:
+        samples = 0
 
-        yield advance
+        def advance(self, tokens: int) -> None:
+            self.samples += 1
+            bar.update(task, advance=tokens, samples=self.samples)
+
+        def remark(self, line: str) -> None:
+            console.print(Text(line, overflow="fold"))
+
+    line = Text(title, overflow="ellipsis", no_wrap=True)
+    with Live(Group(line, bar), console=console, refresh_per_second=8):
+        yield Drawn()
 
 
 @contextmanager
@@ -55,7 +101,8 @@ def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (
         SpinnerColumn(),
@@ -63,7 +110,7 @@ def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
         TextColumn("{task.completed:,.0f}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Bars(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task(escape(title), total=None)
         yield lambda more: progress.update(bar, advance=more)
 
@@ -79,12 +126,22 @@ class SearchProgress(Protocol):
         """How the lengths stand now, in the order of testing."""
         ...
 
+    def expect(self, tokens_left: int) -> None:
+        """So many prompt tokens are expected to be left."""
+        ...
+
 
 class _Unseen:
     def advance(self, tokens: int) -> None:
         """Shows nothing."""
 
+    def remark(self, line: str) -> None:
+        """Shows nothing."""
+
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
+        """Shows nothing."""
+
+    def expect(self, tokens_left: int) -> None:
         """Shows nothing."""
 
 
@@ -110,14 +167,18 @@ def score_in_all(standing: LengthStanding) -> str:
 
 
 class _Written:
-    """Writes a line for each length as it is decided, where lines can't be drawn anew: in a file or a pipe."""
+    """Writes a line for each length as it is decided, and now and then how much has ended: in a file or a pipe."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
+        self._plain = PlainProgress(write)
         self._decided: set[int] = set()
 
     def advance(self, tokens: int) -> None:
-        """Writes nothing."""
+        self._plain.advance(tokens)
+
+    def expect(self, tokens_left: int) -> None:
+        self._plain.expect(tokens_left)
 
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
         for each in standing:
@@ -148,28 +209,42 @@ def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
     """Draw on a terminal how a search stands; lines that are too long go on in the next one."""
     from rich.console import Group
     from rich.live import Live
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.text import Text
 
+    tokens, samples = TextColumn("{task.completed:,.0f} tokens"), TextColumn("{task.fields[samples]:,} samples")
+    wide = console.width >= _WIDE_SEARCH
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.completed:,.0f} tokens"),
-        TextColumn("{task.fields[samples]:,} samples"),
+        *((tokens,) if wide else ()),
+        samples,
         TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    bar = Progress(*columns, console=console)
-    task = bar.add_task("", total=None, samples=0)
+    bar = Bars(*columns, console=console)
+    task = bar.add_task("", total=None, samples=0, left="")
     line = Text("", overflow="fold")
 
     class Drawn:
-        samples = 0
+        samples = tokens = 0
+        expected_tokens: int | None = None
 
         def advance(self, tokens: int) -> None:
             self.samples += 1
-            bar.update(task, advance=tokens, samples=self.samples)
+            self.tokens += tokens
+            bar.update(task, advance=tokens, samples=self.samples, left=self._left())
 
         def lengths(self, standing: Sequence[LengthStanding]) -> None:
             line.plain = standing_line(standing)
+
+        def expect(self, tokens_left: int) -> None:
+            self.expected_tokens = self.tokens + tokens_left
+            bar.update(task, left=self._left())
+
+        def _left(self) -> str:
+            left = time_left(self.tokens, self.expected_tokens, took_s=bar.tasks[0].elapsed or 0.0)
+            return "" if left is None else f"about {left} left"
 
     # What does not fit above the bottom of the window is cut only while it is drawn, and whole at the end.
     with Live(Group(Text(title, overflow="fold"), bar, line), console=console, refresh_per_second=8):

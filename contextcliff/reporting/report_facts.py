@@ -38,6 +38,13 @@ class Headline(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Recommendation(Fact):
+    """What to do: the length that prompts should keep to."""
+
+    cap: SafeCap
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ShapeInWords(Fact):
     """How the scores run over so many lengths that have some, with what that means; the cap must have a shape."""
 

@@ -9,23 +9,35 @@ from pydantic import Field
 from contextcliff.settings import settings
 
 LanguageName = Literal["en", "ja"]
+Shown = Literal["full", "summary", "none"]
 
 
 @settings
 class ReportingSettings:
-    """`progress` on stderr, the answers as they are written (`live`) and the risk report (`console`) on stdout,
-    `figures` as PNG files at `dpi` dots an inch. A run that is shown live has no progress bar. `language` is that of
-    the risk report on the console: `en` or `ja`; the files are in English. With `compare` a sweep ends with the
-    comparison of its jobs.
+    """`progress` on stderr, the answers as they are written (`live`) and the answer (`console`) on stdout: the `full`
+    risk report, its `summary`, or `none`. Left open, a run shows it in full, and a sweep its table alone.
+    `figures` as PNG files at `dpi` dots an inch, and the report as a page of its own (`html`). A run that is shown live
+    has no progress bar. `language` is that of the risk report on the console: `en` or `ja`; the files are in English.
+    With `compare` a sweep ends with the comparison of its jobs.
     """
 
     progress: bool = True
     live: bool = False
-    console: bool = True
+    console: Shown | None = None
     figures: bool = True
+    html: bool = True
     dpi: Annotated[int, Field(ge=50, le=600)] = 150
     language: LanguageName = "en"
     compare: bool = False
+
+    @property
+    def prints(self) -> bool:
+        """Whether a result is said on stdout at all."""
+        return self.console != "none"
+
+    def shown(self, *, of_sweep: bool) -> Shown:
+        """How much of a run's report is printed; `of_sweep`: the run is a job of one, which has a table of its own."""
+        return self.console or ("none" if of_sweep else "full")
 
     @property
     def figure_dpi(self) -> int | None:

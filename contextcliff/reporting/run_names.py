@@ -133,7 +133,7 @@ def _shown(key: str, value: str) -> str:
     return file_name(value)
 
 
-_MOST_KEYS, _LONGEST_VALUE = 2_000, 2_000
+_MOST_KEYS, _LONGEST_VALUE = 2_000, 6_000
 """Limits of what is read: the file of a configuration may be anybody's."""
 
 
@@ -157,8 +157,17 @@ def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, s
 
 def read_parameters(manifest: Path) -> Mapping[str, str]:
     """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
+    return _mapping(manifest, "configuration")
+
+
+def read_provenance(manifest: Path) -> Mapping[str, str]:
+    """By what a run was made, as its manifest keeps it; empty where it is not there."""
+    return _mapping(manifest, "provenance")
+
+
+def _mapping(manifest: Path, key: str) -> Mapping[str, str]:
     try:
-        configured = json.loads(manifest.read_text(encoding="utf-8"))["configuration"]
+        configured = json.loads(manifest.read_text(encoding="utf-8"))[key]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
     if not isinstance(configured, dict):

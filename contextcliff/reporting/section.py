@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from contextcliff.records.generation import ScoredSample
@@ -15,8 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contextcliff.analysis.study import Study
-    from contextcliff.reporting.stored_reports import StoredReport
+    from contextcliff.reporting.page.chart import Chart
 
+PAGE_NAME = "report.html"
+"""The whole report for a browser."""
 T = TypeVar("T")
 
 Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
@@ -33,6 +34,8 @@ class FigureOf:
     caption: str
     has_data: Callable[[Report], bool]
     draw: Draw
+    chart: Callable[[Report], Chart] | None = None
+    """The same for a reader who can point at it; None: a page has the figure as it is drawn."""
 
 
 def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
@@ -49,7 +52,10 @@ def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run."""
+    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run.
+
+    What stands before the last slash of `key` is the group that charts are sorted by, as in `by_length/score`.
+    """
 
     key: str
     value: float | None
@@ -64,16 +70,6 @@ class FinishedRun:
     scored: Sequence[ScoredSample]
     parameters: Mapping[str, str]
     """The composed configuration, flattened: dotted key to value."""
-    folder: Path
-    """Where the run's files go; nothing in it has to be there yet."""
-    beside: Sequence[StoredReport] | None = None
-    """The reports of the experiment's other runs, where they have been read; None: they lie beside `folder`."""
-
-    def read_beside(self) -> Sequence[StoredReport]:
-        """Those reports, read where they have not been."""
-        from contextcliff.reporting.stored_reports import stored_reports
-
-        return stored_reports(self.folder.parent).found if self.beside is None else self.beside
 
 
 class Section(Generic[T]):
@@ -90,7 +86,11 @@ class Section(Generic[T]):
     """What the console says in brackets behind the title, as a unit."""
     record: type[T] | None = None
     inline: ClassVar[bool] = False
+    folded: ClassVar[bool] = False
+    """Whether a page of HTML opens it only on a click."""
     figures: ClassVar[tuple[FigureOf, ...]] = ()
+    page_name: ClassVar[str] = ""
+    """A page for a browser beside the report's, which is left out with it; empty: none."""
     cap_rules: ClassVar[Mapping[str, str]] = {}
     """The cap rules that `caps` adds, and what each is."""
 
@@ -133,6 +133,10 @@ class Section(Generic[T]):
     def files(self, run: FinishedRun) -> Mapping[str, str]:  # noqa: ARG002
         """Further files that the run leaves: a path below its folder, and the text."""
         return {}
+
+    def page(self, run: FinishedRun) -> str | None:  # noqa: ARG002
+        """The text of the section's own page, `page_name`; None: it has none of this run."""
+        return None
 
     def names_of_files(self, report: Report) -> str:  # noqa: ARG002
         """What the console says of those files; empty: nothing."""

@@ -79,9 +79,10 @@ def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
     assert found["measures"] == []
     assert "COMPARISON" in told
     pictures = {"curves.png", "differences.png", "memory.png"}
-    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv", *pictures}
+    files = {"comparison.html", "comparison.json", "comparison.md", "comparison.csv"}
+    assert written(folder) == {*files, *pictures}
     run(folder, *COMPARE, "task=niah")
-    assert written(folder) == {"comparison.json", "comparison.md", "comparison.csv"}
+    assert written(folder) == files
 
 
 def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import SIMULATED, contextcliff
 
 NEEDLES = ("task=niah", "dataset=synthetic", "task.lengths=[512,1024,2048]", "task.trials=4", *SIMULATED)
-QUIET = ("reporting.progress=false", "tracking=none", "reporting.figures=false", "reporting.console=false")
+QUIET = ("reporting.progress=false", "tracking=none", "reporting.figures=false", "reporting.console=none")
 COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", "reporting.figures=false")
 
 

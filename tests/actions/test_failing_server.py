@@ -80,6 +80,7 @@ def test_refusals_in_a_row_end_the_run_and_more_in_another_invocation_do_not(tmp
     assert report["counts"]["errors"] == {"bad_request": 50}
 
 
+@pytest.mark.slow
 def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(tmp_path: Path) -> None:
     with serving(fake(fault=lambda _: "oom")) as server:
         done = contextcliff(*asking(server), cwd=tmp_path)
@@ -91,6 +92,7 @@ def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(t
     )
 
 
+@pytest.mark.slow
 def test_several_faults_are_told_each_with_the_words_of_the_commonest(tmp_path: Path) -> None:
     with serving(fake(fault=lambda number: "oom" if number <= 2 else "429" if number == 3 else "refused")) as server:
         done = contextcliff(*asking(server), cwd=tmp_path)
@@ -113,6 +115,7 @@ def test_the_same_is_said_where_another_run_is_stored_already(tmp_path: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_a_line_tells_its_tokens_and_how_often_it_was_tried_again(tmp_path: Path) -> None:
     def fault(number: int) -> str | None:
         return "429" if number in (1, 2) or 5 <= number <= 7 else None

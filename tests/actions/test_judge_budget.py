@@ -119,6 +119,7 @@ def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars(tmp_path: 
     )
 
 
+@pytest.mark.slow
 def test_a_judge_that_runs_out_of_budget_is_told_and_the_report_is_partial(tmp_path: Path) -> None:
     # A server that counts far more tokens than the prompts have: no plan could know.
     judge = Rating(models=[{"id": "m", "max_model_len": 4096}], overcounts=10)

@@ -15,7 +15,7 @@ from tests.engines.fake_server import FakeServer, serving
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
-TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=false", *QUICK)
+TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none", *QUICK)
 COMPARE = ("action=compare", "reporting.progress=false", "reporting.dpi=50", "tracking=none")
 
 
@@ -41,15 +41,15 @@ def thresholds(folder: Path) -> dict[str, float]:
     return {file.parent.name: json.loads(file.read_text("utf-8"))["safe_cap"]["threshold"] for file in files}
 
 
-def uploads(folder: Path) -> list[dict[str, str]]:
-    """Every MLflow run, the oldest first: its name, threshold and the run that superseded it."""
+def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
+    """Every MLflow run at this stage of its life: name and threshold."""
     with sqlite3.connect(folder / "mlruns" / "mlflow.db") as store:
         rows = store.execute(
-            "SELECT runs.name, params.value, (SELECT runs2.name FROM tags JOIN runs AS runs2 ON tags.value = "
-            "runs2.run_uuid WHERE tags.run_uuid = runs.run_uuid AND tags.key = 'contextcliff.superseded_by') "
-            "FROM runs JOIN params USING (run_uuid) WHERE params.key = 'analysis.threshold' ORDER BY start_time"
+            "SELECT name, params.value FROM runs JOIN params USING (run_uuid) WHERE params.key = 'analysis.threshold' "
+            "AND lifecycle_stage = ? ORDER BY name",
+            [stage],
         ).fetchall()
-    return [{"name": name, "threshold": threshold, "superseded_by": other} for name, threshold, other in rows]
+    return [(str(name), str(threshold)) for name, threshold in rows]
 
 
 def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
@@ -61,10 +61,11 @@ def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
 # ---------------------------------------------------------------- what a report replaces
 
 
+@pytest.mark.slow
 def test_a_report_by_another_rule_lies_beside_the_first_and_the_same_rule_replaces_its_own(tmp_path: Path) -> None:
     run(tmp_path, *NEEDLES)
     (first,) = folders(tmp_path)
-    again = (*NEEDLES, "action=analyze", "reporting.console=true")
+    again = (*NEEDLES, "action=analyze", "reporting.console=full")
     told = run(tmp_path, *again, "analysis.threshold=0.9")
     assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
     assert f"outputs/contextcliff/{first}-threshold-0.9" in told
@@ -97,25 +98,19 @@ def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp_path: Path) -> None:
     run(tmp_path, *TRACKED)
-    (first,) = folders(tmp_path)
-    strict = f"{first}-threshold-0.9"
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.8")
-    assert uploads(tmp_path) == [
-        {"name": first, "threshold": "0.8", "superseded_by": None},
-        {"name": strict, "threshold": "0.9", "superseded_by": None},
-    ]
+    both = [("smollm2 · niah · none", "0.8"), ("smollm2 · niah · none · threshold-0.9", "0.9")]
+    assert uploads(tmp_path) == both
+    assert uploads(tmp_path, "deleted") == []
     # An answer that is gone makes other results: of either rule the earlier upload is superseded by its own.
     with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
         store.execute("DELETE FROM generations WHERE key = (SELECT min(key) FROM generations)")
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
+    assert uploads(tmp_path, "deleted") == both[1:]
     run(tmp_path, *TRACKED, "action=analyze")
-    assert uploads(tmp_path) == [
-        {"name": first, "threshold": "0.8", "superseded_by": first},
-        {"name": strict, "threshold": "0.9", "superseded_by": strict},
-        {"name": strict, "threshold": "0.9", "superseded_by": None},
-        {"name": first, "threshold": "0.8", "superseded_by": None},
-    ]
+    assert uploads(tmp_path) == both
+    assert uploads(tmp_path, "deleted") == both
 
 
 @pytest.mark.slow
@@ -126,7 +121,7 @@ def test_the_same_command_again_is_no_new_upload_though_a_server_is_no_longer_as
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
         asked = (
             *("engine=vllm", f"engine.base_url={server.address}", "model=served", "reporting.progress=false"),
-            *("reporting.console=false", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", "reporting.dpi=50"),
+            *("reporting.console=none", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", "reporting.dpi=50"),
             *(
                 "task.lengths=[512]",
                 "task.depths=[0.5]",
@@ -157,6 +152,7 @@ def policies(tmp_path: Path) -> tuple[Path, list[str]]:
     return tmp_path, plain
 
 
+@pytest.mark.slow
 def test_runs_that_are_judged_by_different_rules_are_judged_again_by_the_baselines(
     policies: tuple[Path, list[str]],
 ) -> None:

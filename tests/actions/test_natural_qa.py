@@ -202,6 +202,7 @@ def test_greedy_repeats_are_no_instability_of_zero(tmp_path: Path) -> None:
     assert [(b["instability"], b["within_item_variance"]) for b in report["bins"]] == [(None, None)] * 5
 
 
+@pytest.mark.slow
 def test_stored_answers_are_scored_anew_by_analyze(tmp_path: Path) -> None:
     quiet = (*QA, "engine.law=flat", "task.repeats=1", "task.samples_per_bin=8")
     run(tmp_path, *quiet)

@@ -24,12 +24,33 @@ from tests import compositions
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
-SWEPT = OmegaConf.load(conf_dir() / "experiment" / "needle_family.yaml").hydra.sweeper.params.task.split(",")
+SWEEPS = ("needle_family", "full")
+APART = ("natural_qa", "small_vs_large", *SWEEPS)
+
+
+def jobs(experiment: str) -> list[tuple[str, ...]]:
+    """The overrides of each job of an experiment that sweeps tasks, with the `++` keys that its task has."""
+    params = OmegaConf.load(conf_dir() / "experiment" / f"{experiment}.yaml").hydra.sweeper.params
+    forced = {key.removeprefix("++"): value for key, value in params.items() if key.startswith("++task.")}
+    return [
+        (
+            f"experiment={experiment}",
+            f"task={task}",
+            *[
+                f"{key}={value}"
+                for key, value in forced.items()
+                if key.removeprefix("task.") in OmegaConf.load(conf_dir() / "task" / f"{task}.yaml")
+            ],
+        )
+        for task in params.task.split(",")
+    ]
+
+
 ASKED = [
     *[(f"task={task}",) for task in TASKS],
-    *[(f"experiment={name}",) for name in EXPERIMENTS if name not in ("natural_qa", "small_vs_large", "needle_family")],
+    *[(f"experiment={name}",) for name in EXPERIMENTS if name not in APART],
     ("experiment=small_vs_large", "model=smollm2"),
-    *[("experiment=needle_family", f"task={task}") for task in SWEPT],
+    *[job for experiment in SWEEPS for job in jobs(experiment)],
 ]
 
 

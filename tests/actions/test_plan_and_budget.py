@@ -32,6 +32,7 @@ def plan(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, *FIXED, *PRICED, "action=plan", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -82,6 +83,7 @@ def test_a_plan_is_shown_as_a_table(tmp_path: Path) -> None:
         assert shown in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.llm
 def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: Path) -> None:
     done = contextcliff(
@@ -225,3 +227,17 @@ def test_the_limit_itself_is_allowed() -> None:
     meter(tokens=exactly).refuse_beyond(PLANNED)
     with pytest.raises(OverBudgetError):
         meter(tokens=exactly - 1).refuse_beyond(PLANNED)
+
+
+def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tmp_path: Path) -> None:
+    few = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=1", "model=gpt", "tokenizer=server")
+    assert contextcliff(*SIMULATED, *few, "output_dir=preset", cwd=tmp_path).returncode == 0
+    assert contextcliff(*SIMULATED, *few, "model.price.output=1000", "output_dir=given", cwd=tmp_path).returncode == 0
+    costs = {
+        folder: json.loads(next((tmp_path / folder).glob("*/*/report.json")).read_text(encoding="utf-8"))["usage"][
+            "usd"
+        ]
+        for folder in ("preset", "given")
+    }
+    assert costs["preset"] is None
+    assert costs["given"] > 0

@@ -20,6 +20,7 @@ def plan(folder: Path, *overrides: str) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 def test_the_memory_that_is_given_admits_a_context_by_the_policys_bits(tmp_path: Path) -> None:
     plain = plan(tmp_path, "model.memory_gib=0.15")
     q4 = plan(tmp_path, "model.memory_gib=0.15", "kv_policy=q4_0")

@@ -38,6 +38,7 @@ def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: P
     assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
 
 
+@pytest.mark.slow
 def test_the_tokenizer_that_is_given_counts(tmp_path: Path, tokenizer: str) -> None:
     given = ("tokenizer=huggingface", f"tokenizer.name={tokenizer}")
     done, plan = planned(tmp_path, "engine=openai", "model=gpt", *given)

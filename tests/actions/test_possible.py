@@ -150,6 +150,7 @@ def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Pa
     )
 
 
+@pytest.mark.slow
 def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
     given = (*SIMULATED, *FIXED, "task.trials=1")
     done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
@@ -161,7 +162,7 @@ def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
     (report,) = reports(tmp_path)
     assert report["counts"]["completed"] == 30
     again = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (0, "")
+    assert (again.returncode, again.stderr) == (0, "analysing\nwriting the report's page\n")
     quiet = contextcliff(*given, "seed=1", cwd=tmp_path)
     assert (quiet.returncode, quiet.stderr) == (0, "")
 
@@ -189,6 +190,7 @@ def test_a_threshold_that_no_number_of_samples_can_show_is_said_so() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_search_that_may_ask_too_little_is_told_how_much_is_enough() -> None:
     assert warned("task=niah_multikey", "task.max_trials=100") == (
         "no safe cap is possible: 100 samples a length in 20 contexts cannot show 0.80 at 95% confidence even if all "

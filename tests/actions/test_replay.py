@@ -109,6 +109,7 @@ def test_a_candidate_asks_all_that_the_baseline_rests_on_and_decides_as_if_it_di
     ]
 
 
+@pytest.mark.slow
 def test_a_replay_that_is_stored_costs_nothing_and_analyze_says_the_same(beside: tuple[Path, str]) -> None:
     folder, name = beside
     like = f"task.like={name}"
@@ -139,6 +140,7 @@ def test_a_run_is_like_itself_without_asking_more(beside: tuple[Path, str]) -> N
     assert replays(reports(folder)[0]) == []
 
 
+@pytest.mark.slow
 def test_the_first_job_of_a_sweep_is_the_baseline_of_the_others(tmp_path: Path) -> None:
     done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -183,6 +185,7 @@ def planned(folder: Path, *overrides: str) -> dict[str, Any]:
     return plan
 
 
+@pytest.mark.slow
 def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
     folder, name = beside
     model = (*CANDIDATE, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
@@ -293,6 +296,7 @@ def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
     assert plain.identify() == like.identify()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overrides", "line"),
     [
@@ -358,6 +362,7 @@ def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
     assert refusal(folder, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
 
 
+@pytest.mark.slow
 def test_files_of_a_run_that_cannot_be_read_are_named(beside: tuple[Path, str]) -> None:
     folder, name = beside
     place = RUNS / name

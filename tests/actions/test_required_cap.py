@@ -29,6 +29,7 @@ def only_run(folder: Path) -> tuple[Path, int | None]:
     return Path("outputs") / "contextcliff" / report["run_id"], report["safe_cap"]["tokens"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("required", [1, CAP])
 def test_a_cap_that_reaches_what_is_required_ends_with_0(tmp_path: Path, required: int) -> None:
     done = contextcliff(*SEARCH, f"analysis.require_cap={required}", cwd=tmp_path)
@@ -58,6 +59,7 @@ def test_no_cap_at_all_is_below_whatever_is_required(tmp_path: Path) -> None:
     assert done.stderr == f"error: analysis.require_cap=1: there is no safe cap; {folder}/report.md says why\n"
 
 
+@pytest.mark.slow
 def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: Path) -> None:
     # A score at the threshold decides nothing, so that what a model without a mistake takes is used up.
     given = (*SEARCH, "engine.law=flat", "engine.ceiling=0.8", "task.max_trials=600", "engine.concurrency=1")
@@ -99,6 +101,7 @@ def test_a_traceback_is_no_answer_to_a_cap_that_is_too_low(tmp_path: Path) -> No
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)
 
 
+@pytest.mark.slow
 def test_a_plan_and_a_run_say_beforehand_that_no_answers_could_reach_it(tmp_path: Path) -> None:
     given = (*SEARCH, "analysis.require_cap=800", "engine.ceiling=0")
     assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0

@@ -77,6 +77,7 @@ def test_a_baseline_has_nothing_to_clear(tmp_path: Path) -> None:
     assert plan["bins"][1]["clears"]["0.98"] > 0.9
 
 
+@pytest.mark.slow
 def test_a_model_without_a_mistake_takes_the_least(tmp_path: Path) -> None:
     least = planned(tmp_path, *PERFECT)["least"]
     assert contextcliff(*SIMULATED, *SMALL, *PERFECT, cwd=tmp_path).returncode == 0
@@ -88,6 +89,7 @@ def test_a_model_without_a_mistake_takes_the_least(tmp_path: Path) -> None:
     assert after["stored"] == least["samples"]
 
 
+@pytest.mark.slow
 def test_a_plan_goes_on_where_a_search_was_stopped(tmp_path: Path) -> None:
     whole = planned(tmp_path, *PERFECT)
     done = contextcliff(*SIMULATED, *SMALL, *PERFECT, "budget.minutes=0.005", "engine.delay_ms=60", cwd=tmp_path)
@@ -100,6 +102,7 @@ def test_a_plan_goes_on_where_a_search_was_stopped(tmp_path: Path) -> None:
     assert rest["prompt_tokens"] < whole["prompt_tokens"]
 
 
+@pytest.mark.slow
 def test_a_search_is_refused_only_where_its_least_run_does_not_fit(tmp_path: Path) -> None:
     least = planned(tmp_path)["least"]
     enough = least["prompt_tokens"] + 48 * least["samples"]
@@ -113,6 +116,7 @@ def test_a_search_is_refused_only_where_its_least_run_does_not_fit(tmp_path: Pat
     assert contextcliff(*SIMULATED, *SMALL, *PERFECT, f"budget.tokens={enough}", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_plan_says_where_the_expected_run_is_longer_than_the_budget(tmp_path: Path) -> None:
     rate = "action.prefill_tokens_per_s=100"
     wall_s = planned(tmp_path, rate)["wall_s"]
@@ -136,11 +140,12 @@ def test_a_plan_fits_a_narrow_terminal(tmp_path: Path) -> None:
     assert any(line.split()[:2] == ["at", "worst"] for line in lines)
 
 
+@pytest.mark.slow
 def test_when_the_minutes_are_over_nothing_more_is_sent_and_the_report_says_where_it_stopped(tmp_path: Path) -> None:
     given = (*SIMULATED, *SMALL, *PERFECT, "engine.delay_ms=100", "engine.concurrency=1")
     assert contextcliff(*given, "task.lengths=[300]", "engine.delay_ms=0", cwd=tmp_path).returncode == 0
     # 300 is answered before, and 24 answers at 600 take longer than the budget.
-    done = contextcliff(*given, "reporting.console=true", "budget.minutes=0.02", cwd=tmp_path)
+    done = contextcliff(*given, "reporting.console=full", "budget.minutes=0.02", cwd=tmp_path)
     assert done.returncode == 5
     assert done.stderr == "out of budget: what was answered is kept; the same command with a new budget goes on\n"
     report = longest(tmp_path)

@@ -78,6 +78,7 @@ def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
     assert again["counts"]["reused"] == again["counts"]["completed"]
 
 
+@pytest.mark.slow
 def test_a_larger_max_trials_tops_an_unsettled_length_up(tmp_path: Path) -> None:
     law = (*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=0.86", "engine.speculation=0")
     assert run(tmp_path, *law, "task.max_trials=6")["counts"]["planned"] == 6
@@ -110,7 +111,8 @@ def falling_short(**behaviour: Any) -> FakeServer:
     return FallingShort(models=WINDOW, counts="/tokenize", **behaviour)
 
 
-@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 8])
+@pytest.mark.slow
+@pytest.mark.parametrize("concurrency", [1, 8])
 def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
     tmp_path: Path, concurrency: int
 ) -> None:
@@ -170,6 +172,7 @@ def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tm
     assert (report["partial"], report["usage"]["prompt_tokens"]) == (False, usage["prompt_tokens"])
 
 
+@pytest.mark.slow
 def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_path: Path) -> None:
     with serving(served(fault=lambda n: "server_error" if n % 3 == 0 else None)) as server:
         how = asking(
@@ -186,6 +189,7 @@ def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_p
         assert search_of(tmp_path, *how).tested[0].blocks[-1].e_above > 1.0
 
 
+@pytest.mark.slow
 def test_controls_are_sent_once(tmp_path: Path) -> None:
     with serving(served()) as server:
         report = run(tmp_path, *asking(server, "task.controls=true", "engine.concurrency=8"))
@@ -193,6 +197,7 @@ def test_controls_are_sent_once(tmp_path: Path) -> None:
     assert report["counts"]["controls"] > 0
 
 
+@pytest.mark.slow
 def test_a_cut_prompt_counts_as_unscored_while_the_search_goes_on(tmp_path: Path) -> None:
     with serving(served(reads_tokens=300)) as server:
         report = run(tmp_path, *asking(server, "engine.concurrency=4", "engine.speculation=0"))
@@ -201,6 +206,7 @@ def test_a_cut_prompt_counts_as_unscored_while_the_search_goes_on(tmp_path: Path
     assert report["counts"]["unscored"] == 60
 
 
+@pytest.mark.slow
 def test_another_threshold_is_judged_on_the_blocks_that_are_stored(tmp_path: Path) -> None:
     how = (*CLIFF, "engine.speculation=0")
     cap = run(tmp_path, *how)["safe_cap"]["tokens"]
@@ -225,6 +231,7 @@ def test_searches_can_be_swept(tmp_path: Path, launcher: tuple[str, ...]) -> Non
     assert [report["safe_cap"]["tokens"] is None for report in reports(tmp_path)].count(True) == 1
 
 
+@pytest.mark.slow
 def test_a_search_is_shown_live(tmp_path: Path) -> None:
     done = contextcliff(*CLIFF, "reporting.live=true", "engine.concurrency=4", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -73,6 +73,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, err
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_spent(
     tmp_path: Path, number: signal.Signals
@@ -134,6 +135,7 @@ def test_a_signal_while_sentences_are_embedded_leaves_a_partial_report(tmp_path:
     assert (report["partial"], report["counts"]["completed"]) == (True, 3)
 
 
+@pytest.mark.slow
 def test_a_signal_before_anything_is_sent_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     # A server that accepts and never answers: detection waits.
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -199,6 +201,7 @@ def test_jobs_in_other_processes_end_in_order_and_the_others_are_not_begun(tmp_p
     assert all(report["partial"] for report in reports(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     with serving(slow_server()) as server:
         process = started(tmp_path, *asking(server, "tracking=mlflow", "reporting.dpi=600"))

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import QUIET, contextcliff_process, reports, samples
 
-pytestmark = pytest.mark.llm
+pytestmark = [pytest.mark.llm, pytest.mark.slow]
 
 ANSWER_TOKENS = 64
 SHORT = ("task=continuation", "task.rounds=2", f"task.max_tokens={ANSWER_TOKENS}", "task.lengths=[240]")

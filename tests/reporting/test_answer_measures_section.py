@@ -52,11 +52,11 @@ def test_the_console_has_one_line_and_the_tags_that_it_shows(report: Report, tmp
 
 def test_they_are_figures_of_the_run_and_of_each_length(report: Report) -> None:
     points = {(each.key, each.step): each.value for each in measurements(report)}
-    assert points["mean_contains_reference", 0] == 0.6
-    assert points["mean_contains_reference_n", 0] == 40
-    assert points["contains_reference", 1024] == 0.6
-    assert points["contains_reference_ci_low", 512] == pytest.approx(0.5)
-    assert (points["exact_match", 512], points["f1", 512]) == (0.1, 0.3)
+    assert points["answers/contains_reference", 0] == 0.6
+    assert points["answers/contains_reference_n", 0] == 40
+    assert points["by_length/contains_reference", 1024] == 0.6
+    assert points["by_length/contains_reference_ci_low", 512] == pytest.approx(0.5)
+    assert (points["by_length/exact_match", 512], points["by_length/f1", 512]) == (0.1, 0.3)
 
 
 def test_they_are_in_report_json_and_read_back(report: Report, cliff: Report) -> None:

@@ -42,6 +42,7 @@ def test_every_law_and_design_has_a_title_of_its_own() -> None:
     assert set(DESIGN_TITLES) == set(DESIGNS)
 
 
+@pytest.mark.slow
 def test_the_files_hold_every_result_and_the_command_that_made_them(everything: Calibration, tmp_path: Path) -> None:
     write_calibration(everything, folder=tmp_path, dpi=50, command=COMMAND)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calibration.json", "calibration.md", "calibration.png"]

@@ -22,25 +22,8 @@ from contextcliff.reporting.comparison.comparison import (
 )
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
-from contextcliff.reporting.run_names import facts_of
-from tests.simulated_reports import CLIFF, FLAT, Law, simulated
-
-
-def run_of(name: str, law: Law = CLIFF) -> ComparedRun:
-    report = simulated(law)
-    return ComparedRun(
-        name=name,
-        facts=facts_of(report),
-        source=f"outputs/{name}",
-        parameters={"model": report.run.model},
-        lengths=tuple(each.asked_tokens for each in report.analysis.bins),
-        report=report,
-        findings=report.analysis.findings,
-    )
-
-
-def compared(*runs: ComparedRun, parts: Sequence[PartResult] = ()) -> Comparison:
-    return Comparison(name="c", runs=runs, parts=tuple(parts), notes=("a note",))
+from tests.reporting.compared_reports import compared, run_of
+from tests.simulated_reports import FLAT
 
 
 def printed(comparison: Comparison) -> str:
@@ -74,7 +57,7 @@ def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
     assert parts_with(key for key in run_of("a").findings) == ()
     write_comparison(compared(run_of("a"), run_of("b", FLAT)), folder=tmp_path, dpi=30)
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv", "curves.png"),
+        *("comparison.json", "comparison.html", "comparison.md", "comparison.csv", "curves.png"),
     }
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
     # What a reader of prose looks for is there, and empty.

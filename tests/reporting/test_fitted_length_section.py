@@ -76,12 +76,12 @@ def test_a_report_of_an_earlier_version_has_none() -> None:
 def test_each_estimate_is_a_metric_and_one_that_there_is_not_has_no_value() -> None:
     found = fitted_in(simulated())
     values = {point.key: point.value for each in sections_of(simulated()) for point in each.metrics(simulated())}
-    assert (values["x80_tokens"], values["x80_ci_low"]) == (found.x80.tokens, found.x80.ci_low)
-    assert (values["x50_ci_high"], values["effective_length"]) == (found.x50.ci_high, 4_096)
+    assert (values["fitted/x80_tokens"], values["fitted/x80_ci_low"]) == (found.x80.tokens, found.x80.ci_low)
+    assert (values["fitted/x50_ci_high"], values["fitted/effective_length"]) == (found.x50.ci_high, 4_096)
     assert found.area is not None
-    assert values["score_area"] == found.area.value
+    assert values["fitted/score_area"] == found.area.value
     flat = {point.key: point.value for each in sections_of(simulated(FLAT)) for point in each.metrics(simulated(FLAT))}
-    assert flat["x80_tokens"] is None
+    assert flat["fitted/x80_tokens"] is None
 
 
 def test_the_half_life_is_in_caps_and_not_among_the_cap_rules_of_the_page() -> None:

@@ -53,6 +53,14 @@ def test_words_are_shown_as_they_come_under_a_header_and_figures_at_the_end(watc
     assert watched.text.endswith("Nobody\n    complete · Cloze 14.66 · level 16+ · vocabulary 0.564\n\n")
 
 
+def test_the_averages_of_a_length_stand_under_its_last_round(watched: Watched) -> None:
+    watched.live.began(FIRST)
+    watched.live.began(SECOND)
+    watched.live.ended(SECOND, averages="2,048 tokens: mean score 0.62, 2 samples")
+    watched.live.ended(FIRST)
+    assert watched.text.endswith("round 2/2\n\n    complete\n\n2,048 tokens: mean score 0.62, 2 samples\n\n")
+
+
 def test_a_round_beside_the_live_one_waits_and_is_printed_whole_after_it(watched: Watched) -> None:
     watched.live.began(FIRST)
     watched.live.began(SECOND)

@@ -119,6 +119,13 @@ def test_no_number_of_the_table_is_cut_at_any_width(cliff: Report, width: int) -
     assert "…" not in table
 
 
+def test_a_table_for_which_there_is_no_room_ends_without_its_spare_columns(cliff: Report) -> None:
+    lines = printed(cliff, width=34).splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("SENSITIVITY")) :]
+    assert "setting" in next(line for line in table if "safe cap" in line and "value" in line)
+    assert any(line.split() == ["threshold", "0.8*", "4,096"] for line in table)
+
+
 def test_a_long_failure_tag_is_shortened_before_its_count(cliff: Report) -> None:
     bins = tuple(replace(b, failures={"a_failure_with_a_very_long_name": 1234}) for b in cliff.analysis.bins)
     rows = [line for line in printed(edited(cliff, bins=bins)).splitlines() if "a_f" in line]
@@ -205,7 +212,7 @@ def test_half_life_position_controls_and_judge_have_a_line_each_under_the_cap(fu
 
 
 def test_without_a_half_life_the_reason_is_given(full: Report) -> None:
-    found = replace(findings_in(full).half_life, tokens=None, ci_high=None, reason=Said(text="the score does not fall"))
+    found = replace(findings_in(full).half_life, tokens=None, ci_low=None, reason=Said(text="the score does not fall"))
     assert re.search(r"Half-life: +none: the score does not fall\n", printed(edited(full, half_life=found)))
 
 
@@ -238,7 +245,7 @@ def test_nothing_that_a_judge_or_a_reason_brings_reaches_the_terminal_raw(full: 
     report = edited(
         full,
         judgement=replace(findings_in(full).judgement, judge=hostile),
-        half_life=replace(findings_in(full).half_life, tokens=None, reason=Said(text=hostile)),
+        half_life=replace(findings_in(full).half_life, tokens=None, ci_low=None, reason=Said(text=hostile)),
         guide=replace(findings_in(full).guide, rows=(replace(findings_in(full).guide.rows[0], level=hostile),)),
     )
     text = printed(report)

@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from contextcliff.records.analysis import DepthCell
 from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.canvas import legible
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.marks import depth_labels
 from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures.score_figure import score_figure
 from contextcliff.reporting.sections.failures_section import latency_figure
-from contextcliff.reporting.sections.score_section import score_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 
@@ -50,6 +49,7 @@ def test_no_text_covers_another(full: Report, lengths: list[int], depths: int) -
         assert overlaps(draw(report)) == []
 
 
+@pytest.mark.slow
 def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, tmp_path: Path) -> None:
     paths = draw_figures(any_report, folder=tmp_path / "new" / "figures", dpi=40)
     has = {
@@ -102,39 +102,13 @@ def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
     assert any(line.get_label() == "nothing scored" for line in axes.lines)
 
 
-def test_the_heatmap_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report) -> None:
-    axes: Axes = heatmap_figure(edited(cliff, cells=cliff.analysis.cells[1:])).axes[0]
-    low, high = axes.get_ylim()
-    assert low > high
-    grey = np.ma.getmaskarray(np.ma.asarray(axes.images[0].get_array()))
-    assert grey[0, 0]
-    assert grey.sum() == 1
-    assert axes.images[0].get_clim() == (0, 1)
-
-
-def test_a_cell_says_its_mean_and_its_n(cliff: Report) -> None:
-    cells = (DepthCell(asked_tokens=512, depth=0.0, n_samples=1234, mean=0.875),)
-    assert "0.88\nn=1,234" in words(heatmap_figure(edited(cliff, cells=cells)))
-
-
+@pytest.mark.slow
 def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_removed(
     full: Report, tmp_path: Path
 ) -> None:
     draw_figures(full, folder=tmp_path, dpi=30)
     draw_figures(edited(full, facets=()), folder=tmp_path, dpi=30)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(ALL) - {"facets.png", "length_histogram.png"})
-
-
-def test_a_cell_that_cannot_show_a_cliff_is_hatched_and_keeps_its_figures(full: Report) -> None:
-    figure = heatmap_figure(full)
-    hatched = [patch for patch in figure.axes[0].patches if patch.get_hatch()]
-    assert len(hatched) == sum(not cell.informative for cell in full.analysis.cells) == 5
-    assert words(figure).count("1.00\nn=4") == sum(cell.mean == 1.0 for cell in full.analysis.cells)
-    assert any("hatched grey can't show a cliff" in " ".join(text.split()) for text in words(figure))
-
-
-def test_hatching_is_explained_only_where_there_is_some(cliff: Report) -> None:
-    assert not any("hatched" in text for text in words(heatmap_figure(cliff)))
 
 
 @pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
@@ -149,6 +123,7 @@ def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog
     assert not caplog.records
 
 
+@pytest.mark.slow
 def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -> None:
     program = (
         "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.files import samples_table, write_report_files
+from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.files import FIGURES, samples_table, write_report_files
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited
+from tests.valid_reports import valid_report
 
 MakeScored = Callable[..., ScoredSample]
 
@@ -61,7 +63,9 @@ KEYS = [
 
 
 def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> tuple[Path, ...]:
-    return write_report_files(report, scored=scored, manifest={"python": "3.11"}, folder=folder, dpi=dpi)
+    manifest = {"python": "3.11"}
+    files = write_report_files(report, scored=scored, manifest=manifest, folder=folder, figures=dpi is not None)
+    return files if dpi is None else (*files, *draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi))
 
 
 def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:
@@ -73,6 +77,11 @@ def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_score
     assert all(name.startswith("figures/") for name in names[4:])
     page = (folder / "report.md").read_text(encoding="utf-8")
     assert all(f"]({name})" in page for name in names[4:])
+
+
+def test_report_json_keeps_to_the_published_schema(any_report: Report, tmp_path: Path) -> None:
+    write(any_report, tmp_path, scored=[], dpi=None)
+    valid_report((tmp_path / "report.json").read_text(encoding="utf-8"))
 
 
 def test_report_json_round_trips_with_exactly_the_fields_of_the_record(any_report: Report, tmp_path: Path) -> None:
@@ -133,7 +142,7 @@ def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_ar
     bare = edited(cliff, bins=(), cells=())
     scored, controls = [make_scored()], [make_scored(control="ceiling"), make_scored(trial=1, control="floor")]
     manifest: dict[str, object] = {}
-    paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, dpi=30)
+    paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, figures=True)
     assert tmp_path / "controls.jsonl" in paths
     rows = [json.loads(line) for line in (tmp_path / "controls.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [list(row) for row in rows] == [[*KEYS, "control"]] * 2
@@ -168,6 +177,7 @@ def test_a_lone_surrogate_in_an_answer_survives_in_valid_utf8(
     assert json.loads((tmp_path / "report.json").read_bytes())["model"] == "m\ud800"
 
 
+@pytest.mark.slow
 def test_writing_again_replaces_the_files(cliff: Report, make_scored: MakeScored, tmp_path: Path) -> None:
     write(cliff, tmp_path, scored=[make_scored(), make_scored(trial=1)])
     write(cliff, tmp_path, scored=[make_scored()])

@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from contextcliff.analysis.decay_misfit import decay_misfit, decay_score
 from contextcliff.analysis.facets import FacetRow
 from contextcliff.analysis.position import DepthPoint
 from contextcliff.records.fact import Said
@@ -60,11 +62,36 @@ def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
     assert np.min(dashed.get_xdata()) == pytest.approx(longest)
 
 
-def test_the_levels_of_the_guide_are_drawn_and_named(full: Report) -> None:
+def across(axes: Axes) -> set[float]:
+    found = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
+    return {float(y[0]) for y in found if len(y) == 2 and y[0] == y[1]}
+
+
+def test_the_threshold_of_the_cap_and_the_level_of_the_guide_are_drawn_and_named(full: Report) -> None:
     figure = drawn(full, "decay_curve")
-    across = [np.asarray(line.get_ydata(), dtype=float) for line in figure.axes[0].lines]
-    assert {float(y[0]) for y in across if len(y) == 2 and y[0] == y[1]} == {0.9, 0.5}
-    assert {"0.9: safe above", "0.5: danger below"} <= set(words(figure))
+    assert across(figure.axes[0]) == {0.8, 0.5}
+    assert {"threshold 0.80", "0.5: danger below"} <= set(words(figure))
+    low = edited(full, safe_cap=replace(full.analysis.safe_cap, threshold=0.52))
+    assert across(drawn(low, "decay_curve").axes[0]) == {0.52}
+
+
+def test_a_bar_from_the_curve_to_each_mean_shows_the_misfit_and_the_legend_its_size(full: Report) -> None:
+    figure = drawn(full, "decay_curve")
+    fit, bins = findings_in(full).half_life, full.analysis.bins
+    misfit = decay_misfit(fit, bins)
+    assert misfit is not None
+    label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
+    (bars,) = (found for found in figure.axes[0].collections if found.get_label() == label)
+    assert isinstance(bars, LineCollection)
+    for each, bar in zip(bins, bars.get_segments(), strict=True):
+        fitted = decay_score(fit, each.median_tokens)
+        assert np.asarray(bar).tolist() == [[each.median_tokens, fitted], [each.median_tokens, each.mean]]
+    assert label in words(figure)
+
+
+def test_without_a_fit_there_is_no_misfit(full: Report) -> None:
+    none = edited(full, half_life=replace(findings_in(full).half_life, tokens=None, initial=None))
+    assert not any("misfit" in text for text in words(drawn(none, "decay_curve")))
 
 
 def test_a_half_life_is_marked_and_its_interval_shaded(full: Report) -> None:

@@ -17,7 +17,7 @@ from tests.simulated_reports import edited, findings_in
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\ $x$"
-SECTIONS = ["Fitted length", "Half-life", "Position", "Every depth", "By facet", "Controls", "Judge"]
+SECTIONS = ["Sensitivity", "Fitted length", "Half-life", "Position", "Every depth", "By facet", "Controls", "Judge"]
 
 
 def section(report: Report, name: str) -> str:
@@ -37,7 +37,13 @@ def test_a_full_report_has_every_section_between_the_scores_and_the_failures(ful
 
 
 def test_a_report_has_only_the_sections_that_it_has_data_for(cliff: Report, nothing_scored: Report) -> None:
-    assert set(headings(cliff)) & set(SECTIONS) == {"Fitted length", "Half-life", "Position", "Every depth"}
+    assert set(headings(cliff)) & set(SECTIONS) == {
+        "Sensitivity",
+        "Fitted length",
+        "Half-life",
+        "Position",
+        "Every depth",
+    }
     assert set(headings(edited(nothing_scored, bins=(), cells=()))) & set(SECTIONS) == set()
 
 
@@ -53,6 +59,9 @@ def test_the_half_life_stands_with_its_interval_and_the_least_squares_in_the_app
     text = section(edited(full, half_life=found, half_life_lsq=7100), "Half-life")
     assert "| Maximum likelihood | 6,500 tokens (4,900-9,800) |" in text
     assert "| Score at length 0 | 0.98 |" in text
+    assert re.search(
+        r"\| Misfit \| 0\.\d\d root mean square; at most 0\.\d\d, at [\d,]+ tokens, .* of 5 lengths \|", text
+    )
     assert "7,100" not in text
     assert say(found.reason) in text
     appendix = section(edited(full, half_life=found, half_life_lsq=7100), "Appendix: further figures")
@@ -60,8 +69,8 @@ def test_the_half_life_stands_with_its_interval_and_the_least_squares_in_the_app
 
 
 def test_a_censored_half_life_says_that_it_lies_beyond_the_longest_test(full: Report) -> None:
-    found = replace(findings_in(full).half_life, tokens=30_000, ci_low=9_000, ci_high=None, censored=True)
-    assert "| 30,000 tokens (9,000 and up), beyond the longest test |" in section(
+    found = replace(findings_in(full).half_life, tokens=30_000, ci_low=9_000, ci_high=90_000, censored=True)
+    assert "| 30,000 tokens (9,000-90,000), beyond the longest test |" in section(
         edited(full, half_life=found), "Half-life"
     )
 

@@ -11,16 +11,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from rich.console import Console
 
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
+from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.curves_figure import comparable_runs
 from contextcliff.reporting.figures.report_figures import draw_curves
+from contextcliff.reporting.figures.score_figure import score_figure
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.sections.failures_section import failures_figure
+from contextcliff.reporting.sections.failures_section import failures_figure, latency_figure
 from contextcliff.reporting.sections.natural_lengths_section import audit_figure, length_classes, render_audit
+from tests.reporting.figure_texts import overlaps
 from tests.simulated_reports import edited
 
 AUDIT = LengthAudit(
@@ -73,6 +78,64 @@ def test_the_page_has_a_table_of_bins(report: Report) -> None:
     assert section.count("50%") == len(bins)
     assert "figures/length_histogram.png" in section
     assert "Bins of documents" not in render_markdown(report, figures=[])
+
+
+def of_documents(report: Report) -> Report:
+    """The same scores in bins of documents: each from 0.6 to 1.3 of its median."""
+    bins = tuple(
+        replace(
+            b,
+            natural_lengths=True,
+            asked_tokens=b.median_tokens,
+            min_tokens=int(0.6 * b.median_tokens),
+            max_tokens=int(1.3 * b.median_tokens),
+        )
+        for b in report.analysis.bins
+    )
+    return edited(report, bins=bins)
+
+
+def spans(axes: Axes) -> list[tuple[int, int, float]]:
+    """Start, end and height of each horizontal bar in the picture of bins."""
+    (bars,) = (found for found in axes.collections if found.get_label() == "mean score, shortest to longest prompt")
+    assert isinstance(bars, LineCollection)
+    return [(int(low[0]), int(high[0]), float(low[1])) for low, high in bars.get_segments()]
+
+
+def test_a_bin_of_documents_is_a_bar_from_its_shortest_to_its_longest_prompt(report: Report) -> None:
+    natural = of_documents(report)
+    figure = score_figure(natural)
+    axes = figure.axes[0]
+    bins = natural.analysis.bins
+    assert spans(axes) == [(b.min_tokens, b.max_tokens, b.mean) for b in bins]
+    intervals = [found for found in axes.collections if str(found.get_label()).endswith("interval")]
+    assert len(intervals) == 1
+    assert axes.get_xticks().tolist() == [*(b.min_tokens for b in bins), bins[-1].max_tokens]
+    low, high = axes.get_xlim()
+    assert low < bins[0].min_tokens < bins[-1].max_tokens < high
+    assert overlaps(figure) == []
+
+
+def test_no_line_joins_the_bins_of_documents(report: Report) -> None:
+    (points,) = (
+        line for line in score_figure(of_documents(report)).axes[0].lines if line.get_label() == "median prompt"
+    )
+    assert points.get_linestyle() == "None"
+    times = latency_figure(of_documents(report)).axes[0].lines
+    assert {line.get_linestyle() for line in times} == {"None"}
+
+
+def test_the_score_table_has_the_range_of_each_bin(report: Report) -> None:
+    natural = of_documents(report)
+    first, last = natural.analysis.bins[0], natural.analysis.bins[-1]
+    page = render_markdown(natural, figures=[])
+    assert "| shortest - longest prompt | median prompt | n |" in page
+    for each in (first, last):
+        assert f"| {each.min_tokens:,} - {each.max_tokens:,} | {each.median_tokens:,} |" in page
+    assert "shortest - longest prompt" not in render_markdown(report, figures=[])
+    out = StringIO()
+    render_console(natural, console=Console(file=out, width=80), folder=Path("a"), tracking_command=None)
+    assert f"{last.min_tokens:,} - {last.max_tokens:,}" in out.getvalue()
 
 
 def test_a_column_of_failures_is_a_share_of_all_planned_samples(report: Report) -> None:

@@ -48,7 +48,7 @@ def _in_one_piece(item: ScoredSample) -> ScoredSample:
 def test_the_page_has_each_warning_with_its_zone_its_definition_and_the_times_behind_it(
     report: Report, tmp_path: Path
 ) -> None:
-    write_report_files(report, scored=(), manifest={}, folder=tmp_path / "run", dpi=40)
+    write_report_files(report, scored=(), manifest={}, folder=tmp_path / "run", figures=True)
     page = (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
     section = page.split("## Early warnings")[1].split("\n## ")[0]
     assert "- Latency canary: from 4,000 tokens on the first token takes" in section
@@ -93,9 +93,9 @@ def test_report_json_has_them_and_is_read_back(report: Report, tmp_path: Path) -
 
 def test_they_are_metrics_and_a_tag(report: Report) -> None:
     points = {(point.key, point.step): point.value for point in measurements(report)}
-    assert points["warning.latency_canary_tokens", 0] == 4_000
-    assert points["warning.latency_canary.ratio", 4_000] == pytest.approx(3.0, rel=0.2)
-    assert points["caps.latency", 0] == 2_000
-    assert ("ttft_ms_per_token", 500) in points
-    assert 0.0 <= points["text_effect", 0] <= 1.0
+    assert points["warnings/latency_canary_tokens", 0] == 4_000
+    assert points["warnings/latency_canary_ratio", 4_000] == pytest.approx(3.0, rel=0.2)
+    assert points["caps/latency", 0] == 2_000
+    assert ("by_length/ttft_ms_per_token", 500) in points
+    assert 0.0 <= points["texts/icc", 0] <= 1.0
     assert "latency_canary" in tags(report)["warnings"]

@@ -67,6 +67,20 @@ def test_a_pipe_gets_a_line_for_each_decided_length_and_no_control_characters(
     assert "\r" not in told
 
 
+def test_a_search_says_about_how_long_it_will_take_at_any_width() -> None:
+    for width in (40, 64, 120):
+        written = io.StringIO()
+        console = Console(file=written, width=width, force_terminal=True, color_system=None, legacy_windows=False)
+        with drawn_search("niah", console) as progress:
+            progress.advance(1_000)
+            progress.expect(1_000_000_000)
+        last = written.getvalue().rpartition("\x1b[2K")[2]
+        assert "about " in last
+        assert " left" in last
+        assert max(len(line.strip()) for line in last.splitlines()) <= width
+        assert ("1,000 tokens" in last) == (width >= 64)
+
+
 def test_nothing_is_shown_where_nothing_is_to_be(capsys: pytest.CaptureFixture[str]) -> None:
     with search_progress(TITLE, shown=False) as progress:
         progress.advance(1)

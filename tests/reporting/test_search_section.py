@@ -117,10 +117,10 @@ def test_metrics_tell_how_much_was_asked_and_what_it_showed() -> None:
     search = search_of(report)
     points = [point for section in sections_of(report) for point in section.metrics(report)]
     whole = {point.key: point.value for point in points if point.step == 0}
-    assert whole["search_lengths_tested"] == len(search.tested)
-    assert whole["search_samples"] == whole["planned"] == report.counts.planned
-    assert whole["ahead"] == 33
-    above = {point.step: point.value for point in points if point.key == "search_e_above"}
+    assert whole["search/lengths_tested"] == len(search.tested)
+    assert whole["search/samples"] == whole["took/planned"] == report.counts.planned
+    assert whole["took/ahead"] == 33
+    above = {point.step: point.value for point in points if point.key == "search/e_above"}
     assert above == {each.context_tokens: each.blocks[-1].e_above for each in search.tested}
 
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 
+import pytest
+
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.reporting.section_list import SECTIONS, sections_with
@@ -42,6 +44,7 @@ def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
             assert section.key == each.only_for
 
 
+@pytest.mark.slow
 def test_a_report_of_needles_loads_nothing_of_the_writing() -> None:
     program = (
         "import sys\n"

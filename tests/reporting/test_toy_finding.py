@@ -12,6 +12,7 @@ from rich.console import Console
 from contextcliff.records.report import Report
 from contextcliff.reporting import section_list
 from contextcliff.reporting.console import render_console
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.section_list import Listed
@@ -119,7 +120,8 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
 
 @pytest.fixture
 def folder(report: Report, tmp_path: Path) -> Path:
-    write_report_files(report, scored=(), manifest={}, folder=tmp_path / "run", dpi=40)
+    write_report_files(report, scored=(), manifest={}, folder=tmp_path / "run", figures=True)
+    draw_figures(report, folder=tmp_path / "run" / "figures", dpi=40)
     return tmp_path / "run"
 
 

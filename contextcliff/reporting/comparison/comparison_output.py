@@ -1,22 +1,23 @@
 """A comparison as its files and on the console.
 
-`comparison.json`, `comparison.md`, `comparison.csv`, figures and what its parts add; and on the console a table of the
-runs, what each part says, and where the files lie.
+`comparison.json`, `comparison.html`, `comparison.md`, `comparison.csv`, figures and what its parts add; and on the
+console a table of the runs, what each part says, and where the files lie.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as ConsoleTable
 from rich.text import Text
 
 from contextcliff.records.report import SCHEMA_VERSION
+from contextcliff.reporting.blocks import Column, Table
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
 from contextcliff.reporting.comparison.part_list import PARTS
@@ -28,10 +29,11 @@ from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figur
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
 from contextcliff.reporting.outside_text import shown
+from contextcliff.reporting.page.comparison_page import comparison_page
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
-_OBJECT, _UNNAMED = "comparison.json", "comparison"
+_OBJECT, _PAGE, _UNNAMED = "comparison.json", "comparison.html", "comparison"
 Compared = tuple[str, str, bool]
 """A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
 _CURVES, _FOREST = "curves", "differences"
@@ -56,11 +58,11 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
     return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
 
 
-def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -> tuple[Path, ...]:
+def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> tuple[Path, ...]:
     """Write all that there is to say into `folder`; return the paths.
 
-    Figures have `dpi` dots an inch; None: none is drawn. A figure or file that an earlier comparison of the same name
-    left and that has no data any more is removed.
+    Figures have `dpi` dots an inch; None: none is drawn. With `html` there are pages for a browser. A figure or file
+    that an earlier comparison of the same name left and that has no data any more is removed.
     """
     figures: tuple[ComparedFigure, ...] = ()
     drawn: list[Path] = []
@@ -72,27 +74,36 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None) -
         )
         drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
     files = {name: text for part in comparison.parts for name, text in part.files.items()}
-    written = [write_text(path=folder / name, text=text()) for name, text in files.items()]
-    for name in (f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
-        if folder / name not in (*drawn, *written):
+    wanted = {name: text for name, text in files.items() if html or not name.endswith(".html")}
+    written = [write_text(path=folder / name, text=text()) for name, text in wanted.items()]
+    page: list[Path] = []
+    if html:
+        images = {figure.name: (figure.caption, path.read_bytes()) for figure, path in zip(figures, drawn, strict=True)}
+        page.append(write_text(path=folder / _PAGE, text=_page(comparison, images=images)))
+    for name in (_PAGE, f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
+        if folder / name not in (*drawn, *written, *page):
             (folder / name).unlink(missing_ok=True)
     return (
         write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
         write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
         *drawn,
         *written,
+        *page,
         write_text(path=folder / "comparison.md", text=_markdown(comparison, figures=figures)),
     )
 
 
-def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
-    """The scores of all runs of ours that have some."""
-    curves = [
+def _with_scores(comparison: Comparison) -> list[Curve]:
+    """All runs of ours that have some."""
+    return [
         Curve(name=run.name, report=run.report)
         for run in comparison.runs
         if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
     ]
-    if curves:
+
+
+def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
+    if curves := _with_scores(comparison):
         yield ComparedFigure(
             name=_CURVES, caption="Scores by length, and safe caps", draw=lambda: curves_figure(curves)
         )
@@ -151,9 +162,28 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     }
 
 
+def _page(comparison: Comparison, *, images: Mapping[str, tuple[str, bytes]]) -> str:
+    columns = zip(_RUNS_HEAD, zip(*_run_cells(comparison), strict=True), strict=True)
+    return comparison_page(
+        comparison,
+        verdicts=verdict_blocks(comparison),
+        runs=Table(
+            columns=tuple(Column(title=name, cells=texts, words=name in _RUNS_WORDS) for name, texts in columns)
+        ),
+        curves=_with_scores(comparison),
+        images=images,
+    )
+
+
+_RUNS_HEAD = ("run", "safe cap", "shape", "mean score", "lengths")
+_RUNS_WORDS = frozenset({"run", "shape"})
+
+
+def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    return [(run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs]
+
+
 def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> str:
-    head = ("run", "safe cap", "shape", "mean score", "lengths")
-    cells = [(run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs]
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
     verdicts = verdict_blocks(comparison)
     parts = [
@@ -162,7 +192,7 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
         *(text for text in (markdown_of(block, images) for block in verdicts) if text),
         *([images[_FOREST]] if _FOREST in images else []),
         "## Runs",
-        table(head, cells, words=1),
+        table(_RUNS_HEAD, _run_cells(comparison), words=1),
     ]
     if comparison.notes:
         parts += ["## Read this first", bullets(map(escape, comparison.notes))]
@@ -201,7 +231,7 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
     console.print()
     # A path is copied: it may run over the edge, but no line break may enter it.
     pages = ", ".join(
-        ("comparison.md, .json, .csv, figures", *(name for part in comparison.parts for name in part.files))
+        ("comparison.html, .md, .json, .csv, figures", *(name for part in comparison.parts for name in part.files))
     )
     console.print(f"FILES ({pages})", style="bold", highlight=False)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
@@ -210,13 +240,13 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
         console.print(shown(f"  {place}", console=console), highlight=False, soft_wrap=True)
 
 
-def _verdicts(comparison: Comparison, *, console: Console) -> Table:
+def _verdicts(comparison: Comparison, *, console: Console) -> ConsoleTable:
     of_each = [cells(each) for each in comparison.decided]
     columns = [(title, [row[place] for row in of_each]) for place, title in enumerate(HEAD)]
     return _named_rows("candidate", [each.run.name for each in comparison.decided], columns, console=console)
 
 
-def _table(comparison: Comparison, *, console: Console) -> Table:
+def _table(comparison: Comparison, *, console: Console) -> ConsoleTable:
     columns = [
         ("cap", [rows.cap(run) for run in comparison.runs]),
         ("shape", [rows.shape(run) for run in comparison.runs]),
@@ -228,12 +258,12 @@ def _table(comparison: Comparison, *, console: Console) -> Table:
 
 def _named_rows(
     head: str, given: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], *, console: Console
-) -> Table:
+) -> ConsoleTable:
     """Numbers are never cut; a long name goes on in the next line."""
     widths = [max(map(cell_len, (name, *cells))) for name, cells in columns]
     names = [_plain(name) for name in given]
     available = max(_NARROWEST, console.width - sum(widths) - len(widths))
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table = ConsoleTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     table.add_column(head, width=min(available, max(map(cell_len, (*names, head)))), overflow="fold")
     for (name, _), width in zip(columns, widths, strict=True):
         table.add_column(name, justify="left" if name in _WORDED else "right", no_wrap=True, width=width)

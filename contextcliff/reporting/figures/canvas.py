@@ -23,6 +23,11 @@ DIGIT = 0.078
 """Width of a character at `SMALL`, in inches, with some air."""
 TILTED_GAP = 0.24
 """Least distance of tick labels that stand at 45 degrees, in inches."""
+BOTH = "prompt length in tokens (ticks: as asked; points: as measured, median)"
+MEASURED = "prompt length in tokens, as measured (median of each length)"
+ASKED = "prompt length in tokens, as asked"
+BINS = "prompt length in tokens, as measured (ticks: shortest prompt of each bin, longest of all)"
+"""What an axis of lengths shows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,8 +98,8 @@ def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: floa
         above += len(wrapped) * size * 1.35 + 3
 
 
-def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float) -> LengthAxis:
-    """Make x a log2 axis with a tick at each of `lengths`, reaching over `shown` as well.
+def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float, label: str) -> LengthAxis:
+    """Make x a log2 axis with a tick at each of `lengths`, reaching over `shown` as well; `label` says what they are.
 
     Every length has its tick; its label is left out where it would run into a neighbour's.
     """
@@ -119,9 +124,9 @@ def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], in
     axes.xaxis.set_minor_locator(NullLocator())
     if axis.tilted:
         axes.tick_params(axis="x", rotation=45)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
-    axes.set_xlabel("prompt length in tokens (ticks: as asked; points: as measured, median)", fontsize=9, labelpad=6)
+        for text in axes.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel(label, fontsize=9, labelpad=6)
     return axis
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.canvas import blank, heading, legend_below, lengths_on_x
-from contextcliff.reporting.figures.marks import LINES, or_nan, scores_on_y
+from contextcliff.reporting import phrases
+from contextcliff.reporting.figures.canvas import blank, heading, legend_below
+from contextcliff.reporting.figures.overlay import DODGED, MOST_RUNS, RunCurve, RunPoint, draw_overlay
 from contextcliff.reporting.run_names import facts_of, telling_names
 from contextcliff.reporting.stored_reports import StoredReport, stored_reports
 
@@ -51,44 +52,32 @@ def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredRepo
 
 
 def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw at least one run: mean scores with their intervals as bands, and each safe cap as a line."""
-    import matplotlib as mpl
-
+    """Draw at least one run: mean scores with their intervals, safe caps and the threshold; the first ten of more."""
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
-    lengths = sorted({b.median_tokens for curve in curves for b in curve.report.analysis.bins})
-    caps = [
-        curve.report.analysis.safe_cap.tokens for curve in curves if curve.report.analysis.safe_cap.tokens is not None
-    ]
-    axis = lengths_on_x(axes, lengths=lengths, shown=caps, inches=_WIDTH)
-    scores_on_y(axes)
-    palette = mpl.colormaps["tab10"]
-    for position, curve in enumerate(curves):
-        bins = sorted(curve.report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-        tokens = [max(1, b.median_tokens) for b in bins]
-        colour = palette(position % palette.N)
-        cap = curve.report.analysis.safe_cap.tokens
-        words = "no cap" if cap is None else f"cap {cap:,}"
-        axes.plot(
-            tokens,
-            [or_nan(b.mean) for b in bins],
-            LINES[position % len(LINES)],
-            color=colour,
-            markersize=5,
-            linewidth=1.6,
-            label=f"{curve.name} ({words})",
-        )
-        lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
-        axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
-        if cap is not None:
-            axes.axvline(cap, color=colour, linewidth=1.2, linestyle=(0, (2, 2)), alpha=0.9)
+    drawn = curves[:MOST_RUNS]
+    axis = draw_overlay(axes, [_run_curve(curve) for curve in drawn], inches=_WIDTH)
     tasks = ", ".join(dict.fromkeys(curve.report.run.task for curve in curves))
     datasets = ", ".join(dict.fromkeys(curve.report.run.dataset for curve in curves))
+    apart = f"; {DODGED}" if len(drawn) > 1 else ""
+    more = f". Drawn are the first {MOST_RUNS}" if len(drawn) < len(curves) else ""
     heading(
         axes,
         title=f"Score by length: {tasks}, {len(curves)} run{'' if len(curves) == 1 else 's'}",
-        subtitle=f"{datasets}. Bands: intervals of the mean; vertical lines: safe caps",
+        subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}",
         inches=_WIDTH,
         above=10,
     )
     legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
+
+
+def _run_curve(curve: Curve) -> RunCurve:
+    analysis = curve.report.analysis
+    return RunCurve(
+        name=curve.name,
+        points=tuple(
+            RunPoint(tokens=b.median_tokens, mean=b.mean, low=b.ci_low, high=b.ci_high) for b in analysis.bins
+        ),
+        cap_tokens=analysis.safe_cap.tokens,
+        threshold=phrases.threshold_score(curve.report),
+    )

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, drawable, legible
+from contextcliff.records.analysis import Bin
+from contextcliff.reporting.figures.canvas import BINS, BOTH, DIGIT, MEASURED, SMALL, drawable, legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ LINE = 14
 BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"
 LINES = ("o-", "s--", "^-.", "D:")
 """Marks and strokes of several lines in one picture: told apart without their colours."""
+_NEAR = 0.05
+"""Share of the length asked for by which a prompt may differ from it."""
 
 
 def scores_on_y(axes: Axes) -> None:
@@ -134,6 +137,36 @@ def line_across(axes: Axes, *, score: float, text: str, colour: str) -> None:
         color=colour,
         annotation_clip=False,
     )
+
+
+def length_label(bins: Sequence[Bin]) -> str:
+    """What the lengths of such bins are: nobody asked for those of documents."""
+    if any(b.natural_lengths for b in bins):
+        return BINS
+    return BOTH if _as_asked(bins) else MEASURED
+
+
+def length_ticks(bins: Sequence[Bin]) -> list[int]:
+    """Where an axis has ticks: the lengths that were asked for, or measured ones where those are others.
+
+    Of documents the ends of the bins."""
+    if any(b.natural_lengths for b in bins):
+        return sorted({*(b.min_tokens for b in bins), max(b.max_tokens for b in bins)})
+    return [b.asked_tokens if _as_asked(bins) else b.median_tokens for b in bins]
+
+
+def _as_asked(bins: Sequence[Bin]) -> bool:
+    """Whether prompts are about as long as was asked for. Where an answer counts in that length they are much shorter,
+    and ticks at lengths without a point would be misread."""
+    return all(abs(b.median_tokens - b.asked_tokens) <= _NEAR * b.asked_tokens for b in bins)
+
+
+def bin_bars(axes: Axes, bins: Sequence[Bin], *, values: Sequence[float], colour: str, label: str = "") -> None:
+    """A bar from the shortest to the longest prompt of each bin, at its value."""
+    lows, highs = [max(1, b.min_tokens) for b in bins], [max(1, b.max_tokens) for b in bins]
+    axes.hlines(values, lows, highs, color=colour, linewidth=3.5, alpha=0.75, label=label, zorder=3)
+    # A bin of one length, or of nearly one, has no width; its ends are seen all the same.
+    axes.plot([*lows, *highs], [*values, *values], linestyle="none", marker="|", color=colour, markersize=8, zorder=3)
 
 
 def depth_labels(depths: Sequence[float]) -> list[str]:

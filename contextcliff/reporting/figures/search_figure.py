@@ -44,7 +44,7 @@ def search_figure(report: Report, search: Search) -> Figure:
         _axes(axes, longest=max(each.blocks[-1].n for each in tested))
     _thresholds(above, sorted({each.alpha for each in tested}, reverse=True))
     below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
-    _line(below, below_at, f"{below_at:.3g}: below", RED)
+    below.axhline(below_at, color=RED, linestyle="--", linewidth=1.0, label=f"{below_at:.3g}: below")
     below.tick_params(axis="y", labelleft=False)
     above.set_ylabel("e-value", fontsize=9)
     _title(above, "against “at most the threshold”")
@@ -56,7 +56,7 @@ def search_figure(report: Report, search: Search) -> Figure:
         inches=_WIDTH,
         above=24,
     )
-    _legend(figure, above, tested, colours)
+    _legend(figure, (above, below), tested, colours)
     return figure
 
 
@@ -93,11 +93,12 @@ def _within(value: float) -> float:
 
 
 def _axes(axes: Axes, *, longest: int) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
     axes.set_yscale("log")
     axes.set_ylim(_LOWEST / 1.5, _HIGHEST * 1.5)
     axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_xlim(0, longest * 1.04)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
     axes.set_xlabel("samples of the length so far", fontsize=9)
@@ -113,23 +114,7 @@ def _thresholds(axes: Axes, alphas: Sequence[float]) -> None:
         axes.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
     first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
     text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
-    _line(axes, last, f"{text}: passed", GREY)
-
-
-def _line(axes: Axes, value: float, text: str, colour: str) -> None:
-    axes.axhline(value, color=colour, linestyle="--", linewidth=1.0)
-    axes.annotate(
-        text,
-        xy=(1, value),
-        xycoords=("axes fraction", "data"),
-        xytext=(-4, 3),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=SMALL,
-        color=colour,
-        zorder=5,
-    )
+    axes.lines[-1].set_label(f"{text}: passed")
 
 
 def _title(axes: Axes, text: str) -> None:
@@ -145,7 +130,10 @@ def _title(axes: Axes, text: str) -> None:
 
 
 def _legend(
-    figure: Figure, axes: Axes, tested: Sequence[TestedLength], colours: Sequence[tuple[float, float, float, float]]
+    figure: Figure,
+    both: Sequence[Axes],
+    tested: Sequence[TestedLength],
+    colours: Sequence[tuple[float, float, float, float]],
 ) -> None:
     from matplotlib.lines import Line2D
 
@@ -160,11 +148,13 @@ def _legend(
         for kind, word in _ENDS.items()
         if any(each.decision == kind for each in tested)
     ]
+    # Beside the lines they would stand on the curves.
+    limits = [handle for axes in both for handle in axes.get_legend_handles_labels()[0]]
     figure.legend(
-        handles=[*lines, *ends],
+        handles=[*lines, *ends, *limits],
         loc="upper left",
         bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
-        bbox_transform=axes.transAxes,
+        bbox_transform=both[0].transAxes,
         borderaxespad=0.0,
         ncols=6,
         frameon=False,

@@ -60,15 +60,15 @@ class AnswerMeasuresSection(Section[AnswerMeasures]):
         finding = self.of(report)
         for measure in () if finding is None else finding.measures:
             key = _KEYS[measure.name]
-            yield Measurement(key=f"mean_{key}", value=measure.mean)
-            yield Measurement(key=f"mean_{key}_ci_low", value=measure.ci_low)
-            yield Measurement(key=f"mean_{key}_ci_high", value=measure.ci_high)
-            yield Measurement(key=f"mean_{key}_n", value=measure.n)
+            yield Measurement(key=f"answers/{key}", value=measure.mean)
+            yield Measurement(key=f"answers/{key}_ci_low", value=measure.ci_low)
+            yield Measurement(key=f"answers/{key}_ci_high", value=measure.ci_high)
+            yield Measurement(key=f"answers/{key}_n", value=measure.n)
             for length in measure.lengths:
-                yield Measurement(key=key, value=length.mean, step=length.asked_tokens)
-                yield Measurement(key=f"{key}_ci_low", value=length.ci_low, step=length.asked_tokens)
-                yield Measurement(key=f"{key}_ci_high", value=length.ci_high, step=length.asked_tokens)
-                yield Measurement(key=f"{key}_n", value=length.n, step=length.asked_tokens)
+                yield Measurement(key=f"by_length/{key}", value=length.mean, step=length.asked_tokens)
+                yield Measurement(key=f"by_length/{key}_ci_low", value=length.ci_low, step=length.asked_tokens)
+                yield Measurement(key=f"by_length/{key}_ci_high", value=length.ci_high, step=length.asked_tokens)
+                yield Measurement(key=f"by_length/{key}_n", value=length.n, step=length.asked_tokens)
 
 
 def _explained(tags: list[str]) -> tuple[Block, ...]:

@@ -17,6 +17,7 @@ from contextcliff.reporting.report_facts import (
     HealthyRound,
     NoCliffInRange,
     NoCrossingShown,
+    Recommendation,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -53,9 +54,9 @@ class AnswerSection(Section[None]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         cap = report.analysis.safe_cap
         yield Measurement(key="safe_cap_tokens", value=cap.tokens)
-        yield Measurement(key="safe_cap_fraction", value=cap.fraction_of_max)
-        yield Measurement(key="safe_cap_ci_low", value=cap.ci_low)
-        yield Measurement(key="safe_cap_ci_high", value=cap.ci_high)
+        yield Measurement(key="safe_cap/fraction_of_window", value=cap.fraction_of_max)
+        yield Measurement(key="safe_cap/ci_low", value=cap.ci_low)
+        yield Measurement(key="safe_cap/ci_high", value=cap.ci_high)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap
@@ -87,6 +88,7 @@ def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     """What stands under the headline."""
     cap = report.analysis.safe_cap
+    yield "Do", Recommendation(cap=cap)
     if cap.quantity == "healthy":
         yield "Tested", HealthyRound()
     if cap.shape is not None:

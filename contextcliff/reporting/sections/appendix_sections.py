@@ -31,6 +31,7 @@ class MethodSection(Section[None]):
 
     key = "method"
     title = "Method"
+    folded = True
 
     def full(self, report: Report) -> tuple[Block, ...]:
         return (Text(text=_tested(report)), Text(text=_claim(report)), Text(text=_intervals(report)))
@@ -139,6 +140,7 @@ class CapRulesSection(Section[None]):
 
     key = "cap_rules"
     title = "Appendix: every cap rule"
+    folded = True
 
     def full(self, report: Report) -> tuple[Block, ...]:
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
@@ -154,7 +156,7 @@ class CapRulesSection(Section[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for rule, tokens in report.analysis.caps.items():
-            yield Measurement(key=f"caps.{rule}", value=tokens)
+            yield Measurement(key=f"caps/{rule}", value=tokens)
 
 
 class RunSection(Section[None]):

@@ -51,8 +51,8 @@ class ControlsSection(Section[ControlResults]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for level in _levels(report):
-            yield Measurement(key="control_ceiling", value=level.ceiling, step=level.asked_tokens)
-            yield Measurement(key="control_floor", value=level.floor, step=level.asked_tokens)
+            yield Measurement(key="by_length/control_ceiling", value=level.ceiling, step=level.asked_tokens)
+            yield Measurement(key="by_length/control_floor", value=level.floor, step=level.asked_tokens)
 
 
 def _levels(report: Report) -> tuple[ControlLevel, ...]:

@@ -10,7 +10,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Shown, Table, Text
-from contextcliff.reporting.figures.canvas import blank, heading, legend_below, lengths_on_x
+from contextcliff.reporting.figures.canvas import ASKED, blank, heading, legend_below, lengths_on_x
 from contextcliff.reporting.figures.marks import BLUE, or_nan, scores_on_y
 from contextcliff.reporting.kv_facts import EntropyInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
@@ -33,6 +33,7 @@ class EntropySection(Section[AttentionEntropy]):
 
     key = "attention_entropy"
     title = "Attention entropy"
+    folded = True
     record = AttentionEntropy
     figures = (
         FigureOf(
@@ -78,12 +79,12 @@ class EntropySection(Section[AttentionEntropy]):
         finding = self.of(report)
         if finding is None:
             return
-        yield Measurement(key="attention_entropy_threshold", value=finding.threshold)
-        yield Measurement(key="attention_entropy_crosses_tokens", value=finding.crosses_tokens)
+        yield Measurement(key="attention/entropy_threshold", value=finding.threshold)
+        yield Measurement(key="attention/crosses_tokens", value=finding.crosses_tokens)
         for row in finding.lengths:
-            yield Measurement(key="attention_entropy", value=row.mean, step=row.context_tokens)
+            yield Measurement(key="by_length/attention_entropy", value=row.mean, step=row.context_tokens)
             for layer, value in enumerate(row.by_layer):
-                yield Measurement(key=f"attention_entropy_layer_{layer:02}", value=value, step=row.context_tokens)
+                yield Measurement(key=f"attention/layer_{layer:02}", value=value, step=row.context_tokens)
 
 
 def _layer(values: tuple[float, ...], pick: object) -> str:
@@ -96,7 +97,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
     """Entropy and score share an axis from 0 to 1; thin lines are layers."""
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     at = [row.context_tokens for row in finding.lengths]
-    axis = lengths_on_x(axes, lengths=at, shown=at, inches=_WIDTH)
+    axis = lengths_on_x(axes, lengths=at, shown=at, inches=_WIDTH, label=ASKED)
     scores_on_y(axes)
     axes.set_ylabel("score and entropy", fontsize=9)
     for place, layer in enumerate(zip(*(row.by_layer for row in finding.lengths), strict=False)):

@@ -23,6 +23,7 @@ class EveryDepthSection(Section[EveryDepth]):
 
     key = "every_depth"
     title = "Every depth"
+    folded = True
     record = EveryDepth
     cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
         "any_depth": "longest prompt of the last length, from the shortest up to the safe cap, at which each third of"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, Text
 from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
 from contextcliff.reporting.figures.marks import BLUE, GREY
-from contextcliff.reporting.section import FigureOf, Section, from_finding
+from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 from contextcliff.reporting.stopped_data import from_stopped_data, interval_words
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class FacetsSection(Section[Facets]):
 
     key = "facets"
     title = "By facet"
+    folded = True
     record = Facets
     inline = True
     figures = (
@@ -85,6 +86,12 @@ class FacetsSection(Section[Facets]):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
             blocks += [Heading(text=facet), *meaning, _table(tuple(rows))]
         return tuple(blocks)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        for row in () if finding is None else finding.facets:
+            yield Measurement(key=f"facets/{row.facet}/{row.value} score", value=row.mean)
+            yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
 
 
 def _table(rows: tuple[FacetRow, ...]) -> Table:

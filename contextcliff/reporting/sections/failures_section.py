@@ -11,6 +11,9 @@ from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, legend_below, lengths_on_x
+from contextcliff.reporting.figures.marks import bin_bars, length_label, length_ticks
+from contextcliff.reporting.page.failures_chart import failures_chart
+from contextcliff.reporting.page.latency_chart import latency_chart
 from contextcliff.reporting.section import FigureOf, Measurement, Section
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ class FailuresSection(Section[None]):
             caption="Failures by length",
             has_data=lambda report: bool(phrases.all_failures(report)),
             draw=lambda report, _: failures_figure(report),
+            chart=failures_chart,
         ),
     )
 
@@ -51,11 +55,11 @@ class FailuresSection(Section[None]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
         for each in report.analysis.bins:
-            yield Measurement(key="failure_rate", value=each.failure_rate, step=each.asked_tokens)
+            yield Measurement(key="by_length/failure_rate", value=each.failure_rate, step=each.asked_tokens)
             for tag in tags:
                 # A tag that this length doesn't have was counted as none here: without the zero, a chart
                 # would draw a line over the length.
-                yield Measurement(key=f"failure.{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
+                yield Measurement(key=f"failures/{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
 
 
 def _what_fails(report: Report) -> tuple[Text, ...]:
@@ -79,6 +83,7 @@ class LatencySection(Section[None]):
             caption="Latency by length",
             has_data=has_latency,
             draw=lambda report, _: latency_figure(report),
+            chart=latency_chart,
         ),
     )
 
@@ -87,8 +92,8 @@ class LatencySection(Section[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            yield Measurement(key="ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
-            yield Measurement(key="latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
+            yield Measurement(key="by_length/ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
+            yield Measurement(key="by_length/latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
 
 
 _FAILURES_HEIGHT = 3.4
@@ -159,7 +164,8 @@ def latency_figure(report: Report) -> Figure:
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_LATENCY_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
-    axis = lengths_on_x(axes, lengths=[b.asked_tokens for b in bins], shown=tokens, inches=width)
+    axis = lengths_on_x(axes, lengths=length_ticks(bins), shown=tokens, inches=width, label=length_label(bins))
+    is_natural = any(b.natural_lengths for b in bins)
     first = [_seconds(b.ttft_ms_median) for b in bins]
     last = [_seconds(b.latency_ms_median) for b in bins]
     for times, style, colour, label in (
@@ -167,7 +173,10 @@ def latency_figure(report: Report) -> Figure:
         (first, "o-", "#1f5fa8", "time to first token"),
     ):
         if any(math.isfinite(time) for time in times):
-            axes.plot(tokens, times, style, color=colour, markersize=5, linewidth=1.6, label=label)
+            if is_natural:
+                bin_bars(axes, bins, values=times, colour=colour)
+            shape = style[0] if is_natural else style
+            axes.plot(tokens, times, shape, color=colour, markersize=5, linewidth=1.6, label=label)
     known = [time for time in (*first, *last) if math.isfinite(time)]
     if min(known) > 0 and max(known) / min(known) > _WIDEST_LINEAR:
         axes.set_yscale("log")
@@ -180,10 +189,11 @@ def latency_figure(report: Report) -> Figure:
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
+    spans = ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
     heading(
         axes,
         title=f"Latency by length: {report.run.model}",
-        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them",
+        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them{spans}",
         inches=width,
         above=6,
     )

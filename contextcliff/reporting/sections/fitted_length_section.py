@@ -32,6 +32,7 @@ class FittedLengthSection(Section[FittedLengths]):
 
     key = "fitted_length"
     title = "Fitted length"
+    folded = True
     record = FittedLengths
 
     def compute(self, study: Study) -> FittedLengths | None:
@@ -75,13 +76,13 @@ class FittedLengthSection(Section[FittedLengths]):
         fitted = self.of(report)
         if fitted is None:
             return
-        yield from _figures("x80", fitted.x80)
-        yield from _figures("x50", fitted.x50)
-        yield Measurement(key="effective_length", value=fitted.effective_length.tokens)
+        yield from _figures("fitted/x80", fitted.x80)
+        yield from _figures("fitted/x50", fitted.x50)
+        yield Measurement(key="fitted/effective_length", value=fitted.effective_length.tokens)
         if fitted.area is not None:
-            yield Measurement(key="score_area", value=fitted.area.value)
-            yield Measurement(key="score_area_ci_low", value=fitted.area.ci_low)
-            yield Measurement(key="score_area_ci_high", value=fitted.area.ci_high)
+            yield Measurement(key="fitted/score_area", value=fitted.area.value)
+            yield Measurement(key="fitted/score_area_ci_low", value=fitted.area.ci_low)
+            yield Measurement(key="fitted/score_area_ci_high", value=fitted.area.ci_high)
 
 
 def _meaning(fitted: FittedLengths) -> str:

@@ -25,6 +25,7 @@ class FurtherFiguresSection(Section[None]):
 
     key = "further_figures"
     title = "Appendix: further figures"
+    folded = True
 
     def full(self, report: Report) -> tuple[Block, ...]:
         fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins

@@ -60,5 +60,5 @@ class JudgeSection(Section[Judgement]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
         if finding is not None:
-            yield Measurement(key="judge_disagreement", value=finding.share)
-            yield Measurement(key="judge_mean_rating", value=finding.mean_rating)
+            yield Measurement(key="judge/disagreement", value=finding.share)
+            yield Measurement(key="judge/mean_rating", value=finding.mean_rating)

@@ -19,6 +19,7 @@ class KVCacheSection(Section[KVCache]):
 
     key = "kv_cache"
     title = "KV cache"
+    folded = True
     record = KVCache
     cap_rules: ClassVar[Mapping[str, str]] = {
         "memory": "tokens whose KV cache fits beside the weights in model.memory_gib, or in nine tenths of the"
@@ -52,22 +53,28 @@ class KVCacheSection(Section[KVCache]):
         finding = self.of(report)
         if finding is None:
             return
-        yield Measurement(key="limit_tokens", value=finding.limits.tokens)
-        yield Measurement(key="kv_bytes_per_token", value=finding.facts.bytes_per_token)
+        yield Measurement(key="kv/limit_tokens", value=finding.limits.tokens)
+        yield Measurement(key="kv/bytes_per_token", value=finding.facts.bytes_per_token)
         in_use = finding.facts.in_use
         if in_use is not None:
-            yield Measurement(key="kv_bytes_per_token_measured", value=in_use.bytes_per_token)
+            yield Measurement(key="kv/bytes_per_token_measured", value=in_use.bytes_per_token)
         for each in finding.lengths:
-            yield Measurement(key="kv_gib", value=each.gib, step=each.context_tokens)
-            yield Measurement(key="prefill_tokens_per_s", value=each.prefill_tokens_per_s, step=each.context_tokens)
-            yield Measurement(key="decode_tokens_per_s", value=each.decode_tokens_per_s, step=each.context_tokens)
+            yield Measurement(key="by_length/kv_gib", value=each.gib, step=each.context_tokens)
+            yield Measurement(
+                key="by_length/prefill_tokens_per_s", value=each.prefill_tokens_per_s, step=each.context_tokens
+            )
+            yield Measurement(
+                key="by_length/decode_tokens_per_s", value=each.decode_tokens_per_s, step=each.context_tokens
+            )
 
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)
         if finding is None:
             return {}
         tags: dict[str, str] = {}
-        if finding.limits.binding is not None:
+        # Where no cliff was found, quality limits nothing yet.
+        reached = finding.limits.binding != "quality" or not report.analysis.safe_cap.censored
+        if finding.limits.binding is not None and reached:
             tags["binding_limit"] = finding.limits.binding
         if finding.facts.evicts:
             tags["sees_question"] = str(finding.facts.sees_question).lower()

@@ -60,8 +60,10 @@ class NaturalLengthsSection(Section[LengthAudit]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            yield Measurement(key="instability", value=each.instability, step=each.asked_tokens)
-            yield Measurement(key="within_item_variance", value=each.within_item_variance, step=each.asked_tokens)
+            yield Measurement(key="by_length/instability", value=each.instability, step=each.asked_tokens)
+            yield Measurement(
+                key="by_length/within_item_variance", value=each.within_item_variance, step=each.asked_tokens
+            )
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
@@ -153,7 +155,9 @@ def render_audit(audit: LengthAudit, console: Console) -> None:
 
 
 def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
-    """Draw the histogram with the bins' edges."""
+    """Draw the histogram with the bins' edges; a document counts once, however many questions it has."""
+    from matplotlib.ticker import MaxNLocator
+
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     classes = length_classes(audit.lengths)
     lefts = [each.low for each in classes]
@@ -168,12 +172,15 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
         axes.axvline(
             audit.bins[-1].max_tokens, color="#c2571a", linewidth=1.0, linestyle=":", label="edges of the bins"
         )
-        axes.legend(loc="upper right", frameon=False, fontsize=SMALL)
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT), borderaxespad=0.0, frameon=False, fontsize=SMALL
+        )
     ticks = _ticks(classes)
     axes.set_xticks(ticks, labels=[f"{tokens:,}" for tokens in ticks], fontsize=SMALL)
     axes.minorticks_off()
     axes.set_xlabel("length of the document in tokens", fontsize=9)
     axes.set_ylabel("documents", fontsize=9)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"

@@ -10,6 +10,7 @@ from contextcliff.records.search_record import Decision, LengthStanding, Search,
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block, Column, Image, Shown, Table, Text
 from contextcliff.reporting.figures.search_figure import search_figure
+from contextcliff.reporting.page.search_chart import search_chart
 from contextcliff.reporting.report_facts import SearchInShort
 from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 
@@ -42,6 +43,7 @@ class SearchSection(Section[Search]):
                 tested.blocks for search in [report.analysis.finding(Search)] if search for tested in search.tested
             ),
             draw=from_finding(Search, search_figure),
+            chart=search_chart,
         ),
     )
 
@@ -75,14 +77,14 @@ class SearchSection(Section[Search]):
         search = self.of(report)
         if search is None:
             return
-        yield Measurement(key="search_lengths_tested", value=len(search.tested))
-        yield Measurement(key="search_lengths_passed", value=sum(each.decision == "passed" for each in search.tested))
-        yield Measurement(key="search_samples", value=sum(_samples(each, search) for each in search.tested))
+        yield Measurement(key="search/lengths_tested", value=len(search.tested))
+        yield Measurement(key="search/lengths_passed", value=sum(each.decision == "passed" for each in search.tested))
+        yield Measurement(key="search/samples", value=sum(_samples(each, search) for each in search.tested))
         for each in search.tested:
-            yield Measurement(key="search_alpha", value=each.alpha, step=each.context_tokens)
+            yield Measurement(key="search/alpha", value=each.alpha, step=each.context_tokens)
             if each.blocks:
-                yield Measurement(key="search_e_above", value=each.blocks[-1].e_above, step=each.context_tokens)
-                yield Measurement(key="search_e_below", value=each.blocks[-1].e_below, step=each.context_tokens)
+                yield Measurement(key="search/e_above", value=each.blocks[-1].e_above, step=each.context_tokens)
+                yield Measurement(key="search/e_below", value=each.blocks[-1].e_below, step=each.context_tokens)
 
 
 def standing(report: Report, search: Search) -> Iterator[LengthStanding]:

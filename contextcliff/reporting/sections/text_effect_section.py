@@ -23,6 +23,7 @@ class TextEffectSection(Section[TextEffects]):
 
     key = "text_effect"
     title = "Text effect"
+    folded = True
     record = TextEffects
 
     def compute(self, study: Study) -> TextEffects | None:
@@ -51,9 +52,9 @@ class TextEffectSection(Section[TextEffects]):
         finding = self.of(report)
         if finding is None:
             return
-        yield Measurement(key="text_effect", value=finding.correlation)
-        yield Measurement(key="text_effect_ci_low", value=finding.ci_low)
-        yield Measurement(key="text_effect_ci_high", value=finding.ci_high)
-        yield Measurement(key="text_design_effect", value=finding.design_effect)
+        yield Measurement(key="texts/icc", value=finding.correlation)
+        yield Measurement(key="texts/icc_ci_low", value=finding.ci_low)
+        yield Measurement(key="texts/icc_ci_high", value=finding.ci_high)
+        yield Measurement(key="texts/design_effect", value=finding.design_effect)
         for each in finding.lengths:
-            yield Measurement(key="text_effect_by_length", value=each.correlation, step=each.context_tokens)
+            yield Measurement(key="by_length/icc_of_texts", value=each.correlation, step=each.context_tokens)

@@ -27,25 +27,26 @@ class TookSection(Section[None]):
 
     key = "took"
     title = "What it took"
+    folded = True
 
     def short(self, report: Report) -> tuple[Block, ...]:
         return (Pairs(rows=tuple(_rows(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         counts, usage = report.counts, report.usage
-        yield Measurement(key="planned", value=counts.planned)
-        yield Measurement(key="completed", value=counts.completed)
-        yield Measurement(key="reused", value=counts.reused)
-        yield Measurement(key="unscored", value=counts.unscored)
-        yield Measurement(key="ahead", value=counts.ahead)
+        yield Measurement(key="took/planned", value=counts.planned)
+        yield Measurement(key="took/completed", value=counts.completed)
+        yield Measurement(key="took/reused", value=counts.reused)
+        yield Measurement(key="took/unscored", value=counts.unscored)
+        yield Measurement(key="took/ahead", value=counts.ahead)
         if counts.replayed:
-            yield Measurement(key="replayed", value=counts.replayed)
-        yield Measurement(key="prompt_tokens", value=usage.prompt_tokens)
-        yield Measurement(key="cached_tokens", value=usage.cached_tokens)
-        yield Measurement(key="computed_prompt_tokens", value=usage.computed_prompt_tokens)
-        yield Measurement(key="completion_tokens", value=usage.completion_tokens)
-        yield Measurement(key="usd", value=usage.usd)
-        yield Measurement(key="wall_s", value=usage.wall_s)
+            yield Measurement(key="took/replayed", value=counts.replayed)
+        yield Measurement(key="took/prompt_tokens", value=usage.prompt_tokens)
+        yield Measurement(key="took/cached_tokens", value=usage.cached_tokens)
+        yield Measurement(key="took/computed_prompt_tokens", value=usage.computed_prompt_tokens)
+        yield Measurement(key="took/completion_tokens", value=usage.completion_tokens)
+        yield Measurement(key="took/usd", value=usage.usd)
+        yield Measurement(key="took/wall_s", value=usage.wall_s)
         if usage.judge is not None:
             yield Measurement(key="judge_prompt_tokens", value=usage.judge.prompt_tokens)
             yield Measurement(key="judge_completion_tokens", value=usage.judge.completion_tokens)

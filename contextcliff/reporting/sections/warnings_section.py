@@ -19,7 +19,7 @@ _DEFINITIONS: Mapping[WarningName, str] = {
     "latency_spread": "the quartiles of the time to the first token are at least twice as far apart as at the shortest"
     " length, relative to the median",
     "score_spread": "the standard deviation of the scores is at least twice that of the shortest length; not for"
-    " scores of 0 or 1, whose spread only restates their mean, and not in a search",
+    " scores of 0 or 1, whose spread follows from their mean, and not in a search",
     "instability": "the share of repeated questions whose score changes between repeats is more than twice that of the"
     " shortest length and 10 points above it",
     "failure_spike": "the share of answers that fail is more than twice that of the shortest length and 10 points"
@@ -84,19 +84,19 @@ class WarningsSection(Section[EarlyWarnings]):
         finding = self.of(report)
         if finding is None:
             return
-        yield Measurement(key="warnings", value=len(finding.warnings))
+        yield Measurement(key="warnings/count", value=len(finding.warnings))
         for each in finding.warnings:
-            yield Measurement(key=f"warning.{each.name}_tokens", value=each.median_tokens)
+            yield Measurement(key=f"warnings/{each.name}_tokens", value=each.median_tokens)
             for name, figure in each.figures.items():
-                yield Measurement(key=f"warning.{each.name}.{name}", value=figure, step=each.context_tokens)
+                yield Measurement(key=f"warnings/{each.name}_{name}", value=figure, step=each.context_tokens)
         for length in finding.prefill:
-            yield Measurement(key="ttft_ms_per_token", value=length.ms_per_token, step=length.context_tokens)
-            yield Measurement(key="ttft_ms_predicted", value=length.predicted_ms, step=length.context_tokens)
-            yield Measurement(key="ttft_spread", value=length.spread, step=length.context_tokens)
+            yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=length.context_tokens)
+            yield Measurement(key="by_length/ttft_ms_predicted", value=length.predicted_ms, step=length.context_tokens)
+            yield Measurement(key="by_length/ttft_spread", value=length.spread, step=length.context_tokens)
         if finding.latency_slo is not None:
             for within in finding.latency_slo.lengths:
                 share = within.n_within / within.n_requests if within.n_requests else None
-                yield Measurement(key="within_latency_slo", value=share, step=within.context_tokens)
+                yield Measurement(key="by_length/within_latency_slo", value=share, step=within.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         names = ", ".join(each.name for each in _warnings(report))

@@ -1,0 +1,106 @@
+"""Where the evidence of a sample stands in its prompt, with some of the text around it.
+
+The samples hold recipes and no texts. A run has the documents at hand and keeps the excerpts beside its report, so
+that a later analysis, which has no documents, can show them too.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from contextcliff.records.corpus import Document
+from contextcliff.records.sample import Passage, Sample, Words
+from contextcliff.reporting.data_files import LINE_ENDS, replacing
+
+EXCERPTS_NAME = "evidence.jsonl.gz"
+_AROUND = 160
+"""Characters of the text on either side."""
+_LONGEST = 600
+"""Characters of one piece of evidence."""
+_MOST_PIECES = 12
+_MOST_READ = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """A piece of evidence between what stands before and after it; both empty where the text is not at hand."""
+
+    before: str
+    evidence: str
+    after: str
+
+
+def excerpts_of(sample: Sample, documents: Mapping[str, Document]) -> tuple[Excerpt, ...]:
+    """The evidence that a task marked in a document, else what it put between the passages of one."""
+    document = documents.get(sample.document_id)
+    if sample.reference.evidence and document is not None:
+        marked = (_cut(document.text, span.start, span.end) for span in sample.reference.evidence)
+        return tuple(marked)[:_MOST_PIECES]
+    return tuple(_inserted(sample, documents))[:_MOST_PIECES]
+
+
+def _cut(text: str, start: int, end: int) -> Excerpt:
+    shown = min(end, start + _LONGEST)
+    return Excerpt(
+        before=text[max(0, start - _AROUND) : start],
+        evidence=text[start:shown] + ("…" if shown < end else ""),
+        after=text[end : end + _AROUND],
+    )
+
+
+def _inserted(sample: Sample, documents: Mapping[str, Document]) -> Iterator[Excerpt]:
+    # The first and the last piece are the instruction and the question.
+    pieces = sample.recipe.user
+    for place in range(1, len(pieces) - 1):
+        piece = pieces[place]
+        if isinstance(piece, Words) and piece.text.strip():
+            before, after = _text(pieces[place - 1], documents), _text(pieces[place + 1], documents)
+            own = piece.text if len(piece.text) <= _LONGEST else f"{piece.text[:_LONGEST]}…"
+            yield Excerpt(before=before[-_AROUND:], evidence=own, after=after[:_AROUND])
+
+
+def _text(piece: Words | Passage, documents: Mapping[str, Document]) -> str:
+    if isinstance(piece, Words):
+        return piece.text
+    document = documents.get(piece.document_id)
+    if document is None:
+        return ""
+    # Both ends are enough: a passage can be a million characters long.
+    if piece.end - piece.start <= 2 * _AROUND:
+        return document.text[piece.start : piece.end]
+    first = document.text[piece.start : piece.start + _AROUND]
+    return first + document.text[piece.end - _AROUND : piece.end]
+
+
+def write_excerpts(excerpts: Mapping[str, tuple[Excerpt, ...]], *, path: Path) -> Path:
+    """Write them by `sample_id`, a line a sample that has some, the file whole or not at all; the same bytes for the
+    same excerpts. Returns `path`."""
+    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+        for sample_id, of_sample in excerpts.items():
+            if of_sample:
+                kept = [[each.before, each.evidence, each.after] for each in of_sample]
+                line = json.dumps({"sample_id": sample_id, "excerpts": kept}, ensure_ascii=False).translate(LINE_ENDS)
+                stream.write(f"{line}\n".encode("utf-8", errors="backslashreplace"))
+    return path
+
+
+def read_excerpts(places: Iterable[Path]) -> dict[str, tuple[Excerpt, ...]]:
+    """What `write_excerpts` left in the first of these files that is there, 64 MiB at most; none without a file."""
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        return {}
+    found: dict[str, tuple[Excerpt, ...]] = {}
+    left = _MOST_READ
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        while left > 0 and (line := lines.readline(left)).endswith("\n"):
+            left -= len(line)
+            kept = json.loads(line)
+            found[str(kept["sample_id"])] = tuple(
+                Excerpt(before=str(before), evidence=str(evidence), after=str(after))
+                for before, evidence, after in kept["excerpts"]
+            )
+    return found

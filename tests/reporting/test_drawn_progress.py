@@ -1,0 +1,67 @@
+"""Progress on a terminal: what stays where there is little room, and what is said beside it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from contextcliff.reporting.phases import phase
+from contextcliff.reporting.progress import drawn_bar
+
+TITLE = "job 2/12 · continuation · a-model-with-a-rather-long-name-Instruct-2512 · kv turboquant"
+
+
+def terminal(width: int) -> tuple[Console, io.StringIO]:
+    file = io.StringIO()
+    return Console(file=file, width=width, force_terminal=True, color_system=None, legacy_windows=False), file
+
+
+def drawn(width: int) -> str:
+    """The last frame of a bar that stands at one sample of two."""
+    console, file = terminal(width)
+    with drawn_bar(TITLE, console, total_tokens=2_000_000, total_samples=2_000) as progress:
+        progress.advance(1_000)
+        progress.advance(1_000)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", [30, 40, 50, 80, 120])
+def test_the_time_left_is_there_at_any_width_and_no_line_is_longer(width: int) -> None:
+    text = drawn(width)
+    lines = [line for part in text.split("\r") for line in part.split("\n")]
+    frame = [line.split("\x1b[2K")[-1] for line in lines]
+    assert any("left " in line for line in frame)
+    assert max(len(line) for line in frame if "\x1b" not in line) <= width
+
+
+def test_a_wide_terminal_shows_tokens_and_samples_and_a_narrow_one_the_samples() -> None:
+    assert "2,000/2,000,000 tokens" in drawn(120)
+    assert "2/2,000 samples" in drawn(120)
+    assert "tokens" not in drawn(50)
+    assert "2/2,000 samples" in drawn(50)
+    assert "samples" not in drawn(30)
+
+
+def test_a_name_is_cut_before_the_bar_is() -> None:
+    assert TITLE in drawn(120)
+    assert "job 2/12 · continuation" in drawn(40)
+    assert TITLE not in drawn(40)
+
+
+def test_what_is_said_beside_the_bar_stays_above_it() -> None:
+    console, file = terminal(80)
+    with drawn_bar(TITLE, console, total_tokens=2, total_samples=2) as progress:
+        progress.remark("512 tokens: mean score 1.00, 4 samples")
+        progress.advance(2)
+    text = file.getvalue()
+    assert text.index("512 tokens: mean score 1.00, 4 samples") < text.rindex("samples")
+
+
+def test_a_phase_is_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with phase("drawing the figures", shown=True):
+        assert capsys.readouterr().err == "drawing the figures\n"
+    with phase("uploading the run", shown=False):
+        pass
+    assert capsys.readouterr().err == ""
