@@ -22,8 +22,8 @@ install: $(DEV) ## set up the environment with what developers need
 test: $(DEV) ## set up, then run the tests, the embedded model's included
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not browser"
 
-test-all: $(ALL) ## set up more, then run every test: long simulations, torch, a browser
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n auto --dist worksteal -m "not browser"
+test-all: $(ALL) ## set up more, then run what `make test` leaves out: long simulations, more examples, torch, a browser
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n auto --dist worksteal -m "(slow or torch or hypothesis) and not browser"
 	$(BIN)/pytest -m browser
 
 check: $(DEV) ## ruff, mypy (strict), import-linter
@@ -36,8 +36,8 @@ format: $(DEV) ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-ui: $(RUN) ## open the MLflow UI on the local runs
-	$(BIN)/mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000
+ui: $(RUN) ## open MLflow's page on the local runs, at the leaderboard
+	$(BIN)/python -m contextcliff ui
 
 clean: ## remove the environment and the caches, never outputs/ or mlruns/
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
@@ -59,12 +59,12 @@ $(DEV): $(RUN)
 # Debian packages come where apt and the right to use it are; the tests that need them skip with the reason elsewhere.
 # torch first, so that the extra takes it as it is.
 $(ALL): $(DEV)
-	@echo "installing torch and the engine transformers into $(VENV)"
+	@echo "installing torch, the launchers and what servers need into $(VENV)"
 	$(PIP) "torch==2.13.0"
-	$(PIP) -e ".[hf]"
-	@if command -v chromium >/dev/null 2>&1; then :; \
+	$(PIP) -e ".[dev,hf,ray,slurm,server]"
+	@if command -v chromium >/dev/null 2>&1 && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ]; then \
-		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null \
-		|| echo "chromium could not be installed: the browser tests will be skipped"; \
-	else echo "no apt as root here: the browser tests will be skipped"; fi
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium postgresql >/dev/null \
+		|| echo "chromium and PostgreSQL could not be installed: the tests with them will be skipped"; \
+	else echo "no apt as root here: the tests with a browser and with PostgreSQL will be skipped"; fi
 	@touch $@

@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=false", "reporting.figures=false")
+from tests.valid_reports import valid_report
+
+QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=none", "reporting.figures=false")
 """Nothing is shown, tracked or drawn; a test that looks at one of these turns it on again behind."""
 SIMULATED = ("engine=simulated", *QUIET)
 TEN_DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
@@ -96,9 +98,11 @@ def contextcliff(
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m contextcliff` to its end, in a fork of this process: nothing is imported anew.
 
-    For the engine `simulated` and for servers. llama.cpp's threads and signals need `contextcliff_process`.
+    Every report that it writes below `cwd` has to be as the published schema says. For the engine `simulated` and for
+    servers. llama.cpp's threads and signals need `contextcliff_process`.
     """
     _warm_up()
+    began = time.time()
     out, err = cwd.with_name(f"{cwd.name}.out"), cwd.with_name(f"{cwd.name}.err")
     child = os.fork()
     if child == 0:
@@ -112,9 +116,16 @@ def contextcliff(
             sys.stderr.flush()
             os._exit(code)
     status = _waited_for(child, timeout_s=timeout_s)
+    _check_reports(cwd, since=began)
     return subprocess.CompletedProcess(
         overrides, os.waitstatus_to_exitcode(status), out.read_text("utf-8"), err.read_text("utf-8")
     )
+
+
+def _check_reports(folder: Path, *, since: float) -> None:
+    for file in folder.rglob("report.json"):
+        if file.stat().st_mtime > since:
+            valid_report(file.read_text(encoding="utf-8"))
 
 
 def contextcliff_process(
@@ -205,8 +216,8 @@ def _waited_for(child: int, *, timeout_s: float) -> int:
 
 
 def reports(folder: Path) -> list[dict[str, Any]]:
-    """Every `report.json` below a folder, by run id."""
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("report.json")]
+    """Every `report.json` below a folder, by run id; each keeps to the published schema."""
+    found = [valid_report(file.read_text(encoding="utf-8")) for file in folder.rglob("report.json")]
     return sorted(found, key=lambda report: str(report["run_id"]))
 
 

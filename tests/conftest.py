@@ -8,6 +8,8 @@ import os
 import pytest
 from hypothesis import settings
 
+from contextcliff.composing import conf_dir
+
 # The embedded model takes one core: pytest's workers share them all, and llama.cpp's threads spin while they wait for
 # each other. Before anything loads OpenMP, which reads it once; processes that tests start inherit it.
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")
@@ -18,6 +20,12 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_sessionstart() -> None:
+    """Refuse to test over somebody's own defaults: every composed configuration would have them in it."""
+    if (mine := conf_dir() / "local" / "default.yaml").is_file():
+        pytest.exit(f"{mine} changes what every test composes; move it away while you test", returncode=2)
 
 
 def pytest_collection_finish() -> None:

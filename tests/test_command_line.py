@@ -94,6 +94,7 @@ def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:
     assert reports(tmp_path)[0]["engine"] == "simulated"
 
 
+@pytest.mark.slow
 def test_without_tracking_and_progress_only_the_report_is_said(tmp_path: Path) -> None:
     done = contextcliff("engine=simulated", "tracking=none", "reporting.progress=false", cwd=tmp_path)
     assert done.stderr == ""
@@ -102,14 +103,28 @@ def test_without_tracking_and_progress_only_the_report_is_said(tmp_path: Path) -
     assert not (tmp_path / "mlruns").exists()
 
 
+@pytest.mark.slow
 def test_the_progress_bar_counts_tokens_on_stderr(tmp_path: Path) -> None:
     done = contextcliff(
-        *("engine=simulated", "tracking=none", "reporting.console=false", "task.trials=4", "task.haystacks=1"),
+        *("engine=simulated", "tracking=none", "reporting.console=none", "task.trials=4", "task.haystacks=1"),
         cwd=tmp_path,
-        env={"COLUMNS": "160"},
     )
     assert done.stdout == ""
     total = sum(bin_["n_samples"] * bin_["median_tokens"] for bin_ in reports(tmp_path)[0]["bins"])
     assert "niah · SmolLM2-135M-Instruct · kv none" in done.stderr
-    assert abs(int(done.stderr.split(" tokens")[0].split("/")[-1].replace(",", "")) - total) < 132 * 8
-    assert "132/132 samples" in done.stderr
+    last = [line for line in done.stderr.splitlines() if "/132 samples" in line][-1]
+    assert abs(int(last.split(" tokens")[0].split("/")[-1].replace(",", "")) - total) < 132 * 8
+    assert "132/132 samples" in last
+
+
+def test_a_reader_that_goes_away_ends_no_run(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", "engine=simulated", "tracking=none", "task.trials=2"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("niah")
+        process.stdout.close()
+        assert process.wait(timeout=120) == 0
+    (page,) = (tmp_path / "outputs").glob("*/*/report.html")
+    assert page.is_file()

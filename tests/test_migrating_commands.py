@@ -55,7 +55,7 @@ def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() ->
 
 @pytest.mark.slow
 def test_such_a_command_runs(tmp_path: Path) -> None:
-    quick = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=false")
+    quick = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=none")
     for arguments in (commands()[0], commands()[2]):
         small = ("task.lengths=[512]", "task.trials=1", "task.haystacks=1", "task.depths=[0.5]")
         done = contextcliff(*arguments, *quick, *small, cwd=tmp_path)

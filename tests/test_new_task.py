@@ -85,6 +85,7 @@ def _last_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))  # as `python -m` does with the folder it is started in
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_last_word")
 def test_one_file_and_one_yaml_are_a_new_task_in_every_output(tmp_path: Path) -> None:
     toy = ("--config-dir", "conf", "task=last_word", "engine=simulated", "dataset=synthetic", "tracking=none")
@@ -104,7 +105,7 @@ def test_one_file_and_one_yaml_are_a_new_task_in_every_output(tmp_path: Path) ->
     assert {json.loads(line)["task"] for line in lines} == {"last_word"}
     tracked = read_report(folder / "report.json")
     assert tags(tracked)["task"] == "last_word"
-    assert {each.step for each in measurements(tracked) if each.key == "failure.another_word"} == {300, 600}
+    assert {each.step for each in measurements(tracked) if each.key == "failures/another_word"} == {300, 600}
 
 
 @pytest.mark.usefixtures("_last_word")

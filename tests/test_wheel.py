@@ -38,12 +38,23 @@ def test_the_wheel_carries_configuration_and_story_and_nothing_of_the_tests(whee
         "contextcliff/conf/task/niah.yaml",
         "contextcliff/datasets/texts/the_tide_clerk.txt",
         "contextcliff/py.typed",
+        "contextcliff/writing/comparison/pages/writing_runs.html",
         "contextcliff/writing/sections/pages/writing.html",
         "contextcliff/writing/word_lists/dale_chall.txt",
         "contextcliff/writing/word_lists/dale_chall_license.txt",
     ):
         assert needed in names
     assert not [name for name in names if name.startswith(("tests/", "conf/", "outputs/", "mlruns/"))]
+
+
+def test_the_wheel_has_every_option_and_nothing_of_ones_own(wheel: Path) -> None:
+    conf = ROOT / "conf"
+    shipped = {file.relative_to(conf) for file in conf.rglob("*.yaml")} - {
+        file.relative_to(conf) for file in conf.glob("local/*")
+    }
+    prefix = "contextcliff/conf/"
+    names = {Path(name.removeprefix(prefix)) for name in zipfile.ZipFile(wheel).namelist() if name.startswith(prefix)}
+    assert names == shipped
 
 
 def test_the_installed_command_runs_from_another_directory(wheel: Path, tmp_path: Path) -> None:
