@@ -69,6 +69,13 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 
+def verdict_words(row: SweepRow) -> str:
+    """Its verdict; `below the threshold` where every length is shown to be, which has no verdict of its own."""
+    if row.shape == "below" and row.evidence == "settled":
+        return "below the threshold"
+    return row.verdict.replace("_", " ")
+
+
 def failure_words(row: SweepRow) -> str:
     """Which job failed, and why."""
     return f"job {row.job + 1} ({row.task}, {row.model}, {row.kv_policy}) failed: {row.error}"
@@ -84,7 +91,7 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             **({"options": " ".join(f"{key}={value}" for key, value in row.differing.items())}),
             "safe_cap": cap_words(row),
             "safe_cap_tokens": row.cap_tokens,
-            "verdict": row.verdict.replace("_", " "),
+            "verdict": verdict_words(row),
             "evidence": row.evidence,
             "crossing": crossing_words(row),
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from contextcliff.models.model import dollars
 from contextcliff.records.run_plan import PlanTotal
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import CAPS, cap_words, change_words, ranked
+from contextcliff.reporting.leaderboard import CAPS, cap_words, change_words, ranked, verdict_words
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_sweeps import StoredSweep
 
@@ -78,7 +78,7 @@ def _columns(rows: Sequence[SweepRow]) -> dict[str, list[str]]:
         "safe cap": [cap_words(row) for row in order],
         "change": [change_words(row, rows) for row in order],
         "evidence": [row.evidence for row in order],
-        "verdict": [row.verdict.replace("_", " ") for row in order],
+        "verdict": [verdict_words(row) for row in order],
     }
 
 
