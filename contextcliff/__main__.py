@@ -134,7 +134,7 @@ def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCod
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.command_line.hydra_errors import explain
+    from contextcliff.command_line.hydra_errors import explain, explain_launcher
     from contextcliff.composing import conf_dir
     from contextcliff.execution.stopping import stop_code
 
@@ -152,10 +152,14 @@ def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCod
         return error.code
     except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
         return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
-    except Exception:  # a launcher whose processes were ended by the signal too
-        if stop_code() is None:
+    except Exception as error:
+        if stop_code() is not None:  # a launcher whose processes were ended by the signal too
+            return report_stop()
+        said = None if wants_traceback() else explain_launcher(error, overrides)
+        if said is None:
             raise
-        return report_stop()
+        print_error(said)
+        return ExitCode.FAILED
     return stop_code() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
 
 

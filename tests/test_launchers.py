@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.command_line.jobs import JobFailed
+from tests.commands import contextcliff_process
 
 # As in an environment where no plugin of Hydra is installed.
 _WITHOUT_PLUGINS = """
@@ -37,6 +39,18 @@ def test_a_launcher_that_is_not_installed_names_its_extra(
         f"error: hydra/launcher={launcher}: not installed; run pip install 'contextcliff[{extra}]'\n"
     )
     assert (done.stdout, done.returncode) == ("", 2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("srun") is not None, reason="a Slurm cluster is here")
+def test_a_launcher_that_finds_no_cluster_says_so_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    done = contextcliff_process("engine=simulated", "hydra/launcher=submitit_slurm", "seed=1,2", cwd=tmp_path)
+    assert done.stderr == (
+        'error: hydra/launcher=submitit_slurm: Could not detect "srun", are you indeed on a slurm cluster?; '
+        "HYDRA_FULL_ERROR=1 shows where\n"
+    )
+    assert (done.stdout, done.returncode) == ("", 1)
 
 
 def test_every_extra_that_is_named_is_one_of_the_package() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.command_line.job_keys import keys_of_jobs, options_with
-from contextcliff.command_line.overrides import options_of
+from contextcliff.command_line.overrides import chosen_options, options_of
 from contextcliff.composing import hint
 from contextcliff.errors import ConfigError, RunError
 
@@ -38,6 +38,15 @@ def explain(error: Exception, overrides: Sequence[Override]) -> str:
         if match is not None:
             return explanation(match, message, overrides)
     return " ".join(str(error).split())
+
+
+def explain_launcher(error: Exception, overrides: Sequence[Override]) -> str | None:
+    """What a launcher with processes of its own complains of, as one that finds no cluster; None without such a one."""
+    launcher = next((name for name in chosen_options(overrides, _LAUNCHERS) if name != "basic"), None)
+    if launcher is None:
+        return None
+    said = str(error) or type(error).__name__
+    return f"{_LAUNCHERS}={launcher}: {said}; HYDRA_FULL_ERROR=1 shows where"
 
 
 def _no_such_option(match: re.Match[str], _: str, __: Sequence[Override]) -> str:
