@@ -132,6 +132,7 @@ def test_a_job_that_fails_leaves_the_others_and_says_why(tmp_path: Path) -> None
     assert why in parent.data.tags["mlflow.note.content"]
     (failed,) = (row for row in rows(tmp_path) if row["state"] == "failed")
     assert failed["error"] == why
+    assert sorted(row["options"] for row in rows(tmp_path)) == ["task.trials=0", "task.trials=2"]
     assert why in " ".join(done.stdout[done.stdout.rindex("sweep · ") :].split())
     assert [run.info.status for run in children(tmp_path)] == ["FINISHED"]
 

@@ -116,7 +116,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         try:
             invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
         except ConfigError as error:
-            list_unbuilt(hydra.runtime.choices, error, job=number)
+            list_unbuilt(hydra.runtime.choices, error, job=number, overrides=overrides)
             raise
         invocation = replace(invocation, recompose=recompose)
         in_main = os.environ.get(_MAIN_PROCESS) == _process_id()

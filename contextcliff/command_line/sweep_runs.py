@@ -12,7 +12,8 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
 from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
-from contextcliff.command_line.sweep_callback import noted
+from contextcliff.command_line.sweep_callback import SweepNote, noted
+from contextcliff.command_line.sweep_grid import overrides_by_key
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_names import with_file_names
@@ -36,14 +37,13 @@ def listed_in_sweep(
     if note is None:
         yield posted
         return
-    keys = dict(each.lstrip("+~").partition("=")[::2] for each in overrides)
     place = SweepPlace(
         sweep_id=note.sweep_id,
         name=note.name,
         command=note.command,
         job=job,
         n_jobs=note.n_jobs,
-        differing=with_file_names({key: keys[key].strip(_QUOTES) for key in note.differing if key in keys}),
+        differing=_differing(note, overrides),
     )
     reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
     placed = replace(posted, place=place, reporting=reporting)
@@ -70,19 +70,29 @@ _QUOTES = "'\""
 _STOPPED = "stopped before its first answer"
 
 
-def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int | None) -> None:
+def list_unbuilt(
+    choices: Mapping[str, str | None], error: ConfigError, *, job: int | None, overrides: Sequence[str]
+) -> None:
     """The row of a job whose configuration can't be built: its options, and why."""
-    if job is None or noted() is None:
+    note = noted()
+    if job is None or note is None:
         return
     row = SweepRow(
         job=job,
         model=choices.get("model") or "",
         task=choices.get("task") or "",
         kv_policy=choices.get("kv_policy") or "",
+        differing=_differing(note, overrides),
         state="failed",
         error=" ".join(str(error).split()),
     )
     post_row(row)
+
+
+def _differing(note: SweepNote, overrides: Sequence[str]) -> Mapping[str, str]:
+    """What tells the job with these overrides from the others of its sweep, beside model, task and KV policy."""
+    keys = overrides_by_key(overrides)
+    return with_file_names({key: keys[key].strip(_QUOTES) for key in note.differing if key in keys})
 
 
 def _posting(invocation: Invocation, job: int) -> Callable[[Path], None]:
