@@ -64,6 +64,16 @@ def line_down(tokens: int, *, text: str, colour: str, dash: str = "solid") -> tu
     )  # fmt: skip
 
 
+def threshold_line(threshold: float) -> tuple[dict[str, object], dict[str, object]]:
+    """A dashed line across at the threshold, and its name below it."""
+    return (
+        {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold, "y1": threshold,
+         "line": {"color": RED, "width": 1.5, "dash": "dash"}},
+        {"x": 0, "xref": "paper", "xanchor": "left", "y": threshold, "yanchor": "top", "showarrow": False,
+         "text": f"threshold {threshold:.2f}", "font": {"color": RED, "size": 12}},
+    )  # fmt: skip
+
+
 def interval_bars(
     means: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
 ) -> dict[str, object]:

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.curves_figure import Curve
-from contextcliff.reporting.page.chart import PALETTE, RED, Chart, in_chart, interval_bars, length_axis, score_axis
+from contextcliff.reporting.page.chart import (
+    PALETTE,
+    Chart,
+    in_chart,
+    interval_bars,
+    length_axis,
+    score_axis,
+    threshold_line,
+)
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
 
@@ -25,14 +33,9 @@ def curves_chart(curves: Sequence[Curve]) -> Chart:
             )  # fmt: skip
     notes: list[dict[str, object]] = []
     if len(thresholds) == 1 and (threshold := thresholds.pop()) is not None:
-        shapes.append(
-            {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold, "y1": threshold,
-             "line": {"color": RED, "width": 1.5, "dash": "dash"}}
-        )  # fmt: skip
-        notes.append(
-            {"x": 0, "xref": "paper", "xanchor": "left", "y": threshold, "yanchor": "top", "showarrow": False,
-             "text": f"threshold {threshold:.2f}", "font": {"color": RED, "size": 12}}
-        )  # fmt: skip
+        shape, note = threshold_line(threshold)
+        shapes.append(shape)
+        notes.append(note)
     return Chart(
         traces=tuple(_traces(curves)),
         layout={

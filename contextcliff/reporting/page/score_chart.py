@@ -14,32 +14,28 @@ from contextcliff.reporting.page.chart import (
     MUTED,
     ORANGE,
     PURPLE,
-    RED,
     Chart,
     in_chart,
     length_axis,
     line_down,
     score_axis,
+    threshold_line,
 )
 
 
 def score_chart(report: Report) -> Chart:
     """Draw a report that has bins."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-    shapes, notes = [], []
+    shapes: list[dict[str, object]] = []
+    notes: list[dict[str, object]] = []
     for row, (shape, note) in enumerate(_lines(report)):
         shapes.append(shape)
         notes.append({**note, "yshift": 2 + 15 * row})
     threshold = phrases.threshold_score(report)
     if threshold is not None:
-        shapes.append(
-            {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold, "y1": threshold,
-             "line": {"color": RED, "width": 1.5, "dash": "dash"}}
-        )  # fmt: skip
-        notes.append(
-            {"x": 0, "xref": "paper", "xanchor": "left", "y": threshold, "yanchor": "top", "showarrow": False,
-             "text": f"threshold {threshold:.2f}", "font": {"color": RED, "size": 12}}
-        )  # fmt: skip
+        shape, note = threshold_line(threshold)
+        shapes.append(shape)
+        notes.append(note)
     return Chart(
         traces=tuple(_traces(report, bins)),
         layout={
