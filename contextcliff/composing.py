@@ -5,22 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import OmegaConf
 
 from contextcliff.seeding import digest_of
+from contextcliff.shipped_folder import conf_dir as conf_dir
 
 _DIGEST_SHOWN = 8
 _ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
-
-
-def conf_dir() -> Path:
-    """The folder of the shipped YAML: in the package where that is installed, beside it in a checkout."""
-    package = Path(__file__).resolve().parent
-    packaged = package / "conf"
-    return packaged if packaged.is_dir() else package.parent / "conf"
 
 
 def _of_task(group: str, task: str, default: str) -> str:
