@@ -90,7 +90,7 @@ def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
     lengths = sorted({tokens for of_model in scores.values() for tokens in of_model})
     return {
         "title": about.get("title") or path.stem,
-        "source": {"title": about.get("source", ""), "url": about.get("source", "")},
+        "source": {"title": about["source"]} if about else None,
         "metric": about.get("metric") or "score",
         "asked": about.get("asked", ""),
         "date": about.get("date", ""),

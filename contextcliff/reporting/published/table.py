@@ -11,6 +11,7 @@ from pydantic import Field
 
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.settings import Name, PositiveFloat, settings
+from contextcliff.statistics.leading_run import leading_above
 
 MOST_SHOWN = 6
 """More lines can't be told apart behind a curve."""
@@ -26,10 +27,6 @@ class Source:
     url: str = ""
     read: str = ""
     """Which part or version of it."""
-
-    def __post_init__(self) -> None:
-        if not self.arxiv and not self.url:
-            raise ValueError("source: has neither url nor arxiv; say where the figures can be read")
 
     @property
     def said(self) -> str:
@@ -139,14 +136,10 @@ class PublishedTable:
 
     def _effective(self, row: PublishedRow, threshold: float | None) -> int | None:
         """As printed, and so without rounding."""
-        tokens = None
-        for length, score in zip(self.lengths, row.scores, strict=True):
-            if threshold is None or score is None:
-                break
-            if not (score > threshold if self.threshold_is == "exceeded" else score >= threshold):
-                break
-            tokens = length
-        return tokens
+        if threshold is None:
+            return None
+        above = leading_above(row.scores, threshold, reaching=self.threshold_is == "reached")
+        return self.lengths[above - 1] if above else None
 
 
 def key_of(model: str) -> str:
