@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, cast
@@ -36,6 +37,16 @@ def _digest(*nodes: Any) -> str:
 
 
 OmegaConf.register_new_resolver("digest", _digest, replace=True)
+
+
+def _trials_for(samples: int, *, _parent_: Any) -> int:
+    """The trials that make at least so many samples at a length: one for each where the task has no depths."""
+    grid = _parent_.get("depth_grid") or {}
+    depths = grid.get("count") or len(_parent_.get("depths") or [None])
+    return math.ceil(samples / depths)
+
+
+OmegaConf.register_new_resolver("trials_for", _trials_for, replace=True)
 
 
 def hint(key: str, known: Iterable[str]) -> str:

@@ -22,13 +22,12 @@ from dataclasses import dataclass
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.leading_run import leading_above
 
-RULER_THRESHOLD = 0.856
-"""What Llama2-7B scores at 4K on RULER's 13 tasks (C.-P. Hsieh et al., arXiv 2404.06654, section 4)."""
 FEWEST_LENGTHS = 3
 """With two lengths nothing tells a steep fall from a slow one."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.figures.canvas import MEASURED, LengthAxis, drawable, lengths_on_x
 from contextcliff.reporting.figures.marks import RED, line_across, or_nan, scores_on_y
-from contextcliff.reporting.figures.published_lines import published_ends, published_lines
+from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,13 @@ def draw_overlay(
     """
     lengths = sorted({point.tokens for curve in curves for point in curve.points})
     caps = [curve.cap_tokens for curve in curves if curve.cap_tokens is not None]
-    axis = lengths_on_x(axes, lengths=lengths, shown=[*caps, *published_ends(published)], inches=inches, label=MEASURED)
+    axis = lengths_on_x(
+        axes,
+        lengths=ticks_with(lengths, published),
+        shown=[*caps, *published_ends(published)],
+        inches=inches,
+        label=MEASURED,
+    )
     scores_on_y(axes)
     thresholds = {curve.threshold for curve in curves}
     shared = next(iter(thresholds)) if len(thresholds) == 1 else None

@@ -23,6 +23,12 @@ def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:
     return [point.tokens for curve in curves for point in curve.points]
 
 
+def ticks_with(lengths: Sequence[int], curves: Sequence[PublishedCurve]) -> list[int]:
+    """Where an axis has ticks: at the tested lengths, and at published ones that are shorter or longer than all."""
+    ends = published_ends(curves)
+    return sorted({*lengths, *(tokens for tokens in ends if not min(lengths) <= tokens <= max(lengths))})
+
+
 def published_lines(
     axes: Axes, curves: Sequence[PublishedCurve], *, height: float, taken: Sequence[float] = ()
 ) -> None:

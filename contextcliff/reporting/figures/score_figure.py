@@ -28,7 +28,7 @@ from contextcliff.reporting.figures.marks import (
     silent_points,
     write_above,
 )
-from contextcliff.reporting.figures.published_lines import published_ends, published_lines
+from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 from contextcliff.reporting.report_facts import Headline
 from contextcliff.reporting.words.english import say
 
@@ -53,7 +53,7 @@ def score_figure(report: Report) -> Figure:
     cap, answer = report.analysis.safe_cap.tokens, say(Headline(cap=report.analysis.safe_cap))
     axis = lengths_on_x(
         axes,
-        lengths=length_ticks(bins),
+        lengths=ticks_with(length_ticks(bins), report.run.published),
         shown=[
             *(b.median_tokens for b in bins),
             *([] if cap is None else [cap]),
