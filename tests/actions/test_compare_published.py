@@ -73,8 +73,8 @@ def test_an_unknown_table_ends_with_2_and_one_line(folder: Path, key: str) -> No
     ended = contextcliff(*COMPARE, f"{key}=[rulr]", cwd=folder)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
-        f"error: {key}=rulr: no published table has that name; choose one of babilong_qa1, mrcr_minimax, nolima, ruler, "
-        "ruler_minimax, or give a file of your own that ends in .csv or .yaml\n"
+        f"error: {key}=rulr: no published table has that name; choose one of babilong_qa1, mrcr_minimax, nolima, "
+        "ruler, ruler_minimax, or give a file of your own that ends in .csv or .yaml\n"
     )
 
 

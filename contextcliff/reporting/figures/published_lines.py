@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.records.asked_length import same_length
 from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.figures.canvas import drawable
 
@@ -25,8 +26,13 @@ def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:
 
 def ticks_with(lengths: Sequence[int], curves: Sequence[PublishedCurve]) -> list[int]:
     """Where an axis has ticks: at the tested lengths, and at published ones that are shorter or longer than all."""
-    ends = published_ends(curves)
-    return sorted({*lengths, *(tokens for tokens in ends if not min(lengths) <= tokens <= max(lengths))})
+    low, high = min(lengths), max(lengths)
+    further = {
+        tokens
+        for tokens in published_ends(curves)
+        if (tokens < low and not same_length(tokens, low)) or (tokens > high and not same_length(high, tokens))
+    }
+    return sorted({*lengths, *further})
 
 
 def published_lines(
