@@ -64,5 +64,5 @@ def test_the_lower_end_is_above_a_true_mean_in_about_one_run_of_twenty_at_most(l
 @pytest.mark.parametrize("law", LAWS)
 def test_over_many_runs(law: str, n: int) -> None:
     above, below = missed(LAWS[law], n, max(RUNS, 2_000))
-    assert above < 0.06
-    assert above + below < 0.11
+    assert above < 0.07
+    assert above + below < 0.13
