@@ -12,6 +12,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.published.reading import known_tables, read_table
 from contextcliff.reporting.published.table import PublishedRow, PublishedTable, Source, by_default
+from contextcliff.reporting.run_names import with_file_names
 from tests.analysis.made_levels import counted
 
 KEY = "action.published"
@@ -195,3 +196,8 @@ def test_a_yaml_that_is_no_table_is_refused_in_one_line(tmp_path: Path, text: st
     assert found.startswith(f"{KEY}={name}: ")
     assert "\n" not in found
     assert line is None or found == f"{KEY}={name}: {line}"
+
+
+def test_the_folder_of_a_table_of_ones_own_is_not_told() -> None:
+    given = {"reporting.published": "['/home/me/mine.csv', 'ruler:gpt-4-1106-preview']"}
+    assert with_file_names(given) == {"reporting.published": "['mine.csv', 'ruler:gpt-4-1106-preview']"}
