@@ -29,6 +29,7 @@ TEXTS = Synthetic().corpus(tokens=2_500, seed=1, count=9).documents
 SMALL: dict[str, dict[str, Any]] = {
     "qa": {"samples_per_bin": 4, "min_samples": 1},
     "continuation": {"max_tokens": 64, "start_context": 256, "max_context": 1024, "rounds": 2},
+    "mrcr": {"lengths": [1_024, 1_100], "trials": 2, "controls": True},
 }
 NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 OTHER: dict[str, Any] = {
