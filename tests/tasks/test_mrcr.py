@@ -183,13 +183,13 @@ def test_what_stands_far_from_its_depth_is_told() -> None:
     [
         (
             {"needles": 8},
-            "task.lengths: 1,024 is too short for task.needles=8: they and 3 other turns take up to 1,980 tokens; ask "
-            "for 1,980 or more",
+            "task.lengths: 1,024 is too short for task.needles=8: they and 3 other turns take up to 1,786 tokens; ask "
+            "for 1,786 or more",
         ),
         (
             {"lengths": [64]},
-            "task.lengths: 64 is too short for task.needles=2: they and 3 other turns take up to 924 tokens; ask "
-            "for 924 or more",
+            "task.lengths: 64 is too short for task.needles=2: they and 3 other turns take up to 730 tokens; ask "
+            "for 730 or more",
         ),
         (
             {"lengths": [9_000_000]},

@@ -63,7 +63,7 @@ class Conversing:
         """The conversation of a length around these turns; other turns of any kind and topic but that of `but`.
 
         The length is below `context_tokens` by at most 16 tokens or 1%, unless `placed` leaves less room than three
-        of the largest turns.
+        turns of mean length.
         """
         asked = (Words(text=question),)
         alone = count(self.tokenizer, Recipe(user=asked))

@@ -4,7 +4,7 @@ Multi-round co-reference resolution, after Vodrahalli et al. 2024 (Michelangelo,
 (2025): in a long conversation the same is asked for 2, 4 or 8 times (a poem about lanterns) among requests for other
 things; the last message asks for the k-th of these pieces, with a random word before it. Words alone tell the pieces
 not apart: the model has to know which came when.
-Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it. Ours are generated pieces of 60 to 150 tokens
+Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it. Ours are generated pieces of 50 to 160 tokens
 of a grammar, where OpenAI's are GPT-4o's and longer; the wording is ours, lengths are met, and the piece that is
 asked for stands at a depth.
 """
@@ -84,7 +84,7 @@ class Mrcr(Depths):
         lengths = self.lengths_in(materials.context_budget)
         question = self.asked(Piece(kind="guidebook entry", topic="wheelbarrows", variant=0), 1, "x" * _PREFIX_LENGTH)
         alone = count(materials.tokenizer, Recipe(user=(Words(text=question),)))
-        fewest = alone + (self.needles + _FEWEST_OTHERS) * estimate.largest
+        fewest = round(alone + self.needles * estimate.largest + _FEWEST_OTHERS * estimate.mean)
         if min(lengths) < fewest:
             raise ConfigError(
                 f"task.lengths: {min(lengths):,} is too short for task.needles={self.needles}: they and "
