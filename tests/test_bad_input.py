@@ -325,7 +325,7 @@ OF_A_TASK = {
     ),
     "a task that is named twice, with a key of the first": (
         ("task=niah", "task=qa", "task.trials=2"),
-        "task.trials: task=qa has no such key; these do: task=aggregation, niah, niah_multi, niah_multi_static, "
+        "task.trials: task=qa has no such key; these do: task=aggregation, mrcr, niah, niah_multi, niah_multi_static, "
         "niah_multikey, niah_semantic, niah_static, niah_static_ja, repeat, tracing",
     ),
     "an address for an engine without one": (

@@ -158,19 +158,41 @@ _TOKENS_PER_MESSAGE = 4
 
 def framed_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
     """Tokens of the messages by `count`, plus an estimate for the template around each of them and the answer."""
-    messages = [part for part in (prompt.system, prompt.user) if part is not None]
-    return sum(map(count, messages)) + _TOKENS_PER_MESSAGE * (len(messages) + 1)
+    parts = messages(prompt)
+    return sum(count(part["content"]) for part in parts) + _TOKENS_PER_MESSAGE * (len(parts) + 1)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """A prompt as chat messages."""
-    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-    return [*system, {"role": "user", "content": prompt.user}]
+    """A prompt as chat messages, the last of them the user's."""
+    said = [("system", prompt.system)] if prompt.system is not None else []
+    for turn in prompt.turns:
+        said += [("user", turn.user), ("assistant", turn.assistant)]
+    return [{"role": role, "content": content} for role, content in (*said, ("user", prompt.user))]
+
+
+PLAIN_USER = "User:"
+_PLAIN_ASSISTANT = "Assistant:"
 
 
 def plain_text(prompt: Prompt) -> str:
-    """A prompt as one text, for base models."""
-    return prompt.user if prompt.system is None else f"{prompt.system}\n\n{prompt.user}"
+    """A prompt as one text, for base models: paragraphs with a blank line between them.
+
+    A prompt of one user message is that message, after the system's. In a conversation each message has its speaker
+    before it, and the text ends where the assistant is to speak:
+
+        User: Name a bird.
+
+        Assistant: Wren.
+
+        User: Another one.
+
+        Assistant:
+    """
+    system = [] if prompt.system is None else [prompt.system]
+    if not prompt.turns:
+        return "\n\n".join([*system, prompt.user])
+    turns = [f"{PLAIN_USER} {turn.user}\n\n{_PLAIN_ASSISTANT} {turn.assistant}" for turn in prompt.turns]
+    return "\n\n".join([*system, *turns, f"{PLAIN_USER} {prompt.user}", _PLAIN_ASSISTANT])
 
 
 def plain_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:

@@ -29,6 +29,7 @@ TEXTS = Synthetic().corpus(tokens=2_500, seed=1, count=9).documents
 SMALL: dict[str, dict[str, Any]] = {
     "qa": {"samples_per_bin": 4, "min_samples": 1},
     "continuation": {"max_tokens": 64, "start_context": 256, "max_context": 1024, "rounds": 2},
+    "mrcr": {"lengths": [2_048, 2_200], "trials": 2, "controls": True},
 }
 NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 OTHER: dict[str, Any] = {
@@ -39,6 +40,9 @@ OTHER: dict[str, Any] = {
     "haystacks": 3, "resolution": 8, "like": "first",
 }  # fmt: skip
 """Other values of keys whose kind does not tell one."""
+LONGER = {"length_grid": {"min": 2_100, "max": 2_300, "count": 2, "spacing": "log"}, "length_fractions": [0.6, 0.61]}
+OTHER_OF: dict[str, dict[str, Any]] = {"mrcr": LONGER}
+"""Those of tasks that need more room."""
 
 
 def values_of(option: str) -> dict[str, Any]:
@@ -135,7 +139,8 @@ def varied(option: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 for other in others(said, inner[name]):
                     yield f"{key}.{name}", {**values, key: {**value, name: other}}
             continue
-        for other in [OTHER[key]] if key in OTHER else others(value, kinds[key]):
+        given = {**OTHER, **OTHER_OF.get(option, {})}
+        for other in [given[key]] if key in given else others(value, kinds[key]):
             yield key, {**values, key: other}
 
 
