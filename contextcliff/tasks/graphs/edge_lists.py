@@ -6,7 +6,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import ConfigError
@@ -25,7 +25,6 @@ _PROBED_EDGES = 64
 _MARGIN = 1.1
 _SPARE_EDGES = 8
 """So many edges are drawn beyond those that a length is expected to hold."""
-_MOST_DIGITS = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,8 +55,8 @@ class EdgeLists:
         if fitting < 2 * needed:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} is too short: {fitting} edges fit beside template and instruction, "
-                f"and an answer of {frontier} nodes (task.frontier) at depth {hops} (task.hops) takes {2 * needed}, half "
-                "of them distractors; ask for longer ones, or for a smaller answer"
+                f"and an answer of {frontier} nodes (task.frontier) at depth {hops} (task.hops) takes {2 * needed}, "
+                "half of them distractors; ask for longer ones, or for a smaller answer"
             )
         sample = self._sample(
             graph,
@@ -89,10 +88,10 @@ class EdgeLists:
         others = round(_MARGIN * context_tokens / tokens_an_edge) + _SPARE_EDGES
         nodes = nodes_for(hops=hops, frontier=frontier, others=others, degree=self.task.degree)
         if nodes > 16**digits:
-            enough = next(more for more in range(digits, _MOST_DIGITS) if 16**more >= nodes)
+            enough = next(more for more in count(digits) if 16**more >= nodes)
             raise ConfigError(
-                f"task.name_digits={digits}: gives {16**digits:,} names, and a list of {context_tokens:,} tokens has up to "
-                f"{nodes:,} nodes; give {enough} or more"
+                f"task.name_digits={digits}: gives {16**digits:,} names, and a list of {context_tokens:,} tokens has up "
+                f"to {nodes:,} nodes; give {enough} or more"
             )
         return planted_graph(
             hops=hops,
@@ -124,9 +123,7 @@ class EdgeLists:
             fitting -= 1
         return fitting
 
-    def _count(
-        self, graph: PlantedGraph, needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge], hops: int
-    ) -> int:
+    def _count(self, graph: PlantedGraph, needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge], hops: int) -> int:
         prompt = "".join(self._framed(graph, _in_order(needed, others), hops))
         return self.materials.tokenizer.count_prompt(Prompt(user=prompt))
 

@@ -53,7 +53,7 @@ class Graphwalks(DesignedLengths):
     """Nodes of the answer."""
     degree: Annotated[float, Field(ge=0.25, le=16.0)]
     """Distractor edges for each node outside the search: fewer nodes have more edges each."""
-    name_digits: Annotated[int, Field(ge=2, le=32)]
+    name_digits: Annotated[int, Field(ge=2, le=15)]
     """Hexadecimal digits of a node's name."""
     working_tokens: NonNegativeInt
     """Tokens that an answer may take before its final line."""

@@ -29,7 +29,7 @@ class PlacedEdge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlantedGraph:
-    """The edges of a graph: `needed` alone give the answer; `others` change nothing of it, however many are left out."""
+    """The edges of a graph: `needed` alone give the answer, and no part of `others` changes it."""
 
     node: str
     """The node that is asked about."""
