@@ -25,6 +25,7 @@ _PROBED_EDGES = 64
 _MARGIN = 1.1
 _SPARE_EDGES = 8
 """So many edges are drawn beyond those that a length is expected to hold."""
+_CORRECTIONS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +54,11 @@ class EdgeLists:
         fitting = self._fitting(graph, graph.needed, context_tokens, hops)
         needed = len(graph.needed)
         if fitting < 2 * needed:
+            search = f" with task.hops={hops}" if task.question == "bfs" else ""
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} is too short: {fitting} edges fit beside template and instruction, "
-                f"and an answer of {frontier} nodes (task.frontier) at depth {hops} (task.hops) takes {2 * needed}, "
-                "half of them distractors; ask for longer ones, or for a smaller answer"
+                f"and task.frontier={frontier}{search} takes {2 * needed}, half of them distractors; ask for longer "
+                "lengths, or for less"
             )
         sample = self._sample(
             graph,
@@ -90,8 +92,8 @@ class EdgeLists:
         if nodes > 16**digits:
             enough = next(more for more in count(digits) if 16**more >= nodes)
             raise ConfigError(
-                f"task.name_digits={digits}: gives {16**digits:,} names, and a list of {context_tokens:,} tokens has up "
-                f"to {nodes:,} nodes; give {enough} or more"
+                f"task.name_digits={digits}: gives {16**digits:,} names, and {context_tokens:,} tokens hold up to "
+                f"{nodes:,} nodes; give {enough} or more"
             )
         return planted_graph(
             hops=hops,
@@ -116,9 +118,13 @@ class EdgeLists:
         def beyond(edges: int) -> int:
             return self._count(graph, needed, graph.others[: edges - len(needed)], hops) - context_tokens
 
-        # Where lines meet, tokens may split otherwise than in the order that they were drawn in.
-        while fitting < len(lines) and beyond(fitting + 1) <= 0:
-            fitting += 1
+        # Where lines meet, tokens may split otherwise; and those of a server that only counts are estimates.
+        tokens_an_edge = max(1, taken[-1] // len(lines))
+        for _ in range(_CORRECTIONS):
+            step = -beyond(fitting) // tokens_an_edge
+            if step == 0:
+                break
+            fitting = min(len(lines), max(len(needed), fitting + step))
         while fitting > len(needed) and beyond(fitting) > 0:
             fitting -= 1
         return fitting

@@ -71,15 +71,15 @@ class Babilong(Depths, PlantingTask):
         require_fields("task.person_question", self.person_question, ("{name}",))
         require_fields("task.thing_question", self.thing_question, ("{thing}",))
         require_fields("task.before_question", self.before_question, ("{thing}", "{place}"))
-        if self.statements < LONGEST_COURSE[self.facts]:
+        longest = LONGEST_COURSE[self.facts]
+        if self.statements < longest:
             raise ValueError(
-                f"task.statements={self.statements}: what an answer by {self.facts} supporting facts (task.facts) follows "
-                f"from takes up to {LONGEST_COURSE[self.facts]}; give so many or more"
+                f"task.statements={self.statements}: an answer by task.facts={self.facts} takes up to {longest} of them; "
+                f"give {longest} or more"
             )
-        if self.things >= len(_words("things")) // 2:
-            raise ValueError(
-                f"task.things={self.things}: at most {len(_words('things')) // 2 - 1} can be drawn; lower it"
-            )
+        most = len(_words("things")) // 2
+        if self.things > most:
+            raise ValueError(f"task.things={self.things}: at most {most} can be drawn; lower it")
 
     def plant(self, site: SampleSite) -> Planted:
         """A story, in its order: the fact that names the answer at the depth, the others before and after it."""
@@ -128,8 +128,8 @@ class Babilong(Depths, PlantingTask):
         free = [word for word in words if not site.holds(word) and not site.holds(word.capitalize())]
         if len(free) < count:
             raise ConfigError(
-                f"task.{key}={count}: only {len(free)} of {len(words)} words for them do not occur in the text; lower it, "
-                "or take another dataset"
+                f"task.{key}={count}: only {len(free)} of {len(words)} words for them do not occur in the text; lower "
+                "it, or take another dataset"
             )
         return tuple(rng.sample(free, count))
 
