@@ -91,7 +91,7 @@ class Reader:
 
 
 @given(FACTS, st.integers(6, 20), st.integers(2, 6), st.integers(5, 9), st.integers(0, 4), st.integers(0, 200))
-@settings(deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_reader_finds_the_answer_in_the_text_and_in_the_supporting_facts_alone(
     facts: int, statements: int, people: int, locations: int, things: int, seed: int
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_reader_finds_the_answer_in_the_text_and_in_the_supporting_facts_alone
 
 
 @given(FACTS, st.integers(400, 2_500), st.floats(0.0, 1.0), st.integers(0, 5))
-@settings(deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_prompt_is_as_long_as_asked_within_a_percent_or_sixteen_tokens(
     facts: int, length: int, depth: float, seed: int
 ) -> None:

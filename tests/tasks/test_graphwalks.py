@@ -59,7 +59,7 @@ def evidence_of(sample: Sample) -> str:
 @given(
     QUESTIONS, st.integers(1, 4), st.integers(1, 9), st.integers(900, 2_500), st.floats(0.25, 6.0), st.integers(4, 7)
 )
-@settings(deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_networkx_finds_the_same_answer_in_the_whole_list_and_in_the_edges_that_are_needed(
     question: str, hops: int, frontier: int, length: int, degree: float, digits: int
 ) -> None:

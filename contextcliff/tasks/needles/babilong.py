@@ -74,8 +74,8 @@ class Babilong(Depths, PlantingTask):
         longest = LONGEST_COURSE[self.facts]
         if self.statements < longest:
             raise ValueError(
-                f"task.statements={self.statements}: an answer by task.facts={self.facts} takes up to {longest} of them; "
-                f"give {longest} or more"
+                f"task.statements={self.statements}: an answer by task.facts={self.facts} takes up to {longest} of "
+                f"them; give {longest} or more"
             )
         most = len(_words("things")) // 2
         if self.things > most:
