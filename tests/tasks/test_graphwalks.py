@@ -268,22 +268,22 @@ def test_a_wrong_key_is_one_line(override: str, line: str) -> None:
     [
         (
             {"frontier": (20,), "hops": (2,)},
-            "task.lengths: 512 is too short: 38 edges fit beside template and instruction, and task.frontier=20 with "
+            "task.lengths: 512 is too short: 37 edges fit beside template and instruction, and task.frontier=20 with "
             "task.hops=2 takes 48, half of them distractors; ask for longer lengths, or for less",
         ),
         (
             {"frontier": (1,), "hops": (40,)},
-            "task.lengths: 512 is too short: 37 edges fit beside template and instruction, and task.frontier=1 with "
+            "task.lengths: 512 is too short: 36 edges fit beside template and instruction, and task.frontier=1 with "
             "task.hops=40 takes 80, half of them distractors; ask for longer lengths, or for less",
         ),
         (
             {"question": "parents", "frontier": (30,)},
-            "task.lengths: 512 is too short: 40 edges fit beside template and instruction, and task.frontier=30 takes "
+            "task.lengths: 512 is too short: 34 edges fit beside template and instruction, and task.frontier=30 takes "
             "60, half of them distractors; ask for longer lengths, or for less",
         ),
         (
             {"name_digits": 2, "lengths": (8_000,), "frontier": (2,), "hops": (2,)},
-            "task.name_digits=2: gives 256 names, and 8,000 tokens hold up to 640 nodes; give 3 or more",
+            "task.name_digits=2: gives 256 names, and 8,000 tokens hold up to 671 nodes; give 3 or more",
         ),
     ],
     ids=["an answer too large", "a search too deep", "too many parents", "too few names"],
