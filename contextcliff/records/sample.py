@@ -111,7 +111,8 @@ class Reference:
     """How the answer is compared, as `Question.kind` says."""
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
-    """Where in the document the evidence stands; of a continuation the author's own next words."""
+    """Where in the document the evidence stands, or in the prompt where there is none; of a continuation the author's
+    own next words."""
     distractors: tuple[str, ...] = ()
     """Values of the same form that stand in the same context and are wrong."""
     reply: str = ""

@@ -13,6 +13,7 @@ from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.needles.aggregation import Aggregation
+from contextcliff.tasks.needles.babilong import Babilong
 from contextcliff.tasks.needles.niah import Niah
 from contextcliff.tasks.needles.niah_multi import NiahMulti
 from contextcliff.tasks.needles.niah_multikey import NiahMultikey
@@ -36,6 +37,7 @@ FAMILY: dict[str, type] = {
     "niah_semantic": NiahSemantic,
     "tracing": Tracing,
     "aggregation": Aggregation,
+    **{f"babilong_qa{facts}": Babilong for facts in (1, 2, 3)},
     "repeat": Repeat,
 }
 

@@ -36,14 +36,21 @@ class Excerpt:
 
 
 def excerpts_of(sample: Sample, documents: Mapping[str, Document]) -> tuple[Excerpt, ...]:
-    """The evidence that a task marked in a document; else what it put between the passages of one, or in a conversation
-    the earlier replies that hold an accepted answer."""
+    """The evidence that a task marked in a document or in its own words; else what it put between the passages of one,
+    or in a conversation the earlier replies that hold an accepted answer."""
     document = documents.get(sample.document_id)
-    if sample.reference.evidence and document is not None:
-        marked = (_cut(document.text, span.start, span.end) for span in sample.reference.evidence)
-        return tuple(marked)[:_MOST_PIECES]
+    marked = _own_words(sample) if document is None else document.text
+    if sample.reference.evidence and marked:
+        return tuple(_cut(marked, span.start, span.end) for span in sample.reference.evidence[:_MOST_PIECES])
     found = _replies(sample, documents) if sample.recipe.turns else _inserted(sample, documents)
     return tuple(islice(found, _MOST_PIECES))
+
+
+def _own_words(sample: Sample) -> str:
+    """The prompt of a sample that is cut from no document; of any other nothing."""
+    pieces = sample.recipe.user
+    words = [piece.text for piece in pieces if isinstance(piece, Words)]
+    return "".join(words) if len(words) == len(pieces) else ""
 
 
 def _cut(text: str, start: int, end: int) -> Excerpt:
