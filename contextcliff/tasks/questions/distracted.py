@@ -4,10 +4,10 @@ RULER's question answering (Hsieh et al. 2024, arXiv:2404.06654): further docume
 numbered in one row. Those of the same article, story or question come first, others after them. Scored 1 where an
 accepted answer stands in what the model says.
 
-Other than in RULER, the document stands at each of `task.depths` in turn (its share of the other documents' tokens), not
-anywhere; no distractor holds an accepted answer; the last one is cut at a word, so that the length is met; a dataset too
-small for a length is refused, where RULER repeats its documents. An answer counts in whole words, and not where it is
-denied or one of several candidates (`contained.py`); RULER looks for any substring of the reply.
+Other than in RULER, the document stands at each of `task.depths` in turn (its share of the other documents' tokens),
+not anywhere; no distractor holds an accepted answer; the last one is cut at a word, so that the length is met; a
+dataset too small for a length is refused, where RULER repeats its documents. An answer counts in whole words, and not
+where it is denied or one of several candidates (`contained.py`); RULER looks for any substring of the reply.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class DistractedMaker:
         if off:
             notes.append(
                 f"{len(off):,} of {len(sample_ids):,} samples have their document more than {most:.2g} of the text "
-                f"from its depth (the farthest {max(off):.2f}), since few documents stand beside it; ask for longer prompts"
+                f"from its depth (the farthest {max(off):.2f}), since few others stand around it; ask for more tokens"
             )
         return tuple(notes)
 

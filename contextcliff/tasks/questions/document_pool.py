@@ -146,7 +146,7 @@ def _joined(spans: Sequence[Span], characters: int) -> Iterator[list[Span]]:
 
 
 def in_random_order(count: int, rng: random.Random) -> Iterator[int]:
-    """The numbers below `count`, shuffled (Fisher and Yates) as far as they are taken: a few of a million cost little."""
+    """Numbers below `count`, shuffled as far as they are taken (Fisher and Yates): a few of a million cost little."""
     moved: dict[int, int] = {}
     for place in range(count):
         drawn = rng.randrange(place, count)
