@@ -21,7 +21,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.lists.word_list import WordListTask
+from contextcliff.tasks.lists.word_list import WordListTask, words_of
 from contextcliff.tasks.needles.values import WORD
 
 
@@ -83,7 +83,9 @@ class CommonWords(WordListTask):
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[NumberedList]:
         """A list of English words; where it would need more of them than there are, one of coined words alone."""
         design = self.design(context_tokens)
-        words = rng.sample(english_words(), len(english_words()))
+        framing = words_of("".join(self.framed("", "")))
+        known = [word for word in english_words() if word not in framing]
+        words = rng.sample(known, len(known))
         seed = rng.getrandbits(32)
         yield self._of(words, design, seed, endless=False)
         coined = list(dict.fromkeys(WORD.draw(rng) for _ in range(context_tokens // design.other + len(words))))

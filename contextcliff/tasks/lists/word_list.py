@@ -107,7 +107,7 @@ class WordListTask(DesignedLengths):
         return score_named(
             generation.text,
             wanted=sample.answers,
-            listed=frozenset(_WORD.findall(listed.casefold())),
+            listed=words_of(listed),
             cut_off=generation.finish_reason == "length",
         )
 
@@ -211,6 +211,11 @@ class WordListMaker:
             seed=seed_of(identity),
             answer_tokens=self.task.max_tokens,
         )
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The different words of a text, in lower case."""
+    return frozenset(_WORD.findall(text.casefold()))
 
 
 def score_named(answer: str, *, wanted: Sequence[str], listed: Collection[str], cut_off: bool) -> Score:
