@@ -110,13 +110,11 @@ class DistractedMaker:
         seed, digest = seed_of(*coordinates), digest_of(*coordinates)[:8]
         built = self._filled(posed, posed.golden, context_tokens, depth or 0.0, seed)
         name = f"{self.task.name}-{context_tokens:06d}-d{depth or 0.0:.3f}-t{trial:02d}-{digest}"
-        first = self.pool.pieces[posed.golden[0]]
         sample = replace(
             self._sample(posed, built, name=name, seed=seed),
             context_tokens=context_tokens,
             depth=depth,
             trial=trial,
-            cluster=f"{first.document_id}@{first.span.start}",
             metadata={**question.metadata, "level": question.level, **built.metadata},
         )
         self.off[name] = built.off
@@ -130,12 +128,8 @@ class DistractedMaker:
         depths = sorted({depth for depth in self.task.places if depth is not None})
         most = min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
         off = [self.off[name] for name in sample_ids if self.off.get(name, 0.0) > most]
-        left_out = self.left_out.values()
-        notes = (
-            [f"{sum(left_out):,} questions of the dataset are left out: {'; '.join(_reasons(self.left_out))}"]
-            if any(left_out)
-            else []
-        )
+        left_out = "; ".join(_reasons(self.left_out))
+        notes = [f"questions of the dataset that are left out: {left_out}"] if left_out else []
         if off:
             notes.append(
                 f"{len(off):,} of {len(sample_ids):,} samples have their document more than {most:.2g} of the text "
@@ -321,13 +315,13 @@ def _askable(
     for question in questions:
         golden = pool.golden(question)
         if question.kind != "short":
-            left_out["have choices or ask for a summary"] += 1
+            left_out["with choices or for a summary"] += 1
         elif not golden:
-            left_out["do not say where in a long text their evidence stands"] += 1
+            left_out["on a long text whose evidence is not marked"] += 1
         elif sum(pool.pieces[piece].characters for piece in golden) > characters:
-            left_out[f"need more text than task.evidence_characters={characters}"] += 1
+            left_out[f"that task.evidence_characters={characters} is too small for"] += 1
         elif not contains_reference(question.answers[0], question.answers, question=question.text):
-            left_out["have an answer that can't be told in a sentence"] += 1
+            left_out["with an answer that can't be told in a sentence"] += 1
         else:
             yield Posed(question=question, golden=golden)
 
