@@ -325,8 +325,8 @@ OF_A_TASK = {
     ),
     "a task that is named twice, with a key of the first": (
         ("task=niah", "task=qa", "task.trials=2"),
-        "task.trials: task=qa has no such key; these do: task=aggregation, mrcr, niah, niah_multi, niah_multi_static, "
-        "niah_multikey, niah_semantic, niah_static, niah_static_ja, repeat, tracing",
+        "task.trials: task=qa has no such key; these do: task=aggregation, babilong_qa1, babilong_qa2, babilong_qa3, "
+        "graphwalks, graphwalks_parents, mrcr, niah and 21 more",
     ),
     "an address for an engine without one": (
         ("engine.base_url=http://127.0.0.1:9",),
@@ -335,7 +335,8 @@ OF_A_TASK = {
     ),
     "a needle's value for a task without it": (
         ("task=niah_multi", "task.needle.value=emoji"),
-        "task.needle.value: task=niah_multi has no such key; these do: task=niah, niah_static, niah_static_ja",
+        "task.needle.value: task=niah_multi has no such key; these do: task=niah, niah_static, niah_static_ja, "
+        "ruler_niah_single_1, ruler_niah_single_2, ruler_niah_single_3",
     ),
     "a static needle that the text answers": (
         (
@@ -355,10 +356,26 @@ OF_A_TASK = {
         ("task=niah_multi", "task.count=400"),
         "task.count=400: at most 107 needles can be drawn; lower it",
     ),
-    "distractors of an isolated needle": (
-        ("task=niah_multikey", "task.layout=isolated", "task.distractors=3"),
-        "task.distractors=3: task.layout=isolated hides one needle a prompt; take task.layout=packed, or no "
-        "distractors",
+    "more distractors than there are cities": (
+        ("task=niah_multikey", "task.layout=isolated", "task.distractors=107"),
+        "task.distractors=107: 108 needles in one context; at most 107 can be drawn",
+    ),
+    "keys of needles that have none": (
+        ("task=niah_multi_static", "task.question='What of {cities}?'"),
+        "task.question='What of {cities}?': {cities} are the keys of drawn needles, and task.needles has none; leave "
+        "it out, or give no needles",
+    ),
+    "the values of one key, without the key": (
+        ("task=niah_multi", "task.one_key=true"),
+        "task.question='What are all the special magic numbers in the text?': {cities} must stand in it",
+    ),
+    "names that are asked for without their value": (
+        ("task=tracing", "task.ask=names"),
+        "task.question='What is the value of {name}?': {number} must stand in it",
+    ),
+    "more links than fit": (
+        ("task=ruler_vt", "task.chains=20", "task.lengths=[512]", "engine=simulated"),
+        "task.lengths: 512 is too short: template, question and needle alone take 1,399 tokens; ask for longer ones",
     ),
     "a layout that does not exist": (
         ("task=niah_multikey", "task.layout=dense"),

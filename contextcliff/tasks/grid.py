@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ class DesignedLengths(Task):
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
-    not_asked = NOT_IN_A_SAMPLE
+    not_asked: ClassVar[tuple[str, ...]] = NOT_IN_A_SAMPLE
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Prompt lengths in tokens, chat template and question included."""
@@ -229,14 +229,24 @@ class Depths(DesignedLengths):
         refuse_twice("task.depths", self.depths)
 
     @property
+    def goes_anywhere(self) -> bool:
+        """Whether the evidence is scattered over the text and has no depth."""
+        return False
+
+    @property
     def places(self) -> tuple[float | None, ...]:
         """The depths to build."""
-        return self.depth_grid.values() or self.depths
+        return (None,) if self.goes_anywhere else self.depth_grid.values() or self.depths
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The depths too, where there are none."""
+        return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
 
     @property
     def levers(self) -> tuple[Lever, ...]:
         """More trials, or more depths where trials at one depth are the same prompt."""
-        if self.trials == "auto":  # more depths are larger blocks, and no more evidence
+        if self.trials == "auto" or self.goes_anywhere:  # more depths are larger blocks, and no more evidence
             return super().levers
         return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
 

@@ -40,6 +40,7 @@ class TokenisedText:
     text: str
     starts: Sequence[int]
     """Character offset of every token."""
+    longest_word: int = _MAX_WORD
 
     @property
     def tokens(self) -> int:
@@ -76,7 +77,7 @@ class TokenisedText:
 
         A run without blanks that is longer than any word is cut at the token `start`.
         """
-        latest = min(end, start + _MAX_WORD)
+        latest = min(end, start + self.longest_word)
         place = next((place for place in range(start, latest) if _begins_word(self.text, place)), None)
         if place is not None:
             return place
@@ -89,7 +90,7 @@ class TokenisedText:
         """
         if end >= len(self.text):
             return end
-        earliest = max(start, end - _MAX_WORD)
+        earliest = max(start, end - self.longest_word)
         place = next((place for place in range(end, earliest, -1) if is_between_words(self.text, place)), None)
         if place is not None:
             return place
@@ -116,9 +117,9 @@ def _is_wide(character: str) -> bool:
     return east_asian_width(character) in "WF"
 
 
-def tokenise(text: str, tokenizer: Tokenizer) -> TokenisedText:
+def tokenise(text: str, tokenizer: Tokenizer, *, longest_word: int = _MAX_WORD) -> TokenisedText:
     """The text with its token offsets."""
-    return TokenisedText(text=text, starts=tokenizer.starts(text))
+    return TokenisedText(text=text, starts=tokenizer.starts(text), longest_word=longest_word)
 
 
 def counted_starts(text: str, count: Callable[[str], int]) -> Sequence[int]:

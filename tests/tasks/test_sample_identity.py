@@ -152,6 +152,7 @@ def varied(option: str) -> Iterator[tuple[str, dict[str, Any]]]:
 ALIKE = (
     *("aggregation", "niah_multi", "niah_multi_static", "niah_multikey", "niah_semantic", "niah_static"),
     *("niah_static_ja", "tracing", "ruler_qa_1", "ruler_qa_2"),
+    *(name for name in OPTIONS if name.startswith("ruler_niah") or name == "ruler_vt"),
 )
 """Tasks that are built as `niah` or `qa_distractors` is."""
 

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.lists.word_list import WordListTask, words_of
-from contextcliff.tasks.needles.values import WORD
+from contextcliff.text.value_forms import WORD
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,8 +28,9 @@ from contextcliff.tasks.needles.niah_semantic import names
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask
 from contextcliff.tasks.needles.small_world import FEWEST_PLACES, LONGEST_COURSE, Event, Story, course, story
-from contextcliff.tasks.needles.values import WORD, score_value
+from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import WORD
 
 _HANDLED = ("{name}", "{thing}")
 Templates = Annotated[tuple[str, ...], Field(min_length=1)]
