@@ -365,13 +365,9 @@ OF_A_TASK = {
         "task.question='What of {cities}?': {cities} are the keys of drawn needles, and task.needles has none; leave "
         "it out, or give no needles",
     ),
-    "the values of one key, without the key": (
-        ("task=niah_multi", "task.one_key=true"),
-        "task.question='What are all the special magic numbers in the text?': {cities} must stand in it",
-    ),
     "names that are asked for without their value": (
-        ("task=tracing", "task.ask=names"),
-        "task.question='What is the value of {name}?': {number} must stand in it",
+        ("task=tracing", "task.names_question='Which?'"),
+        "task.names_question='Which?': {number} must stand in it",
     ),
     "more links than fit": (
         ("task=ruler_vt", "task.chains=20", "task.lengths=[512]", "engine=simulated"),

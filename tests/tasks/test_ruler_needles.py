@@ -253,7 +253,7 @@ def test_each_of_the_nine_has_its_own_fingerprint_and_sample_ids() -> None:
 
 
 def test_options_that_change_nothing_are_no_part_of_what_a_task_asks() -> None:
-    options = {"one_key", "spread", "hedging", "ask", "names", "key"}
+    options = {"one_key", "spread", "hedging", "ask", "names", "names_question", "key"}
     for option in FAMILY:
         identity: Any = shipped(option).identity()
         assert not options & {*identity, *identity.get("needle", {})}, option

@@ -26,7 +26,9 @@ from contextcliff.text.tokenizers import WordTokenizer
 OPTIONS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 TEXTS = Synthetic().corpus(tokens=2_500, seed=1, count=9).documents
+NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 SMALL: dict[str, dict[str, Any]] = {
+    "ruler_niah_multikey_3": {**NEEDLE_TASKS, "depths": [0.0, 0.5, 1.0]},
     "qa": {"samples_per_bin": 4, "min_samples": 1},
     "continuation": {"max_tokens": 64, "start_context": 256, "max_context": 1024, "rounds": 2},
     "mrcr": {"lengths": [2_048, 2_200], "trials": 2, "controls": True},
@@ -36,7 +38,6 @@ SMALL: dict[str, dict[str, Any]] = {
         for option in ("qa_distractors", "ruler_qa_1", "ruler_qa_2")
     },
 }
-NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 OTHER: dict[str, Any] = {
     "metric": "em", "levels": [1], "max_context_tokens": 900, "word_list": None, "max_context": 512,
     "length_grid": {"min": 600, "max": 800, "count": 2, "spacing": "log"},

@@ -78,8 +78,6 @@ class NiahMulti(Depths, PlantingTask):
                 f"task.question={self.question!r}: {{cities}} are the keys of drawn needles, and task.needles has "
                 "none; leave it out, or give no needles"
             )
-        if self.one_key:
-            require_fields("task.question", self.question, ("{cities}",))
         if self.key == "city" and self.count > MOST_CITIES:
             raise ValueError(f"task.count={self.count}: at most {MOST_CITIES} needles can be drawn; lower it")
 

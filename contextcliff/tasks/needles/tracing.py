@@ -56,23 +56,31 @@ class Tracing(Depths, PlantingTask):
     link: str
     """Names `{name}` and `{other}`."""
     question: str
-    """Names `{name}`; with `ask=names` it names `{number}`."""
+    """Names `{name}`."""
     ask: Literal["value", "names"] = "value"
     """The last name's value, or all names that have a value."""
     names: Literal["word", "letters"] = "word"
     """A name is a coined word, or five capital letters."""
+    names_question: str = "Which names have the value {number}?"
+    """With `ask=names`; names `{number}`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fields("task.assignment", self.assignment, ("{name}", "{number}"))
         require_fields("task.link", self.link, ("{name}", "{other}"))
-        require_fields("task.question", self.question, ("{name}" if self.ask == "value" else "{number}",))
+        require_fields("task.question", self.question, ("{name}",))
+        require_fields("task.names_question", self.names_question, ("{number}",))
         longest = max(self.distances, default=0.0)
         if longest * self.hops > 1.0:
             raise ValueError(
                 f"task.distances: {longest:g} of the text between neighbours, {self.hops} times over (task.hops), is "
                 f"more than the whole text; {1.0 / self.hops:.3g} is the most"
             )
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The question for names too, where a value is asked for."""
+        return (*super().idle, *(("names_question",) if self.ask == "value" else ()))
 
     @property
     def goes_anywhere(self) -> bool:
@@ -109,7 +117,9 @@ class Tracing(Depths, PlantingTask):
         return Planted(
             facts=tuple(facts),
             evidence=tuple(range(size)),
-            question=filled(self.question, name=names[self.hops], number=values[0]),
+            question=filled(self.question, name=names[self.hops])
+            if asks_value
+            else filled(self.names_question, number=values[0]),
             answers=(values[0],) if asks_value else chains[0],
             distractors=tuple(values[1:]) if asks_value else tuple(names[size:]),
             metadata={"hops": self.hops},
