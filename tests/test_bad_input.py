@@ -326,7 +326,8 @@ OF_A_TASK = {
     "a task that is named twice, with a key of the first": (
         ("task=niah", "task=qa", "task.trials=2"),
         "task.trials: task=qa has no such key; these do: task=aggregation, babilong_qa1, babilong_qa2, babilong_qa3, "
-        "graphwalks, graphwalks_parents, mrcr, niah and 21 more",
+        "graphwalks, graphwalks_parents, mrcr, niah, niah_multi, niah_multi_static, niah_multikey, "
+        "niah_semantic and 18 more",
     ),
     "an address for an engine without one": (
         ("engine.base_url=http://127.0.0.1:9",),

@@ -29,7 +29,7 @@ _LAUNCHERS = "hydra/launcher"
 _EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
 """Launchers that an extra of our package installs; `joblib` comes with it, and `basic` is Hydra's own."""
 
-_MOST_OPTIONS = 8
+_MOST_OPTIONS = 12
 """So many options of a group that have a key are named in one line."""
 
 
