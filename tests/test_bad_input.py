@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.composing import conf_dir
 from tests.commands import contextcliff
 
 MODELS = (
     "deepseek, gemini, glm, glm4_32b, gpt, llama, mistral, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, "
     "qwen3_32b, qwen3_4b, served, smollm2"
+)
+WITH_TRIALS = ", ".join(
+    sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml") if "\ntrials:" in file.read_text("utf-8"))
 )
 ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
 

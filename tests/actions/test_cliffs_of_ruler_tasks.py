@@ -8,14 +8,9 @@ from typing import Any
 import pytest
 
 from tests.commands import SIMULATED, contextcliff, reports
+from tests.compositions import without_hub
 
-OPTIONS = {
-    "ruler_cwe": (),
-    "ruler_fwe": (),
-    "qa_distractors": (),
-    "ruler_qa_1": ("dataset=stories",),
-    "ruler_qa_2": ("dataset=stories",),
-}
+OPTIONS = ("ruler_cwe", "ruler_fwe", "qa_distractors", "ruler_qa_1", "ruler_qa_2")
 LENGTHS = "task.lengths=[800,1600,3200]"
 
 
@@ -28,10 +23,10 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "option", [pytest.param(name, marks=[pytest.mark.slow] if OPTIONS[name] else []) for name in OPTIONS]
+    "option", [pytest.param(name, marks=[pytest.mark.slow] if name.startswith("ruler_qa") else []) for name in OPTIONS]
 )
 def test_a_planted_cliff_is_found_and_no_cap_where_nothing_is_right(option: str, tmp_path: Path) -> None:
-    task = (f"task={option}", *OPTIONS[option], LENGTHS)
+    task = (*without_hub(option), LENGTHS)
     cliff = run(tmp_path / "cliff", *task, "engine.cliff_tokens=2000", "task.controls=true", "search=walk")
     assert 1_500 < cliff["safe_cap"]["tokens"] <= 1_600
     assert cliff["safe_cap"]["shape"] == "cliff"

@@ -24,8 +24,6 @@ from tests import compositions
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
-WITHOUT_HUB = {"ruler_qa_1": ("dataset=stories",), "ruler_qa_2": ("dataset=stories",)}
-"""What goes with tasks whose dataset is downloaded."""
 SWEEPS = ("needle_family", "full")
 APART = ("natural_qa", "small_vs_large", *SWEEPS)
 
@@ -49,7 +47,7 @@ def jobs(experiment: str) -> list[tuple[str, ...]]:
 
 
 ASKED = [
-    *[(f"task={task}", *WITHOUT_HUB.get(task, ())) for task in TASKS],
+    *[compositions.without_hub(task) for task in TASKS],
     *[(f"experiment={name}",) for name in EXPERIMENTS if name not in APART],
     ("experiment=small_vs_large", "model=smollm2"),
     *[job for experiment in SWEEPS for job in jobs(experiment)],
