@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.recorded_command import key_of
 from contextcliff.actions.upload_runs import Uploads, upload_runs
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.merging import merge_store
@@ -106,7 +107,7 @@ def _experiments(invocation: Invocation) -> list[Path]:
     """Every experiment of the output folder, or the one that was asked for."""
     from contextcliff.reporting.run_folders import experiments
 
-    asked = any(each.partition("=")[0].lstrip("+") == "tracking.experiment" for each in invocation.overrides)
+    asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
     found = experiments(invocation.output_dir)
     return [each for each in found if not asked or each.name == invocation.tracking.experiment]
 

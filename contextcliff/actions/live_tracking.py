@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.provenance import provenance
+from contextcliff.actions.recorded_command import key_of
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
@@ -67,7 +68,11 @@ class LiveTracking:
 
 
 def _started(invocation: Invocation, identity: Identity) -> Started:
-    option = "" if any(_names_a_model(each) for each in invocation.overrides) else invocation.options.get("model", "")
+    option = (
+        ""
+        if any(key_of(each) == "model.name" for each in invocation.overrides)
+        else invocation.options.get("model", "")
+    )
     return Started(
         run_id=identity.run_id,
         title=RunTitle(
@@ -92,7 +97,3 @@ def _started(invocation: Invocation, identity: Identity) -> Started:
         else row_without_report(invocation, invocation.place, state="running", run_id=identity.run_id),
         computes_here=invocation.engine.computes_here,
     )
-
-
-def _names_a_model(override: str) -> bool:
-    return override.partition("=")[0].lstrip("+") == "model.name"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
@@ -39,6 +39,11 @@ def key_of(override: str) -> str:
     """The dotted key that an override sets; of `engine@judge.engine=vllm` it is `judge.engine`."""
     key = override.partition("=")[0].lstrip("+~")
     return re.split("[@:]", key)[-1].replace("/", ".")
+
+
+def overrides_by_key(overrides: Sequence[str]) -> dict[str, str]:
+    """Key to value, both as typed."""
+    return dict(each.lstrip("+~").partition("=")[::2] for each in overrides)
 
 
 def _is_below(key: str, other: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contextcliff.actions.recorded_command import overrides_by_key
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import described, write_tables
 from contextcliff.reporting.stored_sweeps import LEADERBOARD, StoredSweep, read_rows, read_sweep, stored_sweeps
@@ -20,7 +21,7 @@ def tracked_sweep(sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path,
         sweep_id=sweep.sweep_id,
         name=sweep.name,
         command=sweep.command,
-        parameters=dict(each.lstrip("+~").partition("=")[::2] for each in sweep.overrides),
+        parameters=overrides_by_key(sweep.overrides),
         folder=leaderboard,
         rows=rows,
         n_jobs=sweep.n_jobs,

@@ -32,9 +32,8 @@ _FEWEST = 2
 
 def post_comparison(invocation: Invocation, run: Path, *, job: int) -> None:
     """Ask for the comparison of a run with the others of its task; nothing where the sweep runs on another machine."""
-    named = os.environ.get(JOBS_FOLDER)
-    folder = Path(named) if named else None
-    if folder is None or not folder.is_dir() or not invocation.reporting.compare:
+    folder = _jobs_folder()
+    if folder is None or not invocation.reporting.compare:
         return
     posted = folder / f"{_POSTED}{digest_of(invocation.task_name)}-{job:04}"
     write_text(path=posted, text=json.dumps({"run": run.name, "overrides": list(invocation.overrides)}))
@@ -42,9 +41,8 @@ def post_comparison(invocation: Invocation, run: Path, *, job: int) -> None:
 
 def post_plan(plan: Plan, *, job: int) -> None:
     """Keep what a job would send for the sum of all."""
-    named = os.environ.get(JOBS_FOLDER)
-    folder = Path(named) if named else None
-    if folder is not None and folder.is_dir():
+    folder = _jobs_folder()
+    if folder is not None:
         total = PlanTotal(
             jobs=1,
             samples=plan.samples + plan.controls,
@@ -60,15 +58,15 @@ def post_plan(plan: Plan, *, job: int) -> None:
 
 def post_row(row: SweepRow) -> None:
     """Keep, for as long as the sweep runs, that a job could not begin: nothing is left of a sweep that never began."""
-    named = os.environ.get(JOBS_FOLDER)
-    if named and Path(named).is_dir():
-        write_row(Path(named) / _NOT_BEGUN, row)
+    folder = _jobs_folder()
+    if folder is not None:
+        write_row(folder / _NOT_BEGUN, row)
 
 
 def posted_rows() -> tuple[SweepRow, ...]:
     """The rows of the jobs of this process's sweep that could not begin."""
-    named = os.environ.get(JOBS_FOLDER)
-    return read_rows(Path(named) / _NOT_BEGUN) if named else ()
+    folder = _jobs_folder()
+    return () if folder is None else read_rows(folder / _NOT_BEGUN)
 
 
 def sum_plans(folder: Path) -> PlanTotal | None:
@@ -103,6 +101,13 @@ def compare_jobs(folder: Path) -> ExitCode:
             sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
             return error.exit_code
     return ExitCode.DONE
+
+
+def _jobs_folder() -> Path | None:
+    """Where the jobs of a sweep on this machine leave what its end needs; None on another machine."""
+    named = os.environ.get(JOBS_FOLDER)
+    folder = Path(named) if named else None
+    return folder if folder is not None and folder.is_dir() else None
 
 
 def _without_action(overrides: Sequence[str]) -> list[str]:

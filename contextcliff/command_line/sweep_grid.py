@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from omegaconf import DictConfig, OmegaConf
@@ -57,11 +57,6 @@ class SweepGrid:
         several = {key: list(seen) for key, seen in values.items() if len(seen) > 1}
         first = [key for key in _NAMED if key in several]
         return {key: several[key] for key in (*first, *(key for key in several if key not in first))}
-
-
-def overrides_by_key(overrides: Sequence[str]) -> dict[str, str]:
-    """Key to value, as typed."""
-    return dict(each.lstrip("+~").partition("=")[::2] for each in overrides)
 
 
 def grid_of(config: DictConfig) -> SweepGrid:

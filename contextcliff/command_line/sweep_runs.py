@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.recorded_command import overrides_by_key
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
 from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
 from contextcliff.command_line.sweep_callback import SweepNote, noted
-from contextcliff.command_line.sweep_grid import overrides_by_key
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_names import with_file_names

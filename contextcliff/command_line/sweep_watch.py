@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -96,10 +96,11 @@ class SweepWatch:
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
         """Those of this machine, and of jobs elsewhere what the tracker has."""
         here = {row.job: row for row in read_rows(self.folder)}
-        known = len({*here, *(row.job for row in posted_rows())})
-        lacking = self.sweep.n_jobs == 0 or known < self.sweep.n_jobs
-        # A sweep of which nothing has begun asks no tracker, which would make its store: it may never begin.
-        if not here and not self._elsewhere_possible():
+        posted = {row.job: row for row in posted_rows()}
+        lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
+        # A sweep of which nothing has begun asks no local tracker, which would make its store: it may never begin. One
+        # over the network has the rows of jobs on other machines.
+        if not here and not self.tracker.is_shared:
             lacking = False
         if lacking and (ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S):
             self._asked_at = time.monotonic()
@@ -107,20 +108,13 @@ class SweepWatch:
                 self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
             except TrackingError as error:
                 self._warn(error)
-        posted = {row.job: row for row in posted_rows()}
         together = {**{row.job: row for row in self._elsewhere}, **here, **posted}
         return tuple(together[job] for job in sorted(together))
-
-    def _elsewhere_possible(self) -> bool:
-        """Whether jobs may run on other machines: a tracker that is reached over the network has their rows."""
-        return self.tracker.is_shared
 
     def _settled(self, row: SweepRow) -> SweepRow:
         """A job that is still under way when all have ended was ended from outside."""
         if row.state != "running":
             return row
-        from dataclasses import replace
-
         ended = replace(row, state="failed", error="its process ended without a word")
         write_row(self.folder, ended)
         return ended
