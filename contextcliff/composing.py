@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import OmegaConf
 
 from contextcliff.seeding import digest_of
+from contextcliff.shipped_folder import conf_dir as conf_dir
 
 _DIGEST_SHOWN = 8
 _ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
-
-
-def conf_dir() -> Path:
-    """The folder of the shipped YAML: in the package where that is installed, beside it in a checkout."""
-    package = Path(__file__).resolve().parent
-    packaged = package / "conf"
-    return packaged if packaged.is_dir() else package.parent / "conf"
 
 
 def _of_task(group: str, task: str, default: str) -> str:
@@ -43,6 +37,16 @@ def _digest(*nodes: Any) -> str:
 
 
 OmegaConf.register_new_resolver("digest", _digest, replace=True)
+
+
+def _trials_for(samples: int, *, _parent_: Any) -> int:
+    """The trials that make at least so many samples at a length: one for each where the task has no depths."""
+    grid = _parent_.get("depth_grid") or {}
+    depths = grid.get("count") or len(_parent_.get("depths") or [None])
+    return math.ceil(samples / depths)
+
+
+OmegaConf.register_new_resolver("trials_for", _trials_for, replace=True)
 
 
 def hint(key: str, known: Iterable[str]) -> str:

@@ -29,6 +29,8 @@ from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.published import PublishedCurve
+from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
@@ -42,7 +44,7 @@ _ANNOTATORS: Mapping[str, str] = {
 }
 """Groups that may stay empty, and what is said of a value that is none of their options."""
 _SECTIONS = ("reporting", "budget")
-_PLAIN = ("label", "seed", "search", "output_dir", "run")
+_PLAIN = ("label", "seed", "search", "beyond_window", "output_dir", "run")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
@@ -53,6 +55,7 @@ class _Plain:
     label: str
     seed: NonNegativeInt
     search: Literal["walk", "refine"]
+    beyond_window: Literal["refuse", "fit"]
     output_dir: GivenPath
     run: GivenPath | None
 
@@ -98,6 +101,7 @@ def build_invocation(
             f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
             "dots, hyphens and underscores"
         )
+    reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))
     chosen = {group: option for group in _ASKED if (option := (options or {}).get(group))}
     try:
         tracking.check()
@@ -114,13 +118,15 @@ def build_invocation(
         kv_policy=cast(KVPolicy, groups["kv_policy"]),
         analysis=cast(AnalysisSettings, groups["analysis"]),
         tracking=tracking,
-        reporting=cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting")),
+        reporting=reporting,
+        published=published_curves(reporting.published, key="reporting.published"),
         judge=judge,
         embedder=embedder,
         budget=cast(Budget, build(Budget, values["budget"], group="budget")),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,
+        beyond_window=plain.beyond_window,
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
@@ -148,6 +154,7 @@ class SweepParts:
     tracking: Tracker
     reporting: ReportingSettings
     output_dir: Path
+    published: tuple[PublishedCurve, ...]
 
 
 def part_of(config: DictConfig) -> SweepParts:
@@ -156,10 +163,12 @@ def part_of(config: DictConfig) -> SweepParts:
     tracking = cast(Tracker, _build_group("tracking", values["tracking"]))
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
-    reporting = cast(Mapping[str, object], values["reporting"])
+    given = cast(Mapping[str, object], values["reporting"])
+    reporting = cast(ReportingSettings, build(ReportingSettings, given, group="reporting"))
     return SweepParts(
         tracking=tracking,
-        reporting=cast(ReportingSettings, build(ReportingSettings, reporting, group="reporting")),
+        reporting=reporting,
+        published=published_curves(reporting.published, key="reporting.published"),
         output_dir=Path(str(config.output_dir)).expanduser(),
     )
 

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.composing import conf_dir
 from tests.commands import contextcliff
 
 MODELS = (
     "deepseek, gemini, glm, glm4_32b, gpt, llama, mistral, qwen, qwen3_0_6b, qwen3_14b, qwen3_1_7b, qwen3_30b_a3b, "
     "qwen3_32b, qwen3_4b, served, smollm2"
+)
+WITH_TRIALS = ", ".join(
+    sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml") if "\ntrials:" in file.read_text("utf-8"))
 )
 ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
 
@@ -325,8 +329,9 @@ OF_A_TASK = {
     ),
     "a task that is named twice, with a key of the first": (
         ("task=niah", "task=qa", "task.trials=2"),
-        "task.trials: task=qa has no such key; these do: task=aggregation, niah, niah_multi, niah_multi_static, "
-        "niah_multikey, niah_semantic, niah_static, niah_static_ja, repeat, tracing",
+        "task.trials: task=qa has no such key; these do: task=aggregation, babilong_qa1, babilong_qa2, babilong_qa3, "
+        "graphwalks, graphwalks_parents, mrcr, niah, niah_multi, niah_multi_static, niah_multikey, "
+        "niah_semantic and 18 more",
     ),
     "an address for an engine without one": (
         ("engine.base_url=http://127.0.0.1:9",),
@@ -335,7 +340,8 @@ OF_A_TASK = {
     ),
     "a needle's value for a task without it": (
         ("task=niah_multi", "task.needle.value=emoji"),
-        "task.needle.value: task=niah_multi has no such key; these do: task=niah, niah_static, niah_static_ja",
+        "task.needle.value: task=niah_multi has no such key; these do: task=niah, niah_static, niah_static_ja, "
+        "ruler_niah_single_1, ruler_niah_single_2, ruler_niah_single_3",
     ),
     "a static needle that the text answers": (
         (
@@ -355,10 +361,22 @@ OF_A_TASK = {
         ("task=niah_multi", "task.count=400"),
         "task.count=400: at most 107 needles can be drawn; lower it",
     ),
-    "distractors of an isolated needle": (
-        ("task=niah_multikey", "task.layout=isolated", "task.distractors=3"),
-        "task.distractors=3: task.layout=isolated hides one needle a prompt; take task.layout=packed, or no "
-        "distractors",
+    "more distractors than there are cities": (
+        ("task=niah_multikey", "task.layout=isolated", "task.distractors=107"),
+        "task.distractors=107: 108 needles in one context; at most 107 can be drawn",
+    ),
+    "keys of needles that have none": (
+        ("task=niah_multi_static", "task.question='What of {cities}?'"),
+        "task.question='What of {cities}?': {cities} are the keys of drawn needles, and task.needles has none; leave "
+        "it out, or give no needles",
+    ),
+    "names that are asked for without their value": (
+        ("task=tracing", "task.names_question='Which?'"),
+        "task.names_question='Which?': {number} must stand in it",
+    ),
+    "more links than fit": (
+        ("task=ruler_vt", "task.chains=20", "task.lengths=[512]", "engine=simulated"),
+        "task.lengths: 512 is too short: template, question and needle alone take 1,399 tokens; ask for longer ones",
     ),
     "a layout that does not exist": (
         ("task=niah_multikey", "task.layout=dense"),

@@ -15,7 +15,7 @@ from tests.compositions import built, composed
 OPTIONS = sorted(
     (file.parent.name, file.stem)
     for file in conf_dir().glob("*/*.yaml")
-    if file.parent.name not in {"experiment", "hydra", "local"}
+    if file.parent.name not in {"experiment", "hydra", "local", "published"}
 )
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
 PINNED = """

@@ -19,6 +19,7 @@ from contextcliff.execution.stored_rows import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.run_plan import Plan
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
@@ -73,6 +74,10 @@ class Invocation:
     """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
+    beyond_window: Literal["refuse", "fit"] = "refuse"
+    """Whether lengths that the window can't hold end the command, or are left out."""
+    published: tuple[PublishedCurve, ...] = ()
+    """What others have published, to be drawn behind the scores."""
     run_folder: Path | None = None
     """The folder of the stored run that `run` names, for `action=analyze`."""
     recompose: Callable[[Sequence[str]], Invocation] | None = None
@@ -99,6 +104,7 @@ class Invocation:
             context_window=min(windows),
             answer_tokens=self.sampling.generated_tokens,
             thinking_tokens=self.sampling.thinking_tokens,
+            fits_lengths=self.beyond_window == "fit",
         )
 
     @property

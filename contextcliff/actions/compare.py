@@ -26,8 +26,9 @@ from contextcliff.errors import ConfigError, ExitCode, GateFailed
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
+from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
-from contextcliff.settings import FOLDER_NAME, GivenPath, settings
+from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
 from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
@@ -56,6 +57,9 @@ class Compare:
     """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
 
     Familiar words are those of the invocation's task, where it has a list."""
+    published: tuple[Name, ...] = ()
+    """Tables of published scores, which stand beside the runs and are never tested against; none: those of
+    `reporting.published`."""
 
     def __post_init__(self) -> None:
         if self.name is not None and not FOLDER_NAME.fullmatch(self.name):
@@ -76,11 +80,13 @@ class Compare:
         """
         from contextcliff.reporting.comparison.comparison_output import write_comparison
 
+        published = published_curves(self.published, key="action.published") or invocation.published
         experiment = invocation.output_dir / invocation.tracking.experiment
         chosen = self._chosen(invocation, experiment)
         folder = self._folder(chosen.runs, comparisons=experiment / "comparisons")
         confidence = invocation.analysis.confidence
         comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
+        comparison = replace(comparison, published=published)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi, html=invocation.reporting.html)
         place = _track(invocation, comparison, folder)
         if invocation.reporting.prints:

@@ -137,7 +137,12 @@ def prepare(
             dataset_option=invocation.dataset_name,
             drawn=_drawn(invocation, built),
             # A search says at its end how all the samples were made that it asked for.
-            notes=(*missed, *corpus.notes, *(built.notes if plan is None else ())),
+            notes=(
+                *invocation.task.length_notes(context_budget),
+                *missed,
+                *corpus.notes,
+                *(built.notes if plan is None else ()),
+            ),
             audit=built.audit,
             server=served.lines,
             api=("completions" if served.plain else "chat") if served.lines else "",

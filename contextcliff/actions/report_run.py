@@ -197,6 +197,7 @@ def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes:
         server=facts.server,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command_line(invocation.overrides),
+        published=invocation.published,
     )
 
 

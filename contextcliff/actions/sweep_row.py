@@ -19,7 +19,13 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
     cap, cache = analysis.safe_cap, analysis.finding(KVCache)
     scored = [each for each in analysis.bins if each.mean is not None]
     curve = tuple(
-        CurvePoint(tokens=each.median_tokens, mean=each.mean, low=each.ci_low, high=each.ci_high)
+        CurvePoint(
+            tokens=each.median_tokens,
+            mean=each.mean,
+            low=each.ci_low,
+            high=each.ci_high,
+            asked_tokens=0 if each.natural_lengths else each.asked_tokens,
+        )
         for each in scored
         if each.mean is not None and each.ci_low is not None and each.ci_high is not None
     )
@@ -40,6 +46,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         fraction_of_window=cap.fraction_of_max,
         threshold=cap.threshold,
         threshold_score=phrases.threshold_score(report),
+        confidence=cap.confidence,
         crossing_low=cap.ci_low,
         crossing_high=cap.ci_high,
         longest_tokens=max((each.max_tokens for each in scored), default=None),

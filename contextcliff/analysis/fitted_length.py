@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
+from contextcliff.statistics.leading_run import leading_above
 
-RULER_THRESHOLD = 0.856
-"""What Llama2-7B scores at 4K on RULER's 13 tasks (C.-P. Hsieh et al., arXiv 2404.06654, section 4)."""
 FEWEST_LENGTHS = 3
 """With two lengths nothing tells a steep fall from a slow one."""
 
@@ -173,11 +173,8 @@ def effective_length(results: Sequence[LengthResult], threshold: float = RULER_T
     RULER takes the longest length that is above it; that is the same unless a score recovers. A length at which nothing
     was scored is not above it.
     """
-    tokens, above = None, 0
-    for result in results:
-        if result.bin.mean is None or not result.bin.mean > threshold:
-            break
-        tokens, above = result.bin.max_tokens, above + 1
+    above = leading_above((result.bin.mean for result in results), threshold)
+    tokens = results[above - 1].bin.max_tokens if above else None
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
 
 

@@ -29,6 +29,9 @@ _LAUNCHERS = "hydra/launcher"
 _EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
 """Launchers that an extra of our package installs; `joblib` comes with it, and `basic` is Hydra's own."""
 
+_MOST_OPTIONS = 12
+"""So many options of a group that have a key are named in one line."""
+
 
 def explain(error: Exception, overrides: Sequence[Override]) -> str:
     """An error in one line; for an error that is not known here, Hydra's own message."""
@@ -74,7 +77,9 @@ def _no_such_key(match: re.Match[str], message: str, overrides: Sequence[Overrid
     others = options_with(key)
     if others and lacking and all(lacking):
         group = key.partition(".")[0]
-        return f"{key}: {' and '.join(lacking)} {verb} no such key; these do: {group}={', '.join(others)}"
+        named = ", ".join(others[:_MOST_OPTIONS])
+        more = f" and {len(others) - _MOST_OPTIONS} more" if len(others) > _MOST_OPTIONS else ""
+        return f"{key}: {' and '.join(lacking)} {verb} no such key; these do: {group}={named}{more}"
     known = dict.fromkeys(name for names in jobs.values() for name in names if name != key)
     return f"{key}: unknown key; {hint(key, known)}"
 

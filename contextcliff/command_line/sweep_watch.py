@@ -17,6 +17,7 @@ from contextcliff.addresses import shown_text
 from contextcliff.command_line.end_of_sweep import posted_rows
 from contextcliff.command_line.sweep_grid import SweepGrid
 from contextcliff.config import part_of
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, write_tables
 from contextcliff.reporting.reporting_settings import ReportingSettings
@@ -44,6 +45,7 @@ class SweepWatch:
     folder: Path
     tracker: Tracker
     reporting: ReportingSettings
+    published: tuple[PublishedCurve, ...] = ()
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _shown: dict[int, str] = field(default_factory=dict)
@@ -136,7 +138,7 @@ class SweepWatch:
         write_tables(rows, folder=folder, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
         if figures and self.reporting.figures:
             self._drawn_at = time.monotonic()
-            draw(rows, folder=folder, dpi=self.reporting.dpi)
+            draw(rows, folder=folder, dpi=self.reporting.dpi, published=self.published)
 
     def _track(self, rows: Sequence[SweepRow], *, over: bool) -> str:
         try:
@@ -171,6 +173,7 @@ def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
         folder=sweep_folder(experiment, grid.sweep_id),
         tracker=parts.tracking,
         reporting=parts.reporting,
+        published=parts.published,
     )
     _watching.append(watch)
     watch.begin()

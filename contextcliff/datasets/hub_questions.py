@@ -88,7 +88,7 @@ def hub_rows(
         raise RunError(
             f"{place}: split {split} can't be loaded from the Hugging Face hub ({_innermost_cause(error)}); check the "
             "network, HF_TOKEN for gated repositories, and dataset.configuration, split and revision, or give a "
-            "Parquet or JSON Lines file of the same schema with dataset.path=FILE"
+            "Parquet or JSON Lines file of the same schema with dataset.path=FILE; dataset=stories needs no network"
         ) from error
     yield from _rows(table, columns, place=place)
 

@@ -23,14 +23,15 @@ def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
     Walking the leaves of a tree in order, whichever way its branches are turned, shares the most with a
     cache that keeps the last prompt: every inner node is computed once. Lengths ascend, so that a run
     that is cut short has its short lengths whole. The recipe is compared and not the prompt: equal
-    leading passages are equal text, and of two that begin alike the shorter branches off first.
+    leading passages are equal text, and of two that begin alike the shorter branches off first. Earlier turns of a
+    conversation come before its last message.
     """
     return tuple(sorted(samples, key=_place))
 
 
 def _place(sample: Sample) -> tuple[int, str, tuple[tuple[int, str, int, int], ...], str]:
     recipe = sample.recipe
-    return (sample.context_tokens, recipe.system or "", tuple(map(_rank, recipe.user)), sample.sample_id)
+    return (sample.context_tokens, recipe.system or "", tuple(map(_rank, recipe.pieces())), sample.sample_id)
 
 
 def _rank(piece: Words | Passage) -> tuple[int, str, int, int]:
@@ -51,13 +52,15 @@ def _shared(earlier: Sample, later: Sample) -> int:
     if earlier.recipe.system != later.recipe.system:
         return 0
     characters = 0
-    for one, other in zip(earlier.recipe.user, later.recipe.user, strict=False):
+    for one, other in zip(earlier.recipe.pieces(), later.recipe.pieces(), strict=False):
         common = _common_characters(one, other)
         characters += common
         if common < _length(one) or common < _length(other):
             break
-    whole = sum(_length(piece) for piece in later.recipe.user)
-    return round(later.built_tokens * characters / whole) if whole else 0
+    if not characters:
+        return 0
+    whole = sum(_length(piece) for piece in later.recipe.pieces())
+    return round(later.built_tokens * characters / whole)
 
 
 def _common_characters(one: Words | Passage, other: Words | Passage) -> int:

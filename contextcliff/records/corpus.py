@@ -18,6 +18,8 @@ class Document:
     """The files of a folder that it was joined from: they may be several texts."""
     endless: bool = False
     """Whether it is generated and goes on as long as it is asked for; its beginning is always the same."""
+    longest_word: int = 40
+    """Characters; a longer run without a blank, such as a UUID, is cut inside."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.fact import Fact, said
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.positions import Positions
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.search_record import Replay, SearchPlan
 
 
@@ -150,6 +151,8 @@ class RunRecord:
     """What the dataset gave: the titles of its texts, or how many documents and questions."""
     judged_by: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The settings that the answers were judged by, dotted key to value; empty where an earlier version judged."""
+    published: tuple[PublishedCurve, ...] = ()
+    """What others have published, to be drawn behind the scores; nothing is tested against it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.records.corpus import Document, Span
@@ -25,41 +25,82 @@ class Passage:
     end: int
 
 
+Pieces = tuple[Words | Passage, ...]
+"""One message: its pieces, joined without anything between them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """An earlier round of a conversation: what the user said, and the reply that it got."""
+
+    user: Pieces
+    assistant: Pieces
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
-    """How to build one prompt: an optional system message and the pieces of the user message.
+    """How to build one prompt: an optional system message, earlier turns, and the pieces of the last user message.
 
     A sample holds a recipe and not a text, so that ten thousand samples of a long document cost no
     more memory than the document; the prompt exists only while it is sent.
     """
 
-    user: tuple[Words | Passage, ...]
+    user: Pieces
     system: str | None = None
+    turns: tuple[Turn, ...] = ()
+
+    def pieces(self) -> Iterator[Words | Passage]:
+        """The pieces of all messages but the system's, in the order in which they are sent."""
+        for turn in self.turns:
+            yield from turn.user
+            yield from turn.assistant
+        yield from self.user
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentTurn:
+    """An earlier round of a conversation as it is sent."""
+
+    user: str
+    assistant: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as it is sent."""
+    """A prompt as it is sent: user and assistant in turn, and a user message at the end."""
 
     user: str
     system: str | None = None
+    turns: tuple[SentTurn, ...] = ()
+    """Before the last user message."""
 
     @property
     def sha256(self) -> str:
-        """Digest of both messages; equal prompts pair across models and KV policies."""
+        """Digest of all messages; equal prompts pair across models and KV policies.
+
+        Earlier turns add to the digest of the other two messages, each text with its length, so that no two
+        conversations run together.
+        """
         digest = hashlib.sha256()
         for part in (self.system, self.user):
             digest.update(b"\0" if part is None else b"\1" + part.encode())
+        for turn in self.turns:
+            for text in (turn.user.encode(), turn.assistant.encode()):
+                digest.update(b"\2%d:" % len(text) + text)
         return digest.hexdigest()
 
 
 def render(recipe: Recipe, documents: Mapping[str, Document]) -> Prompt:
     """Build the prompt that a recipe describes. Raises `KeyError` for a document that is not there."""
-    pieces = (
-        piece.text if isinstance(piece, Words) else documents[piece.document_id].text[piece.start : piece.end]
-        for piece in recipe.user
-    )
-    return Prompt(user="".join(pieces), system=recipe.system)
+
+    def text_of(pieces: Pieces) -> str:
+        return "".join(
+            piece.text if isinstance(piece, Words) else documents[piece.document_id].text[piece.start : piece.end]
+            for piece in pieces
+        )
+
+    turns = tuple(SentTurn(user=text_of(turn.user), assistant=text_of(turn.assistant)) for turn in recipe.turns)
+    return Prompt(user=text_of(recipe.user), system=recipe.system, turns=turns)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,7 +111,8 @@ class Reference:
     """How the answer is compared, as `Question.kind` says."""
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
-    """Where in the document the evidence stands; of a continuation the author's own next words."""
+    """Where in the document the evidence stands, or in the prompt where there is none; of a continuation the author's
+    own next words."""
     distractors: tuple[str, ...] = ()
     """Values of the same form that stand in the same context and are wrong."""
     reply: str = ""

@@ -20,6 +20,8 @@ class CurvePoint:
     mean: float
     low: float
     high: float
+    asked_tokens: int = 0
+    """The length that was asked for; 0 for documents, whose lengths nobody asked for, and in earlier versions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +51,8 @@ class SweepRow:
     """As it was set: a score, a share of a baseline's, or of healthy rounds."""
     threshold_score: float | None = None
     """As a score; None where it is no threshold of scores."""
+    confidence: float | None = None
+    """Of the intervals."""
     crossing_low: int | None = None
     crossing_high: int | None = None
     longest_tokens: int | None = None

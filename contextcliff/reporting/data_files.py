@@ -10,11 +10,13 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
-from contextcliff.records.sample import Prompt
+from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.outside_text import tame_cell
+from contextcliff.text.tokens import plain_text
 
 Cell = str | int | float | None
 """A value of a table; None: not measured."""
@@ -86,7 +88,7 @@ _MOST_PROMPTS = 64 << 20
 
 
 def read_contexts(path: Path) -> dict[str, str]:
-    """The prompts that `write_contexts` left, by `sample_id`, 64 MiB at most; none without the file."""
+    """The prompts that `write_contexts` left, as one text each, by `sample_id`; 64 MiB at most."""
     if not path.is_file():
         return {}
     prompts: dict[str, str] = {}
@@ -95,15 +97,18 @@ def read_contexts(path: Path) -> dict[str, str]:
         while left > 0 and (line := lines.readline(left)).endswith("\n"):
             left -= len(line)
             kept = json.loads(line)
-            prompts[str(kept["sample_id"])] = "\n\n".join(part for part in (kept["system"], kept["user"]) if part)
+            turns = tuple(SentTurn(**turn) for turn in kept.get("turns", ()))
+            prompt = Prompt(system=kept["system"] or None, user=kept["user"], turns=turns)
+            prompts[str(kept["sample_id"])] = plain_text(prompt)
     return prompts
 
 
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
     """Write sample ids and their prompts, one prompt in memory at a time, the file whole or not at all.
 
-    A line is an object with `sample_id`, `prompt_sha256`, `system` (null: none) and `user`. The same prompts make
-    the same bytes: the archive holds neither a time nor a name. Returns `path`.
+    A line is an object with `sample_id`, `prompt_sha256`, `system` (null: none) and `user`; that of a conversation has
+    its earlier `turns` too, a list of objects with `user` and `assistant`. The same prompts make the same bytes: the
+    archive holds neither a time nor a name. Returns `path`.
     """
     with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
         for sample_id, prompt in prompts:
@@ -112,6 +117,7 @@ def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path
                 "prompt_sha256": prompt.sha256,
                 "system": prompt.system,
                 "user": prompt.user,
+                **({"turns": [asdict(turn) for turn in prompt.turns]} if prompt.turns else {}),
             }
             text = json.dumps(line, ensure_ascii=False).translate(LINE_ENDS)
             stream.write(f"{text}\n".encode("utf-8", errors="backslashreplace"))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from contextcliff.analysis.task_means import task_means
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting import task_mean_tables
 from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
 from contextcliff.reporting.figures.leaderboard_figures import caps_figure, sweep_curves_figure
 from contextcliff.reporting.figures.report_figures import draw_curves, write_figure
@@ -126,6 +129,7 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
         body = [["" if row[name] is None else _shown(row[name]) for name in shown] for row in table]
         parts.append(aligned_table(head, body, left=[True] * len(shown)))
     parts += [f"- {inline(failure_words(row))}" for row in failed]
+    parts += task_mean_tables.described(task_means(rows))
     parts.append(f"`{command}`" if "`" not in command else command)
     return "\n\n".join(parts)
 
@@ -135,7 +139,7 @@ def _shown(value: object) -> str:
 
 
 def write_tables(rows: Sequence[SweepRow], *, folder: Path, name: str, n_jobs: int, command: str) -> None:
-    """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`."""
+    """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
     table = cells(rows)
     columns = list(table[0]) if table else ["model", "task", "kv_policy"]
     data = {"columns": columns, "data": [[row[column] for column in columns] for row in table]}
@@ -144,10 +148,14 @@ def write_tables(rows: Sequence[SweepRow], *, folder: Path, name: str, n_jobs: i
     text = described(rows, n_jobs=n_jobs, command=command)
     write_text(path=folder / f"{NAME}.md", text=f"# {inline(name)}\n\n{text}\n")
     write_text(path=folder / f"{NAME}.html", text=page(rows, name=name, n_jobs=n_jobs, command=command))
+    task_mean_tables.write_means(task_means(rows), folder=folder)
 
 
-def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int) -> None:
-    """The caps of all jobs, and for each task the curves of its jobs in one picture."""
+def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve] = ()) -> None:
+    """The caps of all jobs, for each task the curves of its jobs in one picture, and the mean over tasks.
+
+    `published` curves stand behind the mean.
+    """
     with_scores = [row for row in rows if row.curve]
     if not with_scores:
         return
@@ -159,6 +167,7 @@ def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int) -> None:
         if len(of_task) >= _FEWEST_CURVES:
             path = folder / f"curves-{folder_name(task)}.png"
             write_figure(sweep_curves_figure(of_task, names=names), path=path, dpi=dpi)
+    task_mean_tables.draw_means(task_means(rows), folder=folder, dpi=dpi, published=published)
 
 
 def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
@@ -187,4 +196,9 @@ def page(rows: Sequence[SweepRow], *, name: str, n_jobs: int, command: str) -> s
         n_jobs=n_jobs,
         command=command,
         has_options=any(row.differing for row in rows),
+        means=[
+            (task_mean_tables.title(means), task_mean_tables.cells(means), task_mean_tables.sentences(means))
+            for means in task_means(rows)
+        ],
+        means_head=task_mean_tables.HEAD,
     )

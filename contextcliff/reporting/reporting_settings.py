@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextcliff.settings import settings
+from contextcliff.settings import Name, settings
 
 LanguageName = Literal["en", "ja"]
 Shown = Literal["full", "summary", "none"]
@@ -18,7 +18,8 @@ class ReportingSettings:
     risk report, its `summary`, or `none`. Left open, a run shows it in full, and a sweep its table alone.
     `figures` as PNG files at `dpi` dots an inch, and the report as a page of its own (`html`). A run that is shown live
     has no progress bar. `language` is that of the risk report on the console: `en` or `ja`; the files are in English.
-    With `compare` a sweep ends with the comparison of its jobs.
+    With `compare` a sweep ends with the comparison of its jobs. `published` names tables of published scores
+    (`ruler`, `ruler:llama-3.1-70b`, a file), which are drawn as thin lines behind those of the run.
     """
 
     progress: bool = True
@@ -29,6 +30,7 @@ class ReportingSettings:
     dpi: Annotated[int, Field(ge=50, le=600)] = 150
     language: LanguageName = "en"
     compare: bool = False
+    published: tuple[Name, ...] = ()
 
     @property
     def prints(self) -> bool:

@@ -101,7 +101,7 @@ def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]
     )
 
 
-_PATHS = frozenset({"path", "paths", "word_list", "output_dir", "source", "uri", "artifacts"})
+_PATHS = frozenset({"path", "paths", "word_list", "output_dir", "source", "uri", "artifacts", "published"})
 """Last parts of the keys whose values are paths …"""
 _NAMES = "name"
 """… and of those whose values may be one: a tokenizer is a folder or a repository."""

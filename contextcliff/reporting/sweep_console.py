@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.task_means import TaskMeans, task_means
 from contextcliff.models.model import dollars
 from contextcliff.records.run_plan import PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import CAPS, cap_words, change_words, ranked, verdict_words
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_sweeps import StoredSweep
+from contextcliff.reporting.task_mean_tables import HEAD, cells, sentences, title
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,6 +56,12 @@ def render_sweep(
         out.print(
             Text(tame(f"job {row.job + 1} failed: {row.task}, {row.model}, {row.kv_policy}: {row.error}")), style="red"
         )
+    for means in task_means(rows):
+        out.print()
+        out.print(Text(tame(title(means))), style="bold")
+        out.print(_means_table(means))
+        for said in sentences(means):
+            out.print(Text(tame(said)))
     if (folder / CAPS).is_file():
         out.print(Text(f"caps in one figure: {folder / CAPS}"), soft_wrap=True)
     out.print(Text(f"leaderboard: {folder}"), soft_wrap=True)
@@ -90,8 +98,20 @@ def _table(columns: Mapping[str, Sequence[str]], rows: Sequence[SweepRow]) -> Ta
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name in columns:
         table.add_column(name, justify="right" if name in _FIGURES else "left", overflow="fold")
-    for row, cells in zip(ranked(rows), zip(*columns.values(), strict=True), strict=True):
-        table.add_row(*(Text(tame(cell)) for cell in cells), style="red" if row.state == "failed" else None)
+    for row, shown in zip(ranked(rows), zip(*columns.values(), strict=True), strict=True):
+        table.add_row(*(Text(tame(cell)) for cell in shown), style="red" if row.state == "failed" else None)
+    return table
+
+
+def _means_table(means: TaskMeans) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name in HEAD:
+        table.add_column(name, justify="right")
+    for row in cells(means):
+        table.add_row(*row)
     return table
 
 

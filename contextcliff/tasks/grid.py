@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
+from contextcliff.records.asked_length import same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid_blocks import GridBlocks, Maker
@@ -29,7 +30,7 @@ class DesignedLengths(Task):
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
-    not_asked = NOT_IN_A_SAMPLE
+    not_asked: ClassVar[tuple[str, ...]] = NOT_IN_A_SAMPLE
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
     """Prompt lengths in tokens, chat template and question included."""
@@ -169,7 +170,34 @@ class DesignedLengths(Task):
             most = self._longest_that_fits(context_budget)
             asked = {min(most, round(share * context_budget.context_window)) for share in self.length_fractions}
             return tuple(sorted(length for length in asked if length > 0))
-        return tuple(sorted(self.length_grid.values() or self.lengths))
+        given = tuple(sorted(self.length_grid.values() or self.lengths))
+        return self._fitted(given, context_budget) if context_budget.fits_lengths else given
+
+    def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
+        """Which lengths were left out or shortened, where the window decides what is asked."""
+        if not context_budget.fits_lengths or self.length_fractions:
+            return ()
+        asked, built = set(self.length_grid.values() or self.lengths), self.lengths_in(context_budget)
+        most, window = self._longest_that_fits(context_budget), f"{context_budget.context_window:,}"
+        cut = [f"{length:,}" for length in sorted(asked - set(built)) if same_length(most, length)]
+        left_out = [f"{length:,}" for length in sorted(asked - set(built)) if not same_length(most, length)]
+        return (
+            *([f"asked at {most:,} tokens in the place of {' and '.join(cut)}, which with its answer is more than the "
+               f"window of {window}"] if cut else []),
+            *([f"left out, since the window of {window} can't hold them: {', '.join(left_out)}"] if left_out else []),
+        )  # fmt: skip
+
+    def _fitted(self, asked: tuple[int, ...], context_budget: ContextBudget) -> tuple[int, ...]:
+        """The lengths that fit, and the longest that does in the place of one that is hardly longer."""
+        most = self._longest_that_fits(context_budget)
+        fitted = {min(length, most) for length in asked if length <= most or same_length(most, length)}
+        if not fitted:
+            shown = ", ".join(f"{length:,}" for length in asked)
+            raise ConfigError(
+                f"task.lengths: none of {shown} fits into model.context_window={context_budget.context_window:,}; the "
+                f"longest that fits is {most:,}"
+            )
+        return tuple(sorted(fitted))
 
     def _reserve(self, context_budget: ContextBudget, length: int) -> int:
         return max(self.reserve_tokens, self.answer_tokens(length) or context_budget.answer_tokens)
@@ -201,14 +229,24 @@ class Depths(DesignedLengths):
         refuse_twice("task.depths", self.depths)
 
     @property
+    def goes_anywhere(self) -> bool:
+        """Whether the evidence is scattered over the text and has no depth."""
+        return False
+
+    @property
     def places(self) -> tuple[float | None, ...]:
         """The depths to build."""
-        return self.depth_grid.values() or self.depths
+        return (None,) if self.goes_anywhere else self.depth_grid.values() or self.depths
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The depths too, where there are none."""
+        return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
 
     @property
     def levers(self) -> tuple[Lever, ...]:
         """More trials, or more depths where trials at one depth are the same prompt."""
-        if self.trials == "auto":  # more depths are larger blocks, and no more evidence
+        if self.trials == "auto" or self.goes_anywhere:  # more depths are larger blocks, and no more evidence
             return super().levers
         return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
 

@@ -31,6 +31,8 @@ class ContextBudget:
     answer_tokens: int
     thinking_tokens: int = 0
     """The part of them that a thinking model may think before it answers."""
+    fits_lengths: bool = False
+    """Whether designed lengths that the window can't hold are left out; else they are refused."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,6 +205,10 @@ class Task(ABC):
     def shortened(self, context_budget: ContextBudget) -> Self:  # noqa: ARG002 - for tasks that design lengths
         """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
         return self
+
+    def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:  # noqa: ARG002 - as above
+        """What a reader has to know of the lengths that are asked, where they are not those that were given."""
+        return ()
 
     @abstractmethod
     def longest_context(self, context_budget: ContextBudget) -> int:

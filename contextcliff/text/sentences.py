@@ -19,6 +19,8 @@ _ATTACHED = re.compile(r"""["'”’»«“)\]}_*」』】〉》、。，．：�
 _CLOSING = re.compile(r"""[,;:!?)\]}」』】〉》、。，．：；！？]|["'”’»_*]+(?=[\s—,;]|\Z)""")
 """What continues or closes the sentence before it: directly after it (`_ATTACHED`), and after a blank (`_CLOSING`)."""
 _FIRST_LETTER = re.compile(r"[\W_]{0,8}([^\W_])")
+ENDS = (".", "!", "?", "。", "！", "？", "」")
+"""With what a sentence ends."""
 _CHARACTERS_BEFORE = 60
 _CHARACTERS_AFTER = 60
 """Of a place, in which an abbreviation is looked for."""

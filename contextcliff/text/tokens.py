@@ -40,6 +40,7 @@ class TokenisedText:
     text: str
     starts: Sequence[int]
     """Character offset of every token."""
+    longest_word: int = _MAX_WORD
 
     @property
     def tokens(self) -> int:
@@ -76,7 +77,7 @@ class TokenisedText:
 
         A run without blanks that is longer than any word is cut at the token `start`.
         """
-        latest = min(end, start + _MAX_WORD)
+        latest = min(end, start + self.longest_word)
         place = next((place for place in range(start, latest) if _begins_word(self.text, place)), None)
         if place is not None:
             return place
@@ -89,7 +90,7 @@ class TokenisedText:
         """
         if end >= len(self.text):
             return end
-        earliest = max(start, end - _MAX_WORD)
+        earliest = max(start, end - self.longest_word)
         place = next((place for place in range(end, earliest, -1) if is_between_words(self.text, place)), None)
         if place is not None:
             return place
@@ -116,9 +117,9 @@ def _is_wide(character: str) -> bool:
     return east_asian_width(character) in "WF"
 
 
-def tokenise(text: str, tokenizer: Tokenizer) -> TokenisedText:
+def tokenise(text: str, tokenizer: Tokenizer, *, longest_word: int = _MAX_WORD) -> TokenisedText:
     """The text with its token offsets."""
-    return TokenisedText(text=text, starts=tokenizer.starts(text))
+    return TokenisedText(text=text, starts=tokenizer.starts(text), longest_word=longest_word)
 
 
 def counted_starts(text: str, count: Callable[[str], int]) -> Sequence[int]:
@@ -158,19 +159,41 @@ _TOKENS_PER_MESSAGE = 4
 
 def framed_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
     """Tokens of the messages by `count`, plus an estimate for the template around each of them and the answer."""
-    messages = [part for part in (prompt.system, prompt.user) if part is not None]
-    return sum(map(count, messages)) + _TOKENS_PER_MESSAGE * (len(messages) + 1)
+    parts = messages(prompt)
+    return sum(count(part["content"]) for part in parts) + _TOKENS_PER_MESSAGE * (len(parts) + 1)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
-    """A prompt as chat messages."""
-    system = [] if prompt.system is None else [{"role": "system", "content": prompt.system}]
-    return [*system, {"role": "user", "content": prompt.user}]
+    """A prompt as chat messages, the last of them the user's."""
+    said = [("system", prompt.system)] if prompt.system is not None else []
+    for turn in prompt.turns:
+        said += [("user", turn.user), ("assistant", turn.assistant)]
+    return [{"role": role, "content": content} for role, content in (*said, ("user", prompt.user))]
+
+
+PLAIN_USER = "User:"
+_PLAIN_ASSISTANT = "Assistant:"
 
 
 def plain_text(prompt: Prompt) -> str:
-    """A prompt as one text, for base models."""
-    return prompt.user if prompt.system is None else f"{prompt.system}\n\n{prompt.user}"
+    """A prompt as one text, for base models: paragraphs with a blank line between them.
+
+    A prompt of one user message is that message, after the system's. In a conversation each message has its speaker
+    before it, and the text ends where the assistant is to speak:
+
+        User: Name a bird.
+
+        Assistant: Wren.
+
+        User: Another one.
+
+        Assistant:
+    """
+    system = [] if prompt.system is None else [prompt.system]
+    if not prompt.turns:
+        return "\n\n".join([*system, prompt.user])
+    turns = [f"{PLAIN_USER} {turn.user}\n\n{_PLAIN_ASSISTANT} {turn.assistant}" for turn in prompt.turns]
+    return "\n\n".join([*system, *turns, f"{PLAIN_USER} {prompt.user}", _PLAIN_ASSISTANT])
 
 
 def plain_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:

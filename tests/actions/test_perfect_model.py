@@ -47,7 +47,7 @@ def jobs(experiment: str) -> list[tuple[str, ...]]:
 
 
 ASKED = [
-    *[(f"task={task}",) for task in TASKS],
+    *[compositions.without_hub(task) for task in TASKS],
     *[(f"experiment={name}",) for name in EXPERIMENTS if name not in APART],
     ("experiment=small_vs_large", "model=smollm2"),
     *[job for experiment in SWEEPS for job in jobs(experiment)],

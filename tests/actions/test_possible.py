@@ -35,7 +35,7 @@ def is_searched(task: str) -> bool:
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 FAMILY = ("niah", "niah_multi", "niah_multikey", "niah_semantic", "tracing", "aggregation")
 SHIPPED = [
-    *[(f"task={task}",) for task in TASKS],
+    *[compositions.without_hub(task) for task in TASKS],
     *[(f"experiment={name}",) for name in ("full_window", "kv_quantization", "natural_qa", "planted", "rope_vs_full")],
     ("experiment=small_vs_large", "model=smollm2"),
     *[("experiment=needle_family", f"task={task}") for task in FAMILY],
@@ -58,7 +58,7 @@ SHORT = [
     ("task=aggregation", "task.haystacks=1", "analysis.relative_to_baseline=true", "task.trials=13"),
 ]
 SEARCHED = [
-    *[(f"task={task}", "task.max_trials=15") for task in TASKS if is_searched(task)],
+    *[(*compositions.without_hub(task), "task.max_trials=15") for task in TASKS if is_searched(task)],
     *[(f"task={task}", "task.haystacks=8") for task in ("niah", "niah_multikey", "niah_multi", "tracing")],
     ("task=niah", "task.haystacks=1", "task.max_trials=11"),
     ("task=niah", "search=walk", "task.max_trials=11"),

@@ -375,7 +375,8 @@ def test_a_hub_out_of_reach_is_one_line_with_the_way_round_it(monkeypatch: pytes
     assert str(raised.value) == (
         "dataset.repository=rajpurkar/squad: split validation can't be loaded from the Hugging Face hub (Couldn't "
         "reach it with ***); check the network, HF_TOKEN for gated repositories, and dataset.configuration, split and "
-        "revision, or give a Parquet or JSON Lines file of the same schema with dataset.path=FILE"
+        "revision, or give a Parquet or JSON Lines file of the same schema with dataset.path=FILE; dataset=stories "
+        "needs no network"
     )
 
 

@@ -65,6 +65,10 @@ class FakeServer:
         known = dict(NUMBER.findall(prompt))
         return known.get(asked[1], "I do not know.") if asked is not None else "Hello."
 
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        """What the model says in a conversation; by default the last message alone counts."""
+        return self.answer(messages[-1]["content"])
+
 
 class _Listening(ThreadingHTTPServer):
     # Python's default of 5 lets the kernel reset connections of a client that opens sixteen at once.
@@ -125,10 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
             if name in body:
                 self._json(400, {"error": {"message": message}})
                 return
-        prompt = body["messages"][-1]["content"]
-        tokens = len(WordTokenizer().starts(prompt))
+        tokens = sum(len(WordTokenizer().starts(message["content"])) for message in body["messages"])
         read = tokens if self.fake.reads_tokens is None else min(tokens, self.fake.reads_tokens)
-        self._say(body, self.fake.answer(prompt), read * self.fake.overcounts)
+        self._say(body, self.fake.reply(body["messages"]), read * self.fake.overcounts)
 
     def log_message(self, *_: object) -> None:
         return

@@ -19,7 +19,7 @@ from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
-from contextcliff.records.sample import Prompt
+from contextcliff.records.sample import Prompt, SentTurn
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 REQUEST = Request(
@@ -373,3 +373,25 @@ def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextcliff.engines.openai.http.MOST_BYTES", 10_000)
     engine_fault = fault(stream(*[chunk("x" * 1000)] * 50))
     assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("too_large", False, False)
+
+
+TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))
+
+
+def test_the_turns_of_a_conversation_are_messages_of_their_own() -> None:
+    with served(stream(*WHOLE)) as (address, bodies):
+        ask(address, request=TURNS)
+    assert bodies[0]["messages"] == [
+        {"role": "user", "content": "What is it?"},
+        {"role": "assistant", "content": "A wren."},
+        {"role": "user", "content": "And now?"},
+    ]
+
+
+def test_a_base_model_gets_a_conversation_as_one_text() -> None:
+    said = {"id": "1", "object": "text_completion", "created": 1, "model": "served"}
+    events = [{**said, "choices": [{"index": 0, "text": " An owl.", "finish_reason": "stop"}]},
+              {**said, "choices": [], "usage": USAGE}, "[DONE]"]  # fmt: skip
+    with served(stream(*events)) as (address, bodies):
+        assert ask(address, request=replace(TURNS, api="completions")).text == " An owl."
+    assert bodies[0]["prompt"] == "User: What is it?\n\nAssistant: A wren.\n\nUser: And now?\n\nAssistant:"

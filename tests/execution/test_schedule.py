@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from os.path import commonprefix
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.execution.schedule import in_prefix_order
-from contextcliff.records.sample import Sample
+from contextcliff.execution.schedule import in_prefix_order, shared_tokens
+from contextcliff.records.sample import Recipe, Sample, Turn, Words
 from tests.tasks.needles import build, niah, prompt
 
 SAMPLES = build(niah(haystacks=1, lengths=[300, 900], depths=[0.0, 0.25, 0.5, 0.75, 1.0], trials=3))
@@ -40,3 +41,31 @@ def test_neighbours_share_as_much_as_in_the_order_of_the_prompts_themselves() ->
         by_text = sorted(ordered, key=lambda sample: prompt(sample).user)
         # The needles of one place begin alike; their cities sort the same way in both orders.
         assert shared_characters(ordered) == shared_characters(by_text)
+
+
+BIRDS = tuple(
+    Turn(user=(Words(text="Name a bird."),), assistant=(Words(text=f"{bird} and its long song."),))
+    for bird in ("Wren", "Owl", "Crow", "Lark", "Kite")
+)
+
+
+def conversation(name: str, *birds: int, question: str = "Which?") -> Sample:
+    recipe = Recipe(turns=tuple(BIRDS[bird] for bird in birds), user=(Words(text=question),))
+    return replace(SAMPLES[0], sample_id=name, recipe=recipe, built_tokens=100)
+
+
+def test_conversations_that_begin_alike_are_neighbours() -> None:
+    samples = [
+        conversation("a", 0, 1, 2), conversation("b", 3, 1, 2), conversation("c", 0, 1, 4),
+        conversation("d", 3, 1, 4), conversation("e", 0, 1, 2, question="What was first?"),
+    ]  # fmt: skip
+    ordered = "".join(sample.sample_id for sample in in_prefix_order(samples))
+    assert {*ordered[:3]} == {*"ace"} or {*ordered[2:]} == {*"ace"}
+    assert "ae" in ordered or "ea" in ordered
+
+
+def test_what_conversations_share_is_counted_over_their_turns() -> None:
+    turn, question = len("Name a bird.Wren and its long song."), len("Which?")
+    shared = 100 * (turn + len("Name a bird.")) / (2 * turn - 1 + question)
+    assert shared_tokens([conversation("a", 0, 2), conversation("b", 0, 1)]) == round(shared)
+    assert shared_tokens([conversation("a", 0, 2), conversation("b", 1, 2, question="So?")]) < 25

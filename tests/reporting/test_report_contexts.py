@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.records.sample import Prompt
-from contextcliff.reporting.data_files import write_contexts
+from contextcliff.records.sample import Prompt, SentTurn
+from contextcliff.reporting.data_files import read_contexts, write_contexts
 
 PROMPTS = [
     ("niah-512-0", Prompt(user="Some text.\u2028A “needle”.\n", system="Read.")),
@@ -72,3 +72,21 @@ def test_memory_holds_a_prompt_or_two_and_not_all_of_them(tmp_path: Path) -> Non
         tracemalloc.stop()
     assert path.stat().st_size > size * count / 4
     assert peak < 10 * size
+
+
+def test_the_turns_of_a_conversation_are_kept_and_read_back_as_one_text(tmp_path: Path) -> None:
+    talk = Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),))
+    path = write_contexts([("mrcr-512-0", talk), *PROMPTS], path=tmp_path / "x.gz")
+    line = json.loads(gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()[0])
+    assert line == {
+        "sample_id": "mrcr-512-0",
+        "prompt_sha256": talk.sha256,
+        "system": None,
+        "user": "And now?",
+        "turns": [{"user": "What is it?", "assistant": "A wren."}],
+    }
+    assert read_contexts(path) == {
+        "mrcr-512-0": "User: What is it?\n\nAssistant: A wren.\n\nUser: And now?\n\nAssistant:",
+        "niah-512-0": "Read.\n\nSome text.\u2028A “needle”.\n",
+        "niah-512-1": "模型",
+    }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.records.corpus import Document, Span
-from contextcliff.records.sample import Passage, Recipe, Reference, Words
+from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
 from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_excerpts, write_excerpts
 from contextcliff.reporting.page.packing import LIBRARY
 from contextcliff.reporting.page.page_samples import page_samples
@@ -159,6 +159,20 @@ def test_the_excerpt_of_marked_evidence_is_cut_from_the_document() -> None:
     first, second = excerpts_of(sample, {"book": BOOK})
     assert first == Excerpt(before=TEXT[140:300], evidence=TEXT[300:320], after=TEXT[320:480])
     assert second == Excerpt(before="", evidence=f"{TEXT[:600]}…", after=TEXT[1_000:1_160])
+
+
+def test_the_excerpt_of_a_conversation_is_the_reply_that_holds_the_answer() -> None:
+    turns = [(f"Name bird {number}.", f"It is bird {number}!") for number in range(3)]
+    sample = replace(
+        scored_sample(512, 1.0).sample,
+        answers=("bird 1!",),
+        recipe=Recipe(
+            turns=tuple(Turn(user=(Words(text=asked),), assistant=(Words(text=said),)) for asked, said in turns),
+            user=(Words(text="Which was second?"),),
+        ),
+    )
+    (excerpt,) = excerpts_of(sample, {})
+    assert excerpt == Excerpt(before="Name bird 1.\n\n", evidence="It is bird 1!", after="\n\nName bird 2.")
 
 
 def test_excerpts_are_read_back_as_they_were_kept(tmp_path: Path) -> None:

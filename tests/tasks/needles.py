@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 
@@ -13,7 +14,9 @@ from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.needles.aggregation import Aggregation
+from contextcliff.tasks.needles.babilong import Babilong
 from contextcliff.tasks.needles.niah import Niah
+from contextcliff.tasks.needles.niah_among_needles import NiahAmongNeedles
 from contextcliff.tasks.needles.niah_multi import NiahMulti
 from contextcliff.tasks.needles.niah_multikey import NiahMultikey
 from contextcliff.tasks.needles.niah_semantic import NiahSemantic
@@ -36,8 +39,20 @@ FAMILY: dict[str, type] = {
     "niah_semantic": NiahSemantic,
     "tracing": Tracing,
     "aggregation": Aggregation,
+    **{f"babilong_qa{facts}": Babilong for facts in (1, 2, 3)},
     "repeat": Repeat,
 }
+RULER: dict[str, type] = {
+    **{f"ruler_niah_single_{number}": Niah for number in (1, 2, 3)},
+    "ruler_niah_multikey_1": NiahMultikey,
+    "ruler_niah_multikey_2": NiahAmongNeedles,
+    "ruler_niah_multikey_3": NiahAmongNeedles,
+    "ruler_niah_multivalue": NiahMulti,
+    "ruler_niah_multiquery": NiahMulti,
+    "ruler_vt": Tracing,
+}
+OPTIONS = [*FAMILY, *(pytest.param(option, marks=pytest.mark.slow) for option in RULER)]
+"""For what holds of both; `test_ruler_needles.py` has what holds of RULER's alone."""
 
 
 def shipped(option: str, **changes: Any) -> Any:
@@ -47,7 +62,7 @@ def shipped(option: str, **changes: Any) -> Any:
         values.pop(other, None)
     for key, value in changes.items():
         values[key] = {**values[key], **value} if isinstance(value, dict) else value
-    return TypeAdapter(FAMILY[option]).validate_python(values)
+    return TypeAdapter({**FAMILY, **RULER}[option]).validate_python(values)
 
 
 def niah(**changes: Any) -> Niah:

@@ -12,10 +12,10 @@ from contextcliff.records.sample import Passage, Words
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.tasks.needles import FAMILY, TEXT, TEXTS, built, materials, prompt, said, shipped
+from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said, shipped
 
 LENGTHS = (400, 777, 1_500)
-HIDING = [option for option in FAMILY if option != "repeat"]
+HIDING = [option for option in OPTIONS if option != "repeat"]
 
 
 def small(option: str, **changes: Any) -> Any:
@@ -23,7 +23,7 @@ def small(option: str, **changes: Any) -> Any:
     return shipped(option, **{"lengths": LENGTHS, "trials": 2, **depths, **changes})
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_the_built_length_is_within_a_percent_or_sixteen_tokens_and_never_above(option: str) -> None:
     for sample in built(small(option)).samples:
         counted = WordTokenizer().count_prompt(prompt(sample))
@@ -32,7 +32,7 @@ def test_the_built_length_is_within_a_percent_or_sixteen_tokens_and_never_above(
         assert sample.context_tokens - counted <= max(16, sample.context_tokens // 100)
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_the_oracle_scores_one_and_an_empty_answer_and_a_distractors_answer_nothing(option: str) -> None:
     task = small(option)
     samples = built(task).samples
@@ -47,7 +47,7 @@ def test_the_oracle_scores_one_and_an_empty_answer_and_a_distractors_answer_noth
             assert task.score(sample, said(other.answers[0]), ScoringContext()).value == 0.0
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_the_same_seed_makes_the_same_samples_and_another_seed_others(option: str) -> None:
     task = small(option, controls=True)
     assert built(task) == built(task)
@@ -56,7 +56,7 @@ def test_the_same_seed_makes_the_same_samples_and_another_seed_others(option: st
         assert first.isdisjoint(second)
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("haystacks", [1, 3])
 def test_adding_a_length_or_a_trial_changes_no_other_sample(option: str, haystacks: int) -> None:
     several = {"haystacks": haystacks} if option != "repeat" else {}
@@ -65,7 +65,7 @@ def test_adding_a_length_or_a_trial_changes_no_other_sample(option: str, haystac
     assert set(few) <= set(many)
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_samples_are_lengths_times_depths_times_trials(option: str) -> None:
     task = small(option, trials=3)
     assert len(built(task).samples) == len(LENGTHS) * len(task.places) * 3
@@ -81,7 +81,7 @@ def test_what_is_hidden_stands_between_two_sentences_of_the_text(option: str) ->
         assert {piece.end for piece in stretches[:-1]} <= starts
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
     assert not [note for note in built(shipped(option)).notes if "from its depth" in note]
 
@@ -106,7 +106,7 @@ def test_needles_that_few_sentences_keep_from_their_depth_are_told() -> None:
     )
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_controls_ask_the_same_question_of_the_evidence_alone_and_of_the_text_without_it(option: str) -> None:
     task = small(option, controls=True)
     run = built(task)
@@ -147,7 +147,7 @@ def test_several_haystacks_are_the_clusters_of_the_samples(option: str) -> None:
     assert all(sample.cluster == sample.document_id for sample in samples)
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_every_task_fits_a_small_window_by_fractions(option: str) -> None:
     task = small(option, length_fractions=(0.25, 0.5, 1.0))
     context_budget = ContextBudget(context_window=4_096, answer_tokens=48)

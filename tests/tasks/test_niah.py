@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Words
-from contextcliff.tasks.needles.values import NUMBER, score_value
+from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.task import ContextBudget, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
+from contextcliff.text.value_forms import NUMBER
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
 
 lengths = st.integers(min_value=120, max_value=2_800)

@@ -26,19 +26,29 @@ from contextcliff.text.tokenizers import WordTokenizer
 OPTIONS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 TEXTS = Synthetic().corpus(tokens=2_500, seed=1, count=9).documents
+NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 SMALL: dict[str, dict[str, Any]] = {
+    "ruler_niah_multikey_3": {**NEEDLE_TASKS, "depths": [0.0, 0.5, 1.0]},
     "qa": {"samples_per_bin": 4, "min_samples": 1},
     "continuation": {"max_tokens": 64, "start_context": 256, "max_context": 1024, "rounds": 2},
+    "mrcr": {"lengths": [2_048, 2_200], "trials": 2, "controls": True},
+    **{option: {"lengths": [700, 900], "trials": 2, "controls": True} for option in ("ruler_cwe", "ruler_fwe")},
+    **{
+        option: {"lengths": [700, 900], "depths": [0.0, 0.5, 1.0], "trials": 2, "controls": True}
+        for option in ("qa_distractors", "ruler_qa_1", "ruler_qa_2")
+    },
 }
-NEEDLE_TASKS = {"lengths": [512, 700], "trials": 2, "controls": True}
 OTHER: dict[str, Any] = {
     "metric": "em", "levels": [1], "max_context_tokens": 900, "word_list": None, "max_context": 512,
     "length_grid": {"min": 600, "max": 800, "count": 2, "spacing": "log"},
     "depth_grid": {"min": 0.1, "max": 0.9, "count": 2, "spacing": "sigmoid"},
     "length_fractions": [0.2, 0.21], "distances": [0.1], "topics": ["food"], "divisions": 2, "max_count": 9,
-    "haystacks": 3, "resolution": 8, "like": "first",
+    "haystacks": 3, "resolution": 8, "like": "first", "alpha": 1.5,
 }  # fmt: skip
 """Other values of keys whose kind does not tell one."""
+LONGER = {"length_grid": {"min": 2_100, "max": 2_300, "count": 2, "spacing": "log"}, "length_fractions": [0.6, 0.61]}
+OTHER_OF: dict[str, dict[str, Any]] = {"mrcr": LONGER}
+"""Those of tasks that need more room."""
 
 
 def values_of(option: str) -> dict[str, Any]:
@@ -69,7 +79,7 @@ CORPUS_DOCUMENTS = tuple(
     for place, text in enumerate(TEXTS[:4])
 )
 QUESTIONS, PROSE = Corpus(documents=CORPUS_DOCUMENTS, questions=questions()), Corpus(documents=TEXTS)
-MATERIALS = {"qa": QUESTIONS, "continuation": Corpus(documents=TEXTS[:1])}
+MATERIALS = {"qa": QUESTIONS, "qa_distractors": QUESTIONS, "continuation": Corpus(documents=TEXTS[:1])}
 
 
 def prompts(task: Task) -> dict[str, str]:
@@ -135,15 +145,17 @@ def varied(option: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 for other in others(said, inner[name]):
                     yield f"{key}.{name}", {**values, key: {**value, name: other}}
             continue
-        for other in [OTHER[key]] if key in OTHER else others(value, kinds[key]):
+        given = {**OTHER, **OTHER_OF.get(option, {})}
+        for other in [given[key]] if key in given else others(value, kinds[key]):
             yield key, {**values, key: other}
 
 
 ALIKE = (
     *("aggregation", "niah_multi", "niah_multi_static", "niah_multikey", "niah_semantic", "niah_static"),
-    *("niah_static_ja", "tracing"),
+    *("niah_static_ja", "tracing", "ruler_qa_1", "ruler_qa_2"),
+    *(name for name in OPTIONS if name.startswith("ruler_niah") or name == "ruler_vt"),
 )
-"""Tasks that are built as `niah` is."""
+"""Tasks that are built as `niah` or `qa_distractors` is."""
 
 
 @pytest.mark.slow

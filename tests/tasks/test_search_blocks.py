@@ -19,9 +19,9 @@ from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.task import ContextBudget, Materials
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.tasks.needles import FAMILY, ROOM, TEXTS, built, niah, prompt, shipped
+from tests.tasks.needles import FAMILY, OPTIONS, ROOM, TEXTS, built, niah, prompt, shipped
 
-PLANTED = [option for option in FAMILY if option != "repeat"]
+PLANTED = [option for option in OPTIONS if option != "repeat"]
 FINITE = tuple(replace(document, endless=False) for document in TEXTS)
 BY_ID = {document.document_id: document for document in TEXTS}
 
@@ -58,7 +58,7 @@ def text_of(sample: Sample) -> str:
     )
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_a_block_is_the_same_whenever_it_is_built(option: str) -> None:
     task = shipped(option, lengths=[400, 900], **few_depths(option))
     upwards, downwards = blocks_of(task), blocks_of(task)
@@ -89,7 +89,7 @@ def test_another_length_depth_or_block_changes_no_other_sample(option: str, more
 def test_a_sample_begins_at_a_sentence_and_goes_round_its_text(option: str) -> None:
     task = shipped(option, lengths=[1_500], **few_depths(option))
     blocks = blocks_of(task, FINITE[0])
-    samples = [sample for index in range(4) for sample in blocks.block(1_500, index).samples]
+    samples = [sample for index in range(6) for sample in blocks.block(1_500, index).samples]
     document = FINITE[0].text
     assert {begins(sample) for sample in samples} <= set(sentence_starts(document))
     assert len({begins(sample) for sample in samples}) > len(samples) / 10
@@ -189,7 +189,7 @@ def test_a_search_of_repeat_asks_each_list_of_a_length_and_depth_once() -> None:
         assert len(set(asked)) == len(asked) == 24
 
 
-@pytest.mark.parametrize("option", FAMILY)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_a_fixed_number_of_trials_is_the_beginning_of_a_search(option: str) -> None:
     fixed = built(shipped(option, lengths=[500], trials=4, **few_depths(option)), *FINITE).samples
     blocks = blocks_of(shipped(option, lengths=[500], **few_depths(option)))

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.needles.values import FORMS, NUMBER, UUID, WORD, ValueForm, score_value
+from contextcliff.tasks.needles.values import score_value
+from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
 
 FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10-5d3c2e1f0a99"
 

@@ -13,6 +13,7 @@ from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
+from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
 from tests.reporting.made_answer_measures import MEASURES
@@ -52,6 +53,7 @@ def whole_report() -> Report:
         dataset_kind="essays",
         texts="The Tide Clerk",
         judged_by={"analysis.threshold": "0.8"},
+        published=published_curves(["ruler:gpt-4-1106-preview"], key="reporting.published"),
     )
 
 

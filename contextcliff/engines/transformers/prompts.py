@@ -48,13 +48,17 @@ def _question_start(sample: Sample, prompt: Prompt, text: str) -> int:
     """The character of the framed prompt at which the question begins.
 
     That is what stands after the last passage of a document; in a prompt without passages the question as it stands
-    last. Where nothing stands after the text, the template's end alone comes after it.
+    last. Where nothing stands after the text, the template's end alone comes after it. In a conversation it is sought
+    in the last message, since an earlier one may say the same.
     """
     context = _context_of(sample, prompt).rstrip()
-    start = text.find(context)
+    find = text.rfind if prompt.turns else text.find
+    if prompt.turns and not context:  # the last message is the question, and the earlier turns are its context
+        return max(0, find(prompt.user.strip()))
+    start = find(context)
     if start < 0:
         context = context.lstrip()
-        start = text.find(context)
+        start = find(context)
     if start < 0:
         raise EngineFault(
             "bad_request",
@@ -71,4 +75,5 @@ def _context_of(sample: Sample, prompt: Prompt) -> str:
         after = sum(len(piece.text) for piece in pieces[last + 1 :] if isinstance(piece, Words))
         return prompt.user[: len(prompt.user) - after]
     place = prompt.user.rfind(sample.question) if sample.question else -1
-    return prompt.user[:place] if place > 0 else prompt.user
+    is_context = place > 0 or (place == 0 and prompt.turns)
+    return prompt.user[:place] if is_context else prompt.user

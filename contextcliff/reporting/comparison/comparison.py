@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from contextcliff.records.comparison import LengthDifference, PairedDecision, ScoredPair
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Block
@@ -157,6 +158,8 @@ class Comparison:
     """The run that the others are decided against; None where runs only stand side by side."""
     decided: tuple[DecidedRun, ...] = ()
     """Every other run, in the order of `runs`."""
+    published: tuple[PublishedCurve, ...] = ()
+    """What others have published, to look at beside the runs: nothing is decided by it."""
 
 
 def cap(run: ComparedRun) -> str:
@@ -186,9 +189,14 @@ def score(run: ComparedRun) -> str:
 
 def lengths(run: ComparedRun) -> str:
     """How many lengths, and from which to which."""
-    if len(run.lengths) < 2:
-        return f"{run.lengths[0]:,}" if run.lengths else phrases.MISSING
-    return f"{len(run.lengths)}: {run.lengths[0]:,}-{run.lengths[-1]:,}"
+    return lengths_in_short(run.lengths)
+
+
+def lengths_in_short(tokens: Sequence[int]) -> str:
+    """The same of lengths in ascending order."""
+    if len(tokens) < 2:
+        return f"{tokens[0]:,}" if tokens else phrases.MISSING
+    return f"{len(tokens)}: {tokens[0]:,}-{tokens[-1]:,}"
 
 
 def length_rows(comparison: Comparison) -> list[Row]:

@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 from rich.text import Text
 
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
+from contextcliff.reporting import phrases
 from contextcliff.reporting.blocks import Column, Table
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
@@ -30,6 +32,7 @@ from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.comparison_page import comparison_page
+from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
@@ -105,7 +108,9 @@ def _with_scores(comparison: Comparison) -> list[Curve]:
 def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
     if curves := _with_scores(comparison):
         yield ComparedFigure(
-            name=_CURVES, caption="Scores by length, and safe caps", draw=lambda: curves_figure(curves)
+            name=_CURVES,
+            caption="Scores by length, and safe caps",
+            draw=lambda: curves_figure(curves, published=comparison.published),
         )
 
 
@@ -134,6 +139,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
         "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
         **of_parts,
+        "published": [plain(curve) for curve in comparison.published],
         "notes": list(comparison.notes),
     }
 
@@ -180,7 +186,16 @@ _RUNS_WORDS = frozenset({"run", "shape"})
 
 
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
-    return [(run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs]
+    """The runs, and below them what others have published, which has no cap."""
+    return [
+        *((run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs),
+        *(_published_cells(curve) for curve in comparison.published),
+    ]
+
+
+def _published_cells(curve: PublishedCurve) -> tuple[str, ...]:
+    tokens = [point.tokens for point in curve.points]
+    return (curve.name, phrases.MISSING, "not tested", f"{curve.mean:.3f}", rows.lengths_in_short(tokens))
 
 
 def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> str:
@@ -194,6 +209,9 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
         "## Runs",
         table(_RUNS_HEAD, _run_cells(comparison), words=1),
     ]
+    if comparison.published:
+        shown = (markdown_of(block, images) for block in published_blocks(comparison.published))
+        parts += ["## Published figures", *(text for text in shown if text)]
     if comparison.notes:
         parts += ["## Read this first", bullets(map(escape, comparison.notes))]
     if _CURVES in images:
@@ -225,6 +243,9 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
         if part.lines:
             _heading(console, part.title.upper())
             _items(console, part.lines)
+    if comparison.published:
+        _heading(console, "PUBLISHED FIGURES (never tested against, never paired)")
+        _items(console, sources(comparison.published))
     if comparison.notes:
         _heading(console, "NOTES")
         _items(console, comparison.notes)
@@ -247,13 +268,9 @@ def _verdicts(comparison: Comparison, *, console: Console) -> ConsoleTable:
 
 
 def _table(comparison: Comparison, *, console: Console) -> ConsoleTable:
-    columns = [
-        ("cap", [rows.cap(run) for run in comparison.runs]),
-        ("shape", [rows.shape(run) for run in comparison.runs]),
-        ("score", [rows.score(run) for run in comparison.runs]),
-        ("lengths", [rows.lengths(run) for run in comparison.runs]),
-    ]
-    return _named_rows("run", [run.name for run in comparison.runs], columns, console=console)
+    names, *columns = zip(*_run_cells(comparison), strict=True)
+    titled = list(zip(("cap", "shape", "score", "lengths"), columns, strict=True))
+    return _named_rows("run", names, titled, console=console)
 
 
 def _named_rows(

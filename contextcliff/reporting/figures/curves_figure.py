@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
+from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.canvas import blank, heading, legend_below
@@ -51,11 +52,16 @@ def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredRepo
     return tuple(Curve(name=name, report=run) for name, run in named.items())
 
 
-def curves_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw at least one run: mean scores with their intervals, safe caps and the threshold; the first ten of more."""
+def curves_figure(curves: Sequence[Curve], *, published: Sequence[PublishedCurve] = ()) -> Figure:
+    """Draw at least one run: mean scores with their intervals, safe caps and the threshold; the first ten of more.
+
+    `published` curves stand thin behind them.
+    """
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     drawn = curves[:MOST_RUNS]
-    axis = draw_overlay(axes, [_run_curve(curve) for curve in drawn], inches=_WIDTH)
+    axis = draw_overlay(
+        axes, [_run_curve(curve) for curve in drawn], inches=_WIDTH, height=_HEIGHT, published=published
+    )
     tasks = ", ".join(dict.fromkeys(curve.report.run.task for curve in curves))
     datasets = ", ".join(dict.fromkeys(curve.report.run.dataset for curve in curves))
     apart = f"; {DODGED}" if len(drawn) > 1 else ""

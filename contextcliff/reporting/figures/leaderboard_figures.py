@@ -52,7 +52,7 @@ def sweep_curves_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -
     """Draw the scores by length of jobs of one task, at most ten, each with its interval, threshold and cap."""
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     drawn = rows[:MOST_RUNS]
-    axis = draw_overlay(axes, [_run_curve(row, name=names[row.job]) for row in drawn], inches=_WIDTH)
+    axis = draw_overlay(axes, [_run_curve(row, name=names[row.job]) for row in drawn], inches=_WIDTH, height=_HEIGHT)
     legend_below(axes, axis=axis, height=_HEIGHT, columns=1)
     left = len(rows) - len(drawn)
     more = f"; the first {MOST_RUNS}, {left} more in the table" if left else ""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.figures.canvas import MEASURED, LengthAxis, drawable, lengths_on_x
 from contextcliff.reporting.figures.marks import RED, line_across, or_nan, scores_on_y
+from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,19 +48,34 @@ class RunCurve:
     threshold: float | None
 
 
-def draw_overlay(axes: Axes, curves: Sequence[RunCurve], *, inches: float) -> LengthAxis:
-    """Draw at most `MOST_RUNS` runs, each with points or none, over axes that are `inches` wide.
+def draw_overlay(
+    axes: Axes,
+    curves: Sequence[RunCurve],
+    *,
+    inches: float,
+    height: float,
+    published: Sequence[PublishedCurve] = (),
+) -> LengthAxis:
+    """Draw at most `MOST_RUNS` runs, each with points or none, over axes of `inches` by `height`.
 
-    Where all have one threshold it is one line, and else each run's has the colour of its curve.
+    Where all have one threshold it is one line, and else each run's has the colour of its curve. `published` curves
+    stand thin behind them.
     """
     lengths = sorted({point.tokens for curve in curves for point in curve.points})
     caps = [curve.cap_tokens for curve in curves if curve.cap_tokens is not None]
-    axis = lengths_on_x(axes, lengths=lengths, shown=caps, inches=inches, label=MEASURED)
+    axis = lengths_on_x(
+        axes,
+        lengths=ticks_with(lengths, published),
+        shown=[*caps, *published_ends(published)],
+        inches=inches,
+        label=MEASURED,
+    )
     scores_on_y(axes)
     thresholds = {curve.threshold for curve in curves}
     shared = next(iter(thresholds)) if len(thresholds) == 1 else None
     if shared is not None:
         line_across(axes, score=shared, text=f"threshold {shared:.2f}", colour=RED)
+    published_lines(axes, published, height=height, taken=() if shared is None else (shared,))
     for position, curve in enumerate(curves):
         _draw(axes, curve, position=position, shift=_shift(curves, axis, position), is_shared=shared is not None)
     return axis

@@ -28,6 +28,7 @@ from contextcliff.reporting.figures.marks import (
     silent_points,
     write_above,
 )
+from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 from contextcliff.reporting.report_facts import Headline
 from contextcliff.reporting.words.english import say
 
@@ -52,12 +53,19 @@ def score_figure(report: Report) -> Figure:
     cap, answer = report.analysis.safe_cap.tokens, say(Headline(cap=report.analysis.safe_cap))
     axis = lengths_on_x(
         axes,
-        lengths=length_ticks(bins),
-        shown=[*(b.median_tokens for b in bins), *([] if cap is None else [cap])],
+        lengths=ticks_with(length_ticks(bins), report.run.published),
+        shown=[
+            *(b.median_tokens for b in bins),
+            *([] if cap is None else [cap]),
+            *published_ends(report.run.published),
+        ],
         inches=width,
         label=length_label(bins),
     )
     scores_on_y(axes)
+    threshold = phrases.threshold_score(report)
+    taken = () if threshold is None else (threshold,)
+    published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
     _zones(axes, report, axis=axis)
     _points(axes, bins, cap=report.analysis.safe_cap)
     _threshold(axes, report)

@@ -12,6 +12,7 @@ from contextcliff.reporting.figures.curves_figure import Curve
 from contextcliff.reporting.page.curves_chart import curves_chart
 from contextcliff.reporting.page.html_blocks import html_of
 from contextcliff.reporting.page.packing import PageSection, chart_place, embedded, rendered
+from contextcliff.reporting.published.words import published_blocks
 from contextcliff.reporting.words import english
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def comparison_page(
     images: Mapping[str, tuple[str, bytes]],
 ) -> str:
     """The page. `images` are the drawn figures by name, each with its caption; of the curves the chart is shown."""
-    charts = {_CURVES: curves_chart(curves)} if curves else {}
+    charts = {_CURVES: curves_chart(curves, published=comparison.published)} if curves else {}
     figures = {name: embedded(image, caption=caption) for name, (caption, image) in images.items()}
     figures |= {name: chart_place(name, chart) for name, chart in charts.items()}
     return rendered(
@@ -57,6 +58,7 @@ def _sections(
 
     yield from section("verdicts", "Verdicts", (*verdicts, Image(figure="differences")) if verdicts else ())
     yield from section("runs", "Runs", (Image(figure=_CURVES), runs))
+    yield from section("published", "Published figures", published_blocks(comparison.published))
     notes = tuple(Line(text=note) for note in comparison.notes)
     yield from section("notes", "Read this first", (Lines(lines=notes),) if notes else ())
     for place, part in enumerate(comparison.parts):

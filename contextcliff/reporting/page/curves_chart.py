@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting import phrases
 from contextcliff.reporting.figures.curves_figure import Curve
+from contextcliff.reporting.figures.published_lines import published_ends
 from contextcliff.reporting.page.chart import (
     PALETTE,
     Chart,
@@ -15,13 +17,17 @@ from contextcliff.reporting.page.chart import (
     score_axis,
     threshold_line,
 )
+from contextcliff.reporting.page.published_traces import published_traces
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "triangle-down")
 
 
-def curves_chart(curves: Sequence[Curve]) -> Chart:
-    """Draw at least one run that has scores."""
-    lengths = [b.median_tokens for curve in curves for b in curve.report.analysis.bins]
+def curves_chart(curves: Sequence[Curve], *, published: Sequence[PublishedCurve] = ()) -> Chart:
+    """Draw at least one run that has scores; `published` curves stand thin behind."""
+    lengths = [
+        *(b.median_tokens for curve in curves for b in curve.report.analysis.bins),
+        *published_ends(published),
+    ]
     thresholds = {phrases.threshold_score(curve.report) for curve in curves}
     shapes: list[dict[str, object]] = []
     for place, curve in enumerate(curves):
@@ -37,7 +43,7 @@ def curves_chart(curves: Sequence[Curve]) -> Chart:
         shapes.append(shape)
         notes.append(note)
     return Chart(
-        traces=tuple(_traces(curves)),
+        traces=(*published_traces(published), *_traces(curves)),
         layout={
             "xaxis": length_axis(lengths, title="prompt length, tokens (median, measured); dotted lines: safe caps"),
             "yaxis": score_axis(),

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from contextcliff.records.corpus import Document
@@ -35,12 +36,21 @@ class Excerpt:
 
 
 def excerpts_of(sample: Sample, documents: Mapping[str, Document]) -> tuple[Excerpt, ...]:
-    """The evidence that a task marked in a document, else what it put between the passages of one."""
+    """The evidence that a task marked in a document or in its own words; else what it put between the passages of one,
+    or in a conversation the earlier replies that hold an accepted answer."""
     document = documents.get(sample.document_id)
-    if sample.reference.evidence and document is not None:
-        marked = (_cut(document.text, span.start, span.end) for span in sample.reference.evidence)
-        return tuple(marked)[:_MOST_PIECES]
-    return tuple(_inserted(sample, documents))[:_MOST_PIECES]
+    marked = _own_words(sample) if document is None else document.text
+    if sample.reference.evidence and marked:
+        return tuple(_cut(marked, span.start, span.end) for span in sample.reference.evidence[:_MOST_PIECES])
+    found = _replies(sample, documents) if sample.recipe.turns else _inserted(sample, documents)
+    return tuple(islice(found, _MOST_PIECES))
+
+
+def _own_words(sample: Sample) -> str:
+    """The prompt of a sample that is cut from no document; of any other nothing."""
+    pieces = sample.recipe.user
+    words = [piece.text for piece in pieces if isinstance(piece, Words)]
+    return "".join(words) if len(words) == len(pieces) else ""
 
 
 def _cut(text: str, start: int, end: int) -> Excerpt:
@@ -61,6 +71,16 @@ def _inserted(sample: Sample, documents: Mapping[str, Document]) -> Iterator[Exc
             before, after = _text(pieces[place - 1], documents), _text(pieces[place + 1], documents)
             own = piece.text if len(piece.text) <= _LONGEST else f"{piece.text[:_LONGEST]}…"
             yield Excerpt(before=before[-_AROUND:], evidence=own, after=after[:_AROUND])
+
+
+def _replies(sample: Sample, documents: Mapping[str, Document]) -> Iterator[Excerpt]:
+    turns = sample.recipe.turns
+    parts = [*(part for turn in turns for part in (turn.user, turn.assistant)), sample.recipe.user]
+    said = ["".join(_text(piece, documents) for piece in part) for part in parts]
+    for place in range(1, len(said), 2):
+        if any(answer in said[place] for answer in sample.answers):
+            reply = _cut(said[place], 0, len(said[place]))
+            yield replace(reply, before=f"{said[place - 1][-_AROUND:]}\n\n", after=f"\n\n{said[place + 1][:_AROUND]}")
 
 
 def _text(piece: Words | Passage, documents: Mapping[str, Document]) -> str:

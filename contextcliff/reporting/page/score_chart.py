@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 from contextcliff.reporting import phrases
+from contextcliff.reporting.figures.published_lines import published_ends
 from contextcliff.reporting.page.chart import (
     BAND,
     BLUE,
@@ -21,6 +22,7 @@ from contextcliff.reporting.page.chart import (
     score_axis,
     threshold_line,
 )
+from contextcliff.reporting.page.published_traces import published_traces
 
 
 def score_chart(report: Report) -> Chart:
@@ -37,9 +39,12 @@ def score_chart(report: Report) -> Chart:
         shapes.append(shape)
         notes.append(note)
     return Chart(
-        traces=tuple(_traces(report, bins)),
+        traces=(*published_traces(report.run.published), *_traces(report, bins)),
         layout={
-            "xaxis": length_axis([b.median_tokens for b in bins], title="prompt length, tokens (median, measured)"),
+            "xaxis": length_axis(
+                [*(b.median_tokens for b in bins), *published_ends(report.run.published)],
+                title="prompt length, tokens (median, measured)",
+            ),
             "yaxis": score_axis(),
             "shapes": shapes,
             "annotations": notes,

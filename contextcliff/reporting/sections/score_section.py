@@ -13,6 +13,7 @@ from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.score_figure import score_figure
 from contextcliff.reporting.page.heatmap_chart import heatmap_chart
 from contextcliff.reporting.page.score_chart import score_chart
+from contextcliff.reporting.published.words import published_blocks
 from contextcliff.reporting.report_facts import Overall
 from contextcliff.reporting.section import FigureOf, Measurement, Section
 from contextcliff.reporting.stopped_data import shown_interval
@@ -48,7 +49,14 @@ class ScoreSection(Section[None]):
     def full(self, report: Report) -> tuple[Block, ...]:
         table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
         overall = Text(label="Overall", text=_overall(report))
-        return (table, *_footnote(report), overall, Image(figure="score_by_length"), Image(figure="heatmap"))
+        return (
+            table,
+            *_footnote(report),
+            overall,
+            Image(figure="score_by_length"),
+            *published_blocks(report.run.published),
+            Image(figure="heatmap"),
+        )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:

@@ -23,8 +23,9 @@ from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import WORD, tag_without_value
+from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import WORD
 
 _NUMERALS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905

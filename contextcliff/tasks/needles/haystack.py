@@ -13,7 +13,7 @@ from unicodedata import east_asian_width
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, Words
-from contextcliff.text.sentences import nearest_start, sentence_starts
+from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
 _PROBED_CHARACTERS = 100_000
@@ -207,14 +207,14 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
     A text that ends within a context is gone round. The places where contexts begin do not depend on `tokens`, so that
     another length changes no context.
     """
-    text = document.text
+    text, longest = document.text, document.longest_word
     begins = sentence_starts(text[:FRESH_CHARACTERS] if document.endless else text, language=document.language)
-    tokenised = tokenise(text, tokenizer) if document.endless else None
+    tokenised = tokenise(text, tokenizer, longest_word=longest) if document.endless else None
     if tokenised is None or tokenised.tokens_between(max(begins), len(text)) < tokens:
         again = _characters_for(tokens, text, tokenizer)
-        tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer)
+        tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer, longest_word=longest)
         if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
-            tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer)
+            tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer, longest_word=longest)
     return Haystack(
         document=document,
         text=tokenised,
@@ -226,10 +226,11 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise as much of a document as `tokens` tokens take, once, and find its sentences."""
+    longest = document.longest_word
     text = document.text[: _characters_for(tokens, document.text, tokenizer)]
-    tokenised = tokenise(text, tokenizer)
+    tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
-        tokenised = tokenise(document.text, tokenizer)
+        tokenised = tokenise(document.text, tokenizer, longest_word=longest)
     return Haystack(
         document=document,
         text=tokenised,
@@ -240,7 +241,7 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
 
 def as_sentence(text: str) -> str:
     """A statement with its full stop."""
-    return text if text.endswith((".", "!", "?", "。", "！", "？", "」")) else f"{text}."
+    return text if text.endswith(ENDS) else f"{text}."
 
 
 def _spaced(sentence: str) -> str:

@@ -2,13 +2,15 @@
 
 Kamradt's test (2023, LLMTest_NeedleInAHaystack). `task.needle.kind=dynamic` is the form of the Gemini 1.5 report
 (Gemini Team 2024, arXiv:2403.05530): a city and a number that vary from query to query are hidden at a depth of an
-unrelated text, and the model is asked for that city's number. `static` hides one fixed statement for all samples.
-Scored 1 where the answer holds what was hidden, else 0 with a tag.
+unrelated text, and the model is asked for that city's number. Coined words as keys make it the single needle of RULER
+(Hsieh et al. 2024, arXiv:2404.06654), whose texts are noise or prose and whose values are numbers or UUIDs. `static`
+hides one fixed statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NoReturn
+from collections.abc import Mapping
+from typing import ClassVar, Literal, NoReturn
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
@@ -16,26 +18,30 @@ from contextcliff.records.sample import Sample
 from contextcliff.settings import settings
 from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.needles.drawing import KeyKind, ValueKind, draw_pairs, room_for
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import CITIES, FORMS, tag_without_value
+from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import FORMS
 
 
 @settings
 class Needle:
     """What is hidden and what is asked.
 
-    A dynamic text names `{city}` and `{number}`, its question `{city}`; `value` is what stands for the number. A
-    static one is hidden as it is; it is found where `answer` stands in what the model says (`match=answer`), or every
-    one of `keywords` does (`match=keywords`). They stand in its text, or with `inferred` have to be worked out of it.
+    A dynamic text names `{city}` and `{number}`, its question `{city}`; `key` is what stands for the city, and `value`
+    what stands for the number. A static one is hidden as it is; it is found where `answer` stands in what the model
+    says (`match=answer`), or every one of `keywords` does (`match=keywords`). They stand in its text, or with
+    `inferred` have to be worked out of it.
     """
 
     kind: Literal["dynamic", "static"] = "dynamic"
     text: str
     question: str
-    value: Literal["number", "uuid", "word"] = "number"
+    key: KeyKind = "city"
+    value: ValueKind = "number"
     answer: str = ""
     match: Literal["answer", "keywords"] = "answer"
     keywords: tuple[str, ...] = ()
@@ -77,8 +83,13 @@ class Niah(Depths, PlantingTask):
     """A grid of lengths and depths with `trials` samples a cell."""
 
     name = "niah"
+    inert: ClassVar[Mapping[str, object]] = {"needle.key": "city"}
 
     needle: Needle
+
+    def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
+        """More where a UUID is asked for."""
+        return room_for(self.needle.value) if self.needle.kind == "dynamic" else None
 
     def check_text(self, text: str) -> None:
         """Refuse a text that answers a static needle's question by itself."""
@@ -100,18 +111,8 @@ class Niah(Depths, PlantingTask):
         return score_planted(sample, generation, context, FORMS[self.needle.value])
 
 
-def draw_city_value(site: SampleSite, form: str) -> tuple[str, str, int]:
-    """A city and a value that the text does not hold, and how many draws it took beyond the first."""
-    rng, redrawn = site.rng(), 0
-    while True:
-        city, value = rng.choice(CITIES), FORMS[form].draw(rng)
-        if not site.holds(city) and not site.holds(value):
-            return city, value, redrawn
-        redrawn += 1
-
-
 def _plant_dynamic(needle: Needle, site: SampleSite) -> Planted:
-    city, value, redrawn = draw_city_value(site, needle.value)
+    ((city, value),), redrawn = draw_pairs(site, site.rng(), count=1, key=needle.key, value=needle.value)
     text = as_sentence(filled(needle.text, city=city, number=value))
     return Planted(
         facts=(Fact(text=text, depth=site.depth or 0.0),),

@@ -2,9 +2,15 @@
 
 The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it,
 (1 − depth) / needles apart; ten needles from 0.40 stand at 0.40, 0.46, 0.52 … 0.94. Scored by the share found.
+
+RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`), and names the keys in its question: those
+of all needles (multi-query), or the only one that they have (multi-value, `one_key=true`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,14 +20,14 @@ from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.needles.drawing import MOST_CITIES, KeyKind, ValueKind, draw_pairs
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask
-from contextcliff.tasks.needles.values import CITIES, NUMBER, tag_without_value
+from contextcliff.tasks.needles.values import score_share
 from contextcliff.tasks.task import ScoringContext
-
-_TOKENS_AN_ANSWER = 24
+from contextcliff.text.value_forms import FORMS, NUMBER
 
 
 @settings
@@ -41,12 +47,22 @@ class NiahMulti(Depths, PlantingTask):
     """`needles` are hidden as they stand; where there are none, `count` sentences of `template` are drawn."""
 
     name = "niah_multi"
+    inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number", "one_key": False, "spread": "even"}
 
     needles: tuple[StaticNeedle, ...] = ()
     count: PositiveInt
     template: str
     """Names `{city}` and `{number}`."""
     question: str = Field(min_length=1)
+    """May name `{cities}`: the keys of the needles that were drawn."""
+    key: KeyKind = "city"
+    """What stands for the city."""
+    value: ValueKind = "number"
+    """What stands for the number."""
+    one_key: bool = False
+    """Whether all needles have one key, each with another value."""
+    spread: Literal["even", "anywhere"] = "even"
+    """Evenly from the depth on, or scattered over the text; then there is no depth."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,8 +73,18 @@ class NiahMulti(Depths, PlantingTask):
                 raise ValueError(f"{name}.answer: is blank; give a word, or leave the needle out")
             if not needle.inferred and not _found(needle.answer, needle.text):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
-        if self.count > len(CITIES) // 2:
-            raise ValueError(f"task.count={self.count}: at most {len(CITIES) // 2} needles can be drawn; lower it")
+        if self.needles and "{cities}" in self.question:
+            raise ValueError(
+                f"task.question={self.question!r}: {{cities}} are the keys of drawn needles, and task.needles has "
+                "none; leave it out, or give no needles"
+            )
+        if self.key == "city" and self.count > MOST_CITIES:
+            raise ValueError(f"task.count={self.count}: at most {MOST_CITIES} needles can be drawn; lower it")
+
+    @property
+    def goes_anywhere(self) -> bool:
+        """Whether `spread=anywhere`."""
+        return self.spread == "anywhere"
 
     @property
     def how_many(self) -> int:
@@ -67,7 +93,7 @@ class NiahMulti(Depths, PlantingTask):
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
         """Room for every needle."""
-        return _TOKENS_AN_ANSWER * (1 + self.how_many)
+        return FORMS[self.value].tokens * (1 + self.how_many)
 
     def check_text(self, text: str) -> None:
         """Refuse a text that holds the answer of a static needle."""
@@ -79,17 +105,27 @@ class NiahMulti(Depths, PlantingTask):
                 )
 
     def plant(self, site: SampleSite) -> Planted:
-        """The first at the depth, the rest evenly after it."""
-        drawn, redrawn = self._drawn(site)
+        """The first at the depth, the rest evenly after it; or all of them anywhere."""
+        rng = site.rng()
+        keys: tuple[str, ...] = ()
+        drawn, redrawn = self.needles, 0
+        if not drawn:
+            pairs, redrawn = draw_pairs(site, rng, count=self.count, key=self.key, value=self.value)
+            named = [(pairs[0][0] if self.one_key else key, value) for key, value in pairs]
+            keys = tuple(dict.fromkeys(key for key, _ in named))
+            drawn = tuple(
+                StaticNeedle(text=filled(self.template, city=key, number=value), answer=value) for key, value in named
+            )
         start = site.depth or 0.0
         step = (1.0 - start) / len(drawn)
+        even = [start + step * position for position in range(len(drawn))]
+        depths = [rng.random() for _ in drawn] if self.goes_anywhere else even
         return Planted(
             facts=tuple(
-                Fact(text=as_sentence(needle.text), depth=start + step * position)
-                for position, needle in enumerate(drawn)
+                Fact(text=as_sentence(needle.text), depth=depth) for needle, depth in zip(drawn, depths, strict=True)
             ),
             evidence=tuple(range(len(drawn))),
-            question=self.question,
+            question=filled(self.question, cities=", ".join(keys)),
             answers=tuple(needle.answer for needle in drawn),
             metadata={"needles": len(drawn)},
             redrawn=redrawn,
@@ -97,30 +133,8 @@ class NiahMulti(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
-        text = generation.text.strip()
-        named = [wanted for wanted in sample.answers if _found(wanted, text)]
-        value = len(named) / len(sample.answers)
-        if value == 1.0:
-            return Score(value=1.0, prediction="; ".join(named), failure=None)
-        failure = "partial" if named else tag_without_value(text, cut_off=generation.finish_reason == "length")
-        return Score(value=value, prediction="; ".join(named) or text, failure=failure)
-
-    def _drawn(self, site: SampleSite) -> tuple[tuple[StaticNeedle, ...], int]:
-        if self.needles:
-            return self.needles, 0
-        rng, redrawn = site.rng(), 0
-        drawn: dict[str, str] = {}
-        while len(drawn) < self.count:
-            city, number = rng.choice(CITIES), NUMBER.draw(rng)
-            if site.holds(city) or site.holds(number):
-                redrawn += 1
-            elif city not in drawn:
-                drawn[city] = number
-        needles = (
-            StaticNeedle(text=filled(self.template, city=city, number=number), answer=number)
-            for city, number in drawn.items()
-        )
-        return tuple(needles), redrawn
+        cut_off = generation.finish_reason == "length"
+        return score_share(generation.text, expected=sample.answers, stands=_found, cut_off=cut_off)
 
 
 def _found(wanted: str, text: str) -> bool:

@@ -2,53 +2,62 @@
 
 The multi-key test of RULER (Hsieh et al. 2024, arXiv:2404.06654): the other needles are distractors of the very
 form that is asked for. `layout=packed` asks for all of them over one context, one at each depth, so that a server
-with a prefix cache reads the context once for the whole row of depths; `isolated` hides one needle a prompt, the
-same test without distractors. Scored 1 where the number asked for stands in the answer and no other needle's does.
+with a prefix cache reads the context once for the whole row of depths. `isolated` asks one question of each context:
+its needle stands at the depth and the `distractors`, if there are any, anywhere, as RULER has it. Scored 1 where the
+value asked for stands in the answer and no other needle's does; RULER allows the others (`hedging=allowed`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths
+from contextcliff.tasks.needles.drawing import CITIES, MOST_CITIES, KeyKind, ValueKind, draw_pairs, room_for
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import draw_city_value, filled, require_fields
+from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import CITIES, NUMBER
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import FORMS, UUID, WORD
 
 
 @settings
 class NiahMultikey(Depths, PlantingTask):
-    """A grid of lengths and depths; `distractors` more needles, evenly spread, that no question asks for."""
+    """A grid of lengths and depths; `distractors` more needles that no question asks for.
+
+    With `packed` they are evenly spread, with `isolated` they stand anywhere.
+    """
 
     name = "niah_multikey"
+    not_asked = (*NOT_IN_A_SAMPLE, "hedging")
+    inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number", "hedging": "wrong"}
 
     layout: Literal["packed", "isolated"]
     distractors: NonNegativeInt = 0
-    """Only with `packed`: needles beyond those at the depths."""
+    """Needles beyond those that are asked for."""
     template: str
     """Names `{city}` and `{number}`."""
     question: str
     """Names `{city}`."""
+    key: KeyKind = "city"
+    """What stands for the city."""
+    value: ValueKind = "number"
+    """What stands for the number."""
+    hedging: Literal["wrong", "allowed"] = "wrong"
+    """What an answer is that names another needle's value beside the right one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fields("task.template", self.template, ("{city}", "{number}"))
         require_fields("task.question", self.question, ("{city}",))
-        if self.layout == "isolated" and self.distractors:
+        needles = (len(self.places) if self.layout == "packed" else 1) + self.distractors
+        if self.key == "city" and needles > MOST_CITIES:
             raise ValueError(
-                f"task.distractors={self.distractors}: task.layout=isolated hides one needle a prompt; "
-                "take task.layout=packed, or no distractors"
-            )
-        needles = len(self.places) + self.distractors
-        if needles > len(CITIES) // 2:
-            raise ValueError(
-                f"task.distractors={self.distractors}: {needles} needles in one context; at most {len(CITIES) // 2} "
+                f"task.distractors={self.distractors}: {needles} needles in one context; at most {MOST_CITIES} "
                 "can be drawn"
             )
 
@@ -56,6 +65,10 @@ class NiahMultikey(Depths, PlantingTask):
         """With `packed`, the depths too: every one of them is in every prompt."""
         asked = dict(super().asked())
         return {**asked, "depths": list(self.places)} if self.layout == "packed" else asked
+
+    def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
+        """More where a UUID is asked for."""
+        return room_for(self.value)
 
     @property
     def shares_context(self) -> bool:
@@ -67,48 +80,50 @@ class NiahMultikey(Depths, PlantingTask):
         return super().haystack_of(None if self.layout == "packed" else depth, trial)
 
     def plant(self, site: SampleSite) -> Planted:
-        """Every needle of the row, or one alone."""
+        """Every needle of the row, or the one that is asked for; and the distractors."""
         return _LAYOUTS[self.layout](self, site)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the right number stands in the answer, and none of the other needles'."""
-        return score_planted(sample, generation, context, NUMBER)
+        """1 where the right value stands in the answer, and none of the other needles' unless that is allowed."""
+        return score_planted(sample, generation, context, FORMS[self.value], may_hedge=self.hedging == "allowed")
+
+    def fact(self, key: str, value: str, depth: float | None) -> Fact:
+        """The needle of one key and value."""
+        return Fact(text=as_sentence(filled(self.template, city=key, number=value)), depth=depth or 0.0)
 
 
 def _isolated(task: NiahMultikey, site: SampleSite) -> Planted:
-    city, number, redrawn = draw_city_value(site, "number")
+    rng = site.rng()
+    pairs, redrawn = draw_pairs(site, rng, count=1 + task.distractors, key=task.key, value=task.value)
+    (asked, answer), *others = pairs
     return Planted(
-        facts=(Fact(text=as_sentence(filled(task.template, city=city, number=number)), depth=site.depth or 0.0),),
+        facts=(task.fact(asked, answer, site.depth), *(task.fact(*other, rng.random()) for other in others)),
         evidence=(0,),
-        question=filled(task.question, city=city),
-        answers=(number,),
+        question=filled(task.question, city=asked),
+        answers=(answer,),
+        distractors=tuple(value for _, value in others),
+        metadata={"needles": len(pairs)} if others else {},
         redrawn=redrawn,
     )
 
 
 def _packed(task: NiahMultikey, site: SampleSite) -> Planted:
     rng = site.context_rng()
-    cities = [city for city in CITIES if not site.holds(city)]
     spread = [(position + 0.5) / task.distractors for position in range(task.distractors)]
     depths = [*task.places, *spread]
-    chosen = rng.sample(cities, len(depths))
-    numbers: list[str] = []
-    while len(numbers) < len(depths):
-        number = NUMBER.draw(rng)
-        if number not in numbers and not site.holds(number):
-            numbers.append(number)
+    if task.key == "city":
+        chosen = rng.sample([city for city in CITIES if not site.holds(city)], len(depths))
+    else:
+        chosen = site.distinct(UUID if task.key == "uuid" else WORD, rng, count=len(depths))
+    values = site.distinct(FORMS[task.value], rng, count=len(depths))
     asked = task.places.index(site.depth)
-    facts = [
-        Fact(text=as_sentence(filled(task.template, city=city, number=number)), depth=depth or 0.0)
-        for city, number, depth in zip(chosen, numbers, depths, strict=True)
-    ]
     return Planted(
-        facts=tuple(facts),
+        facts=tuple(task.fact(*pair) for pair in zip(chosen, values, depths, strict=True)),
         evidence=(asked,),
         question=filled(task.question, city=chosen[asked]),
-        answers=(numbers[asked],),
-        distractors=tuple(number for position, number in enumerate(numbers) if position != asked),
-        metadata={"needles": len(facts)},
+        answers=(values[asked],),
+        distractors=tuple(value for position, value in enumerate(values) if position != asked),
+        metadata={"needles": len(depths)},
         context=f"context-{site.trial:02d}",
         context_questions=tuple(filled(task.question, city=city) for city in chosen[: len(task.places)]),
     )

@@ -21,8 +21,8 @@ from contextcliff.tasks.needles.haystack import Fact
 from contextcliff.tasks.needles.niah import filled
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import WORD
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import WORD
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,6 +14,7 @@ from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
 from contextcliff.text.tokens import TokenisedText
+from contextcliff.text.value_forms import ValueForm
 
 if TYPE_CHECKING:
     from contextcliff.tasks.needles.planting import PlantingTask
@@ -37,6 +38,15 @@ class SampleSite:
     def holds(self, words: str) -> bool:
         """Whether the text of a prompt of this length holds these words already."""
         return self.text.text.find(words, self.start, self.end) >= 0
+
+    def distinct(self, form: ValueForm, rng: random.Random, *, count: int) -> list[str]:
+        """Different values of a form that the text does not hold."""
+        drawn: list[str] = []
+        while len(drawn) < count:
+            value = form.draw(rng)
+            if value not in drawn and not self.holds(value):
+                drawn.append(value)
+        return drawn
 
     def rng(self) -> random.Random:
         """Draws for this sample."""

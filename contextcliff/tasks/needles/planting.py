@@ -10,7 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Literal
+from operator import attrgetter
+from typing import ClassVar, Literal
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
@@ -20,9 +21,10 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepare_fresh
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
-from contextcliff.tasks.needles.values import ValueForm, score_value
+from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.prose_sources import several_texts
 from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, configured
+from contextcliff.text.value_forms import ValueForm
 
 _NOT_ASKED = (
     *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
@@ -40,6 +42,10 @@ _MISPLACED = 0.2
 @settings
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
+
+    inert: ClassVar[Mapping[str, object]] = {}
+    """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
+    sample is."""
 
     haystacks: PositiveInt | Literal["fresh"] = 1
     """Different stretches of the text, or `fresh`: every sample starts at another sentence of it."""
@@ -96,9 +102,15 @@ class PlantingTask(DesignedLengths):
             return Raised(override="task.haystacks=fresh", task=self._with(haystacks="fresh"))
         return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The options that are left at the value that changes nothing too."""
+        unused = (key for key, value in self.inert.items() if attrgetter(key)(self) == value)
+        return (*super().idle, *(key.rpartition(".")[2] for key in unused))
+
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return configured(self, but=_NOT_ASKED)
+        return configured(self, but=(*_NOT_ASKED, *self.not_asked, *self.idle))
 
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""
@@ -148,8 +160,13 @@ class PlantingTask(DesignedLengths):
         return min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
 
 
-def score_planted(sample: Sample, generation: Generation, context: ScoringContext, form: ValueForm) -> Score:
-    """1 where the one value that was asked for stands in the answer, and none of the context's others."""
+def score_planted(
+    sample: Sample, generation: Generation, context: ScoringContext, form: ValueForm, *, may_hedge: bool = False
+) -> Score:
+    """1 where the one value that was asked for stands in the answer, and none of the context's others.
+
+    With `may_hedge` the others may stand beside it.
+    """
     return score_value(
         generation.text,
         expected=sample.answers[0],
@@ -157,4 +174,6 @@ def score_planted(sample: Sample, generation: Generation, context: ScoringContex
         distractors=sample.reference.distractors,
         foreign=context.foreign_answers,
         cut_off=generation.finish_reason == "length",
+        question=sample.question,
+        may_hedge=may_hedge,
     )

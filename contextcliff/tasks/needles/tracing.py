@@ -4,25 +4,33 @@ After RULER's variable tracking (Hsieh et al. 2024, arXiv:2404.06654). One sente
 further one gives another name the value of the one before; the last name's value is asked for, `hops` links away.
 Other chains of the same form run beside it. How far apart neighbouring links stand is set (`distances`) and recorded in
 tokens as `evidence_distance_tokens`, so that a score can be read against it as well as against length.
+
+RULER asks the other way round (`ask=names`): for all names that have a number, scored by the share that the answer
+names. Its links stand anywhere in the text, in the order of the chain (`distances=[]`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Fraction, PositiveInt, settings
+from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import NUMBER, WORD
+from contextcliff.tasks.needles.values import score_share
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.value_forms import LETTERS, NUMBER, WORD
+
+_NAMES = {"word": WORD, "letters": LETTERS}
 
 
 @settings
@@ -30,15 +38,17 @@ class Tracing(Depths, PlantingTask):
     """A grid of lengths and depths; the chain's first sentence stands at the depth, the rest after it.
 
     `distances` are shares of the text between neighbouring links; the trials of a cell go through them in turn. A
-    chain that would run over the end starts as much earlier.
+    chain that would run over the end starts as much earlier. Without any the links stand anywhere, in their `order`,
+    and there is no depth.
     """
 
     name = "tracing"
+    inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}
 
     hops: Annotated[int, Field(ge=1, le=8)]
     chains: PositiveInt
     """All chains, the one that is asked for included."""
-    distances: Annotated[tuple[Fraction, ...], Field(min_length=1)]
+    distances: tuple[Fraction, ...]
     order: Literal["forward", "backward", "shuffled"]
     """In which order the links of a chain stand in the text."""
     assignment: str
@@ -47,13 +57,20 @@ class Tracing(Depths, PlantingTask):
     """Names `{name}` and `{other}`."""
     question: str
     """Names `{name}`."""
+    ask: Literal["value", "names"] = "value"
+    """The last name's value, or all names that have a value."""
+    names: Literal["word", "letters"] = "word"
+    """A name is a coined word, or five capital letters."""
+    names_question: str = "Which names have the value {number}?"
+    """With `ask=names`; names `{number}`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fields("task.assignment", self.assignment, ("{name}", "{number}"))
         require_fields("task.link", self.link, ("{name}", "{other}"))
         require_fields("task.question", self.question, ("{name}",))
-        longest = max(self.distances)
+        require_fields("task.names_question", self.names_question, ("{number}",))
+        longest = max(self.distances, default=0.0)
         if longest * self.hops > 1.0:
             raise ValueError(
                 f"task.distances: {longest:g} of the text between neighbours, {self.hops} times over (task.hops), is "
@@ -61,50 +78,69 @@ class Tracing(Depths, PlantingTask):
             )
 
     @property
+    def idle(self) -> tuple[str, ...]:
+        """The question for names too, where a value is asked for."""
+        return (*super().idle, *(("names_question",) if self.ask == "value" else ()))
+
+    @property
+    def goes_anywhere(self) -> bool:
+        """Without distances."""
+        return not self.distances
+
+    @property
     def trials_in_block(self) -> int:
         """A trial for each distance."""
-        return len(self.distances)
+        return len(self.distances) or super().trials_in_block
+
+    def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
+        """Room for every name, where they are asked for."""
+        return WORD.tokens * (2 + self.hops) if self.ask == "names" else None
 
     def plant(self, site: SampleSite) -> Planted:
         """The chain that is asked for from the depth on, the others anywhere."""
-        rng = site.rng()
-        names: list[str] = []
-        while len(names) < self.chains * (self.hops + 1):
-            name = WORD.draw(rng)
-            if name not in names and not site.holds(name):
-                names.append(name)
-        values: list[str] = []
-        while len(values) < self.chains:
-            value = NUMBER.draw(rng)
-            if value not in values and not site.holds(value):
-                values.append(value)
-        distance = self.distances[site.trial % len(self.distances)]  # a block has each distance as often
-        start = min(site.depth or 0.0, 1.0 - distance * self.hops)
-        places = [start + distance * position for position in range(self.hops + 1)]
+        rng, size = site.rng(), self.hops + 1
+        names = site.distinct(_NAMES[self.names], rng, count=self.chains * size)
+        values = site.distinct(NUMBER, rng, count=self.chains)
+        chains = [tuple(names[position : position + size]) for position in range(0, len(names), size)]
+        places = self._places(site)
         facts: list[Fact] = []
-        for chain, value in enumerate(values):
-            sentences = self._sentences(names[chain * (self.hops + 1) :][: self.hops + 1], value)
-            at = places if chain == 0 else sorted(rng.random() for _ in sentences)
+        for chain, value in zip(chains, values, strict=True):
+            sentences = self._sentences(chain, value)
+            at = places if places and chain is chains[0] else sorted(rng.random() for _ in sentences)
             ranks = list(range(len(sentences)))
             if self.order == "backward":
                 ranks.reverse()
             elif self.order == "shuffled":
                 rng.shuffle(ranks)
             facts += [Fact(text=sentences[rank], depth=place) for rank, place in zip(ranks, at, strict=True)]
+        asks_value = self.ask == "value"
         return Planted(
             facts=tuple(facts),
-            evidence=tuple(range(self.hops + 1)),
-            question=filled(self.question, name=names[self.hops]),
-            answers=(values[0],),
-            distractors=tuple(values[1:]),
+            evidence=tuple(range(size)),
+            question=filled(self.question, name=names[self.hops])
+            if asks_value
+            else filled(self.names_question, number=values[0]),
+            answers=(values[0],) if asks_value else chains[0],
+            distractors=tuple(values[1:]) if asks_value else tuple(names[size:]),
             metadata={"hops": self.hops},
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the chain's number stands in the answer, and no other chain's."""
-        return score_planted(sample, generation, context, NUMBER)
+        """1 where the chain's number stands in the answer, and no other chain's; of names the share that it names."""
+        if self.ask == "value":
+            return score_planted(sample, generation, context, NUMBER)
+        cut_off = generation.finish_reason == "length"
+        return score_share(generation.text, expected=sample.answers, stands=stands_in, cut_off=cut_off)
 
-    def _sentences(self, names: list[str], value: str) -> list[str]:
+    def _places(self, site: SampleSite) -> list[float]:
+        """Where the links of the chain stand that is asked for; none where they stand anywhere."""
+        if not self.distances:
+            return []
+        distance = self.distances[site.trial % len(self.distances)]  # a block has each distance as often
+        start = min(site.depth or 0.0, 1.0 - distance * self.hops)
+        return [start + distance * position for position in range(self.hops + 1)]
+
+    def _sentences(self, names: tuple[str, ...], value: str) -> list[str]:
         first = filled(self.assignment, name=names[0], number=value)
         links = [filled(self.link, name=name, other=other) for other, name in pairwise(names)]
         return [as_sentence(sentence) for sentence in (first, *links)]

@@ -1,0 +1,82 @@
+"""Dataset `needles`: endless text of needles alone, so that the one that is asked for does not stand out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Literal
+
+from contextcliff.records.corpus import Corpus, Document
+from contextcliff.seeding import seed_of
+from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.text.sentences import ENDS
+from contextcliff.text.value_forms import FORMS
+
+_CHARACTERS_PER_TOKEN = 8
+"""Of plain sentences; numbers and UUIDs have fewer."""
+_LONGEST_WORD = 12
+"""Characters of the coined words. A UUID is cut inside, where a text ends in one: it takes some thirty tokens."""
+
+
+@settings
+class NeedleText:
+    """Sentences of one template, each with a key and a value that no other has.
+
+    The haystack of RULER's multikey 2 and 3 (Hsieh et al. 2024, arXiv:2404.06654). Its YAML takes template and kinds
+    from the task, so that text and needle are of one form.
+    """
+
+    template: str
+    """Names `{city}` and `{number}`."""
+    key: Literal["word", "uuid"]
+    """What stands for the city."""
+    value: Literal["number", "uuid", "word"]
+    """What stands for the number."""
+    variant: NonNegativeInt = 0
+    """Each number gives another text for the same run seed."""
+
+    def __post_init__(self) -> None:
+        missing = [name for name in ("{city}", "{number}") if name not in self.template]
+        if missing:
+            raise ValueError(f"dataset.template={self.template!r}: {' and '.join(missing)} must stand in it")
+
+    @property
+    def name(self) -> str:
+        """Name in reports."""
+        return "needles"
+
+    def identity(self) -> Mapping[str, object]:
+        """All keys. The run's seed is part of the fingerprint anyway."""
+        return {
+            "dataset": self.name,
+            "template": self.template,
+            "key": self.key,
+            "value": self.value,
+            "variant": self.variant,
+        }
+
+    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
+        """`count` texts of at least `tokens` tokens. With more tokens each one is longer and begins the same."""
+        characters = tokens * _CHARACTERS_PER_TOKEN
+        return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
+
+    def _document(self, position: int, *, characters: int, seed: int) -> Document:
+        rng = random.Random(seed_of("needles", seed, self.variant, self.key, self.value, position))
+        sentence = self.template if self.template.endswith(ENDS) else f"{self.template}."
+        drawn: set[str] = set()
+        written: list[str] = []
+        length = 0
+        while length < characters:
+            key, value = FORMS[self.key].draw(rng), FORMS[self.value].draw(rng)
+            if key in drawn or value in drawn:
+                continue
+            drawn |= {key, value}
+            written.append(sentence.replace("{city}", key).replace("{number}", value))
+            length += len(written[-1]) + 1
+        return Document(
+            document_id=f"needles-{self.variant}-{position}",
+            title="Needles",
+            text=" ".join(written),
+            endless=True,
+            longest_word=_LONGEST_WORD,
+        )

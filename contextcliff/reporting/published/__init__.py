@@ -1,0 +1,1 @@
+"""Tables that others have published: read, checked, and chosen from by name."""

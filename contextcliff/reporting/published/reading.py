@@ -1,0 +1,134 @@
+"""Published tables from files: YAML as those of `conf/published/`, or a CSV with a row for each model and length."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+from pydantic import TypeAdapter, ValidationError
+
+from contextcliff.errors import ConfigError
+from contextcliff.reporting.published.table import PublishedTable
+from contextcliff.shipped_folder import conf_dir
+
+COLUMNS = ("model", "length", "score", "source")
+"""What a CSV has to have; `scale`, `metric`, `asked`, `date` and `title` may stand beside them."""
+_OF_THE_TABLE = ("source", "scale", "metric", "asked", "date", "title")
+_LONGEST = 1 << 20
+_table = TypeAdapter(PublishedTable)
+
+
+def known_tables() -> tuple[str, ...]:
+    """The names of the shipped tables."""
+    return tuple(sorted(file.stem for file in (conf_dir() / "published").glob("*.yaml")))
+
+
+def read_table(name: str, *, shown: str) -> PublishedTable:
+    """A table by name, or by the path of a CSV or YAML file. Raises `ConfigError`, whose line begins with `shown`."""
+    if name in known_tables():
+        return _checked(_from_yaml(conf_dir() / "published" / f"{name}.yaml", shown), shown)
+    path = Path(name).expanduser()
+    if path.suffix not in (".csv", ".yaml", ".yml"):
+        raise ConfigError(
+            f"{shown}: no published table has that name; choose one of {', '.join(known_tables())}, or give a file of "
+            "your own that ends in .csv or .yaml"
+        )
+    if not path.is_file():
+        raise ConfigError(f"{shown}: there is no such file; give the path of a CSV or YAML table")
+    return _checked(_from_csv(path, shown) if path.suffix == ".csv" else _from_yaml(path, shown), shown)
+
+
+def _text(path: Path, shown: str) -> str:
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise ConfigError(f"{shown}: is longer than a table can be (1 MiB); give one that is not")
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{shown}: can't be read ({_line(error)}); give a table in UTF-8") from error
+
+
+def _from_yaml(path: Path, shown: str) -> Mapping[str, Any]:
+    """A date is a text here, whatever YAML takes it for."""
+    try:
+        values = yaml.safe_load(_text(path, shown))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ConfigError(f"{shown}: is no YAML ({_line(error)}); correct it") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{shown}: is no table; give title, source, metric, lengths and rows")
+    return {**values, **({"date": str(values["date"])} if "date" in values else {})}
+
+
+def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
+    """A table of the rows: the lengths of all models, and what the first row says of the table."""
+    reader = csv.DictReader(io.StringIO(_text(path, shown)))
+    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise ConfigError(
+            f"{shown}: has no column {' and no '.join(missing)}; a table has the columns {', '.join(COLUMNS)}"
+        )
+    scores: dict[str, dict[int, float]] = {}
+    about: dict[str, str] = {}
+    for line in reader:
+        where = f"{shown}, line {reader.line_num}"
+        cells = {str(name): (cell or "").strip() for name, cell in line.items() if isinstance(cell, str | None)}
+        if not cells["source"]:
+            raise ConfigError(f"{where}: source is empty; say where the figure can be read")
+        of_model = scores.setdefault(cells["model"], {})
+        tokens, score = _whole(cells["length"], where), _number(cells["score"], where, "score")
+        if of_model and tokens <= max(of_model):
+            raise ConfigError(
+                f"{where}: length {tokens:,} comes after {max(of_model):,}; a model's lengths have to ascend, each once"
+            )
+        of_model[tokens] = score
+        for name in _OF_THE_TABLE:
+            if about.setdefault(name, cells.get(name, "")) != cells.get(name, ""):
+                raise ConfigError(f"{where}: {name} is not that of the first line; give one {name} a file")
+    lengths = sorted({tokens for of_model in scores.values() for tokens in of_model})
+    return {
+        "title": about.get("title") or path.stem,
+        "source": {"title": about["source"]} if about else None,
+        "metric": about.get("metric") or "score",
+        "asked": about.get("asked", ""),
+        "date": about.get("date", ""),
+        "scale": _number(about["scale"], shown, "scale") if about.get("scale") else 1.0,
+        "lengths": lengths,
+        "rows": [
+            {"model": model, "scores": [of_model.get(tokens) for tokens in lengths]}
+            for model, of_model in scores.items()
+        ],
+    }
+
+
+def _checked(values: Mapping[str, Any], shown: str) -> PublishedTable:
+    if not values.get("source"):
+        raise ConfigError(f"{shown}: source is missing; say where the figures can be read")
+    try:
+        return _table.validate_python(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        said = str(first["msg"]).removeprefix("Value error, ")
+        own = first["type"] == "value_error"
+        raise ConfigError(f"{shown}: {said}" if own else f"{shown}: {place}: {said}; correct it") from error
+
+
+def _whole(text: str, where: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: length={text}: is no whole number of tokens; write 4096 for 4K") from error
+
+
+def _number(text: str, where: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {name}={text}: is no number; leave the line out where there is none") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

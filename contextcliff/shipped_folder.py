@@ -1,0 +1,12 @@
+"""Where the shipped YAML lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def conf_dir() -> Path:
+    """The folder of the shipped YAML: in the package where that is installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parent
+    packaged = package / "conf"
+    return packaged if packaged.is_dir() else package.parent / "conf"

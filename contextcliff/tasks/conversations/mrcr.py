@@ -1,0 +1,241 @@
+"""Task `mrcr`: return one of several pieces of writing that were asked for in the same words.
+
+Multi-round co-reference resolution, after Vodrahalli et al. 2024 (Michelangelo, arXiv:2409.12640) and OpenAI's MRCR
+(2025): in a long conversation the same is asked for 2, 4 or 8 times (a poem about lanterns) among requests for other
+things; the last message asks for the k-th of these pieces, with a random word before it. Words alone tell the pieces
+not apart: the model has to know which came when.
+Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it. Ours are generated pieces of 50 to 160 tokens
+of a grammar, where OpenAI's are GPT-4o's and longer; the wording is ours, lengths are met, and the piece that is
+asked for stands at a depth.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.settings import PositiveInt, settings
+from contextcliff.tasks.conversations.conversation import Conversation, Conversing, Placed
+from contextcliff.tasks.conversations.copied_piece import score_copied
+from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.conversations.turn_estimate import count, estimated, turn_of
+from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid_blocks import Asked
+from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.task import Materials, ScoringContext
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_PREFIX_SIGNS = string.ascii_letters + string.digits
+_PREFIX_LENGTH = 10
+_FEWEST_OTHERS = 3
+"""Turns beside the needles: with fewer the length can't be met."""
+_PREFIX_TOKENS = 16
+_MISPLACED = 0.1
+_SHARE_OF_ALL = 1.5
+"""All pieces, to those that a conversation may draw from."""
+
+
+@settings
+class Mrcr(Depths):
+    """A grid of lengths and depths of the piece that is asked for; a block of a search asks for each of the needles."""
+
+    name = "mrcr"
+    graded = True
+
+    needles: Literal[2, 4, 8]
+    """How often the same is asked for."""
+    max_tokens: PositiveInt
+    """Tokens that an answer may take: a whole piece."""
+    request: str
+    """Asks for a piece in each turn; names `{piece}`."""
+    question: str
+    """The last message; names `{prefix}`, `{ordinal}` and `{piece}`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_fields("task.request", self.request, ("{piece}",))
+        require_fields("task.question", self.question, ("{prefix}", "{ordinal}", "{piece}"))
+
+    @property
+    def trials_in_block(self) -> int:
+        """A trial for each of the needles."""
+        return self.needles
+
+    def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - pieces don't grow with the length
+        """Room for a piece and the word before it."""
+        return self.max_tokens
+
+    def maker(self, materials: Materials) -> ConversationMaker:
+        """Writes the conversations. Raises `ConfigError` where the needles or an answer have no room."""
+        estimate = estimated(materials.tokenizer, self.request)
+        reply = estimate.largest_reply + _PREFIX_TOKENS
+        if self.max_tokens < reply:
+            raise ConfigError(
+                f"task.max_tokens={self.max_tokens}: a piece and the word before it take up to {reply} tokens; give "
+                f"{reply} or more"
+            )
+        lengths = self.lengths_in(materials.context_budget)
+        question = self.asked(Piece(kind="guidebook entry", topic="wheelbarrows", variant=0), 1, "x" * _PREFIX_LENGTH)
+        alone = count(materials.tokenizer, Recipe(user=(Words(text=question),)))
+        fewest = round(alone + self.needles * estimate.largest + _FEWEST_OTHERS * estimate.mean)
+        if min(lengths) < fewest:
+            raise ConfigError(
+                f"task.lengths: {min(lengths):,} is too short for task.needles={self.needles}: they and "
+                f"{_FEWEST_OTHERS} other turns take up to {fewest:,} tokens; ask for {fewest:,} or more"
+            )
+        most = round(all_pieces() * estimate.mean / _SHARE_OF_ALL)
+        if max(lengths) > most:
+            raise ConfigError(
+                f"task.lengths: {max(lengths):,} is too long: all pieces together fill about {most:,} tokens; ask for "
+                "shorter ones"
+            )
+        conversing = Conversing(tokenizer=materials.tokenizer, request=self.request, estimate=estimate)
+        return ConversationMaker(task=self, materials=materials, conversing=conversing, shortest=min(lengths))
+
+    def asked(self, piece: Piece, number: int, prefix: str) -> str:
+        """The last message: the `number`-th of these pieces."""
+        return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
+        """The ratio of matching blocks, and 0 without the word before the piece."""
+        piece = sample.answers[0]
+        return score_copied(
+            generation.text,
+            prefix=sample.reference.reply.removesuffix(piece),
+            piece=piece,
+            others=sample.reference.distractors,
+            cut_off=generation.finish_reason == "length",
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConversationMaker:
+    """Makes the samples of a run."""
+
+    task: Mrcr
+    materials: Materials
+    conversing: Conversing
+    shortest: int
+    """The shortest of the lengths."""
+    misses: dict[str, float] = field(default_factory=dict)
+    """How far from its depth the piece of each sample stands, as a share of the conversation."""
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The conversation of one length, depth and trial, and its controls."""
+        task, place = self.task, depth or 0.0
+        asked = digest_of(task.needles, task.request, task.question)
+        cell = (self.materials.seed, task.name, asked, context_tokens, place)
+        seed = seed_of(*cell, trial)
+        rng = random.Random(seed)
+        first = piece_at(rng.randrange(all_pieces()))
+        pieces = [replace(first, variant=variant) for variant in rng.sample(range(VARIANTS), task.needles)]
+        round_ = Round(
+            pieces=tuple(pieces),
+            number=1 + (seed_of(*cell) + trial) % task.needles,
+            prefix="".join(rng.choices(_PREFIX_SIGNS, k=_PREFIX_LENGTH)),
+        )
+        turns = tuple(turn_of(piece, task.request) for piece in pieces)
+        conversation = self.conversing.build(
+            Placed(turns=turns, anchor=round_.number - 1, depth=place),
+            question=task.asked(first, round_.number, round_.prefix),
+            context_tokens=context_tokens,
+            rng=rng,
+            but=first,
+        )
+        sample = replace(
+            self._sample(round_, conversation.recipe, conversation.tokens, seed=seed),
+            sample_id=f"mrcr-{context_tokens:06d}-d{place:.3f}-t{trial:02d}-{digest_of(*cell, trial)[:8]}",
+            context_tokens=context_tokens,
+            depth=place,
+            trial=trial,
+            metadata=_figures(round_, conversation),
+        )
+        self.misses[sample.sample_id] = abs(conversation.depth - place)
+        controls = self._controls(round_, seed) if task.controls else ()
+        return Asked(
+            sample=replace(sample, controls=tuple(control.sample_id for control in controls)), controls=controls
+        )
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        """How many pieces stand far from their depth."""
+        misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
+        off = [miss for miss in misses if miss > _MISPLACED]
+        if not off:
+            return ()
+        return (
+            f"{len(off):,} of {len(misses):,} samples have the piece that is asked for more than {_MISPLACED:g} of the "
+            f"conversation from its depth (the farthest {max(off):.2f}), since turns stay whole and the other needles "
+            "stand around it; take longer contexts, or fewer needles",
+        )
+
+    def _controls(self, round_: Round, seed: int) -> tuple[Sample, Sample]:
+        """The turn of the piece alone, where it is the first of its kind; and a conversation without the needles."""
+        task, piece = self.task, round_.pieces[round_.number - 1]
+        alone = Recipe(turns=(turn_of(piece, task.request),), user=(Words(text=task.asked(piece, 1, round_.prefix)),))
+        bare = self.conversing.build(
+            Placed(turns=()),
+            question=task.asked(piece, round_.number, round_.prefix),
+            context_tokens=self.shortest,
+            rng=random.Random(seed_of(seed, "floor")),
+            but=piece,
+        )
+        tokens = count(self.materials.tokenizer, alone)
+        return (
+            self._control("ceiling", self._sample(round_, alone, tokens, seed=seed)),
+            self._control("floor", self._sample(round_, bare.recipe, bare.tokens, seed=seed)),
+        )
+
+    def _control(self, kind: str, sample: Sample) -> Sample:
+        identity = digest_of(self.task.name, kind, render(sample.recipe, {}).sha256)
+        return replace(sample, sample_id=f"mrcr-{kind}-{identity[:16]}", seed=seed_of(identity), control=kind)
+
+    def _sample(self, round_: Round, recipe: Recipe, tokens: int, *, seed: int) -> Sample:
+        piece = round_.pieces[round_.number - 1]
+        text = piece.text()
+        return Sample(
+            sample_id="",
+            task=self.task.name,
+            context_tokens=tokens,
+            built_tokens=tokens,
+            depth=None,
+            trial=0,
+            document_id=f"conversation {seed:08x}",
+            question="".join(part.text for part in recipe.user if isinstance(part, Words)),
+            answers=(text,),
+            reference=Reference(
+                distractors=tuple(other.text() for other in round_.pieces if other != piece),
+                reply=f"{round_.prefix}{text}",
+            ),
+            recipe=recipe,
+            seed=seed,
+            answer_tokens=self.task.max_tokens,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Round:
+    """Pieces of one kind and topic in their order, which of them is asked for (from 1), and the word before it."""
+
+    pieces: tuple[Piece, ...]
+    number: int
+    prefix: str
+
+
+def _figures(round_: Round, conversation: Conversation) -> Mapping[str, int]:
+    """How many needles, which is asked for and how many tokens come before it; and how far the others are."""
+    places = conversation.places
+    own = places[round_.number - 1]
+    return {
+        "needles": len(places),
+        "asked": round_.number,
+        "asked_place_tokens": own,
+        "nearest_needle_tokens": min(abs(own - place) for place in places if place != own),
+        "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
+    }

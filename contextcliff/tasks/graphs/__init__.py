@@ -1,0 +1,1 @@
+"""Tasks on graphs that are given as lists of their edges."""

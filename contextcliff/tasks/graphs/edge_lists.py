@@ -1,0 +1,202 @@
+"""Graphs written out as lists of edges that fill a length, and the samples that ask of them."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, count, pairwise
+from typing import TYPE_CHECKING
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import Span
+from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.tasks.graphs.node_sets import final_line
+from contextcliff.tasks.graphs.planted_graph import PlacedEdge, PlantedGraph, name_of, nodes_for, planted_graph
+from contextcliff.tasks.task import Materials
+from contextcliff.text.tokens import tokenise
+
+if TYPE_CHECKING:
+    from contextcliff.tasks.graphs.graphwalks import Graphwalks
+
+_PROBED_EDGES = 64
+_MARGIN = 1.1
+_SPARE_EDGES = 8
+"""So many edges are drawn beyond those that a length is expected to hold."""
+_CORRECTIONS = 6
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sheet:
+    """A sample, with the graph that its list is of and the depth that is asked for."""
+
+    sample: Sample
+    graph: PlantedGraph
+    hops: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EdgeLists:
+    """Writes the graphs of one run."""
+
+    task: Graphwalks
+    materials: Materials
+
+    def sheet(self, *, context_tokens: int, trial: int, hops: int, frontier: int) -> Sheet:
+        """The list of one length and trial. Raises `ConfigError` where it is too short for the answer."""
+        task = self.task
+        asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
+        coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
+        seed = seed_of(*coordinates)
+        graph = self._graph(random.Random(seed), context_tokens, hops, frontier)
+        fitting = self._fitting(graph, graph.needed, context_tokens, hops)
+        needed = len(graph.needed)
+        if fitting < 2 * needed:
+            search = f" with task.hops={hops}" if task.question == "bfs" else ""
+            raise ConfigError(
+                f"task.lengths: {context_tokens:,} is too short: {fitting} edges fit beside template and instruction, "
+                f"and task.frontier={frontier}{search} takes {2 * needed}, half of them distractors; ask for longer "
+                "lengths, or for less"
+            )
+        sample = self._sample(
+            graph,
+            graph.needed,
+            graph.others[: fitting - needed],
+            hops,
+            name=f"{context_tokens:06d}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
+            context_tokens=context_tokens,
+            trial=trial,
+        )
+        return Sheet(sample=sample, graph=graph, hops=hops)
+
+    def controls(self, sheet: Sheet) -> tuple[Sample, ...]:
+        """The needed edges alone, and a list of the shortest length without them."""
+        graph, hops = sheet.graph, sheet.hops
+        shortest = min(self.task.lengths_in(self.materials.context_budget))
+        bare = graph.others[: self._fitting(graph, (), shortest, hops)]
+        return (
+            self._sample(graph, graph.needed, (), hops, control="ceiling"),
+            self._sample(graph, (), bare, hops, control="floor"),
+        )
+
+    def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
+        """A graph with more edges than the length holds."""
+        digits = self.task.name_digits
+        names = [name_of(rng.randrange(16**digits), digits) for _ in range(_PROBED_EDGES + 1)]
+        probe = "\n".join(_line(PlacedEdge(source=one, target=other, place=0.0)) for one, other in pairwise(names))
+        tokens_an_edge = len(self.materials.tokenizer.starts(probe)) / _PROBED_EDGES
+        others = round(_MARGIN * context_tokens / tokens_an_edge) + _SPARE_EDGES
+        nodes = nodes_for(hops=hops, frontier=frontier, others=others, degree=self.task.degree)
+        if nodes > 16**digits:
+            enough = next(more for more in count(digits) if 16**more >= nodes)
+            raise ConfigError(
+                f"task.name_digits={digits}: gives {16**digits:,} names, and {context_tokens:,} tokens hold up to "
+                f"{nodes:,} nodes; give {enough} or more"
+            )
+        return planted_graph(
+            hops=hops,
+            frontier=frontier,
+            others=others,
+            degree=self.task.degree,
+            digits=digits,
+            turned=self.task.question == "parents",
+            rng=rng,
+        )
+
+    def _fitting(self, graph: PlantedGraph, needed: Sequence[PlacedEdge], context_tokens: int, hops: int) -> int:
+        """Edges that fit into a length: the needed ones first, then the others in the order that they were drawn in."""
+        lines = [*needed, *graph.others]
+        text = tokenise("".join(f"{_line(edge)}\n" for edge in lines), self.materials.tokenizer)
+        ends = accumulate(len(_line(edge)) + 1 for edge in lines)
+        taken = [text.tokens_between(0, end) for end in ends]
+        fitting = bisect_right(taken, context_tokens - self._count(graph, (), (), hops))
+        if fitting <= len(needed):
+            return fitting
+
+        def beyond(edges: int) -> int:
+            return self._count(graph, needed, graph.others[: edges - len(needed)], hops) - context_tokens
+
+        # Where lines meet, tokens may split otherwise; and those of a server that only counts are estimates.
+        tokens_an_edge = max(1, taken[-1] // len(lines))
+        for _ in range(_CORRECTIONS):
+            step = -beyond(fitting) // tokens_an_edge
+            if step == 0:
+                break
+            fitting = min(len(lines), max(len(needed), fitting + step))
+        while fitting > len(needed) and beyond(fitting) > 0:
+            fitting -= 1
+        return fitting
+
+    def _count(self, graph: PlantedGraph, needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge], hops: int) -> int:
+        prompt = "".join(self._framed(graph, _in_order(needed, others), hops))
+        return self.materials.tokenizer.count_prompt(Prompt(user=prompt))
+
+    def _framed(self, graph: PlantedGraph, edges: Sequence[PlacedEdge], hops: int) -> tuple[str, str, str]:
+        """What stands before the list, the list, and what stands after it."""
+        listed = "".join(f"{_line(edge)}\n" for edge in edges)
+        return f"{self.task.instruction}\n\n", listed, f"\n{self.task.question_on(graph.node, hops)}"
+
+    def _sample(
+        self,
+        graph: PlantedGraph,
+        needed: Sequence[PlacedEdge],
+        others: Sequence[PlacedEdge],
+        hops: int,
+        *,
+        name: str = "",
+        context_tokens: int | None = None,
+        trial: int = 0,
+        control: str | None = None,
+    ) -> Sample:
+        """A sample of these edges; one without a name is a control, and is named after its prompt."""
+        edges = _in_order(needed, others)
+        before, listed, after = self._framed(graph, edges, hops)
+        prompt = f"{before}{listed}{after}"
+        tokens = self.materials.tokenizer.count_prompt(Prompt(user=prompt))
+        identity = name or f"{control}-{digest_of(self.task.name, control, prompt)[:16]}"
+        starts = [0, *accumulate(len(_line(edge)) + 1 for edge in edges)]
+        wanted = frozenset(needed)
+        places = [(start, _line(edge)) for start, edge in zip(starts, edges, strict=False) if edge in wanted]
+        return Sample(
+            sample_id=f"{self.task.name}-{identity}",
+            task=self.task.name,
+            context_tokens=tokens if context_tokens is None else context_tokens,
+            built_tokens=tokens,
+            depth=None,
+            trial=trial,
+            document_id=f"graph of {graph.node}",
+            question=self.task.question_on(graph.node, hops),
+            answers=(", ".join(graph.answer),),
+            reference=Reference(
+                evidence=tuple(
+                    Span(start=len(before) + start, end=len(before) + start + len(line)) for start, line in places
+                ),
+                reply=final_line(graph.answer),
+            ),
+            recipe=Recipe(user=(Words(text=prompt),)),
+            seed=seed_of(identity),
+            metadata={
+                "hops": hops,
+                "frontier": len(graph.answer),
+                **self._distances(listed, [start for start, _ in places]),
+            },
+            answer_tokens=self.task.answer_tokens(tokens),
+            control=control,
+        )
+
+    def _distances(self, listed: str, places: Sequence[int]) -> dict[str, int]:
+        """How far apart in the list neighbouring edges that are needed stand on average, in tokens."""
+        if len(places) < 2:
+            return {}
+        between = tokenise(listed, self.materials.tokenizer).tokens_between(places[0], places[-1])
+        return {"evidence_distance_tokens": round(between / (len(places) - 1))}
+
+
+def _line(edge: PlacedEdge) -> str:
+    return f"{edge.source} -> {edge.target}"
+
+
+def _in_order(needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge]) -> list[PlacedEdge]:
+    return sorted((*needed, *others), key=lambda edge: edge.place)

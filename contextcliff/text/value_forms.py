@@ -1,0 +1,65 @@
+"""What is drawn to be hidden and found again: numbers, UUIDs and coined words, and how each is found in a text."""
+
+from __future__ import annotations
+
+import random
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from string import ascii_uppercase
+from unicodedata import normalize
+
+_DIGITS = 7
+_LETTERS = 5
+# A number as it is written, thousands separators included; a longer or a decimal number is another number.
+_NUMBER = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:[,\u2009\u202f ]\d{3})+|\d+)(?![\d]|[.,]\d)")
+_UUID = re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_ONSETS = tuple("b br d dr f fl g gl k kr l m n p pl r s sk t tr v z".split())  # noqa: SIM905
+_RIMES = tuple("a an ar e el en i im in o ol on or u um un".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValueForm:
+    """A kind of value.
+
+    `draw` makes one. `found` lists the values of this kind that stand in an answer, whole: 1234567 does not stand
+    in 12345678. `telling` is whether any value of this kind in an answer must have been taken for the needle's, as
+    a seven-digit number must and a word need not.
+    """
+
+    draw: Callable[[random.Random], str]
+    found: Callable[[str], list[str]]
+    telling: bool
+    tokens: int = 24
+    """Room for it in an answer, with what stands around it."""
+
+
+def _numbers(text: str) -> list[str]:
+    return [re.sub(r"\D", "", match) for match in _NUMBER.findall(normalize("NFKC", text))]
+
+
+def _uuids(text: str) -> list[str]:
+    return _UUID.findall(normalize("NFKC", text).lower())
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(text)]
+
+
+def _coined(rng: random.Random) -> str:
+    return "".join(rng.choice(_ONSETS) + rng.choice(_RIMES) for _ in range(3))
+
+
+def _letters(rng: random.Random) -> str:
+    return "".join(rng.choice(ascii_uppercase) for _ in range(_LETTERS))
+
+
+NUMBER = ValueForm(draw=lambda rng: str(rng.randrange(10 ** (_DIGITS - 1), 10**_DIGITS)), found=_numbers, telling=True)
+UUID = ValueForm(
+    draw=lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)), found=_uuids, telling=True, tokens=48
+)
+WORD = ValueForm(draw=_coined, found=_words, telling=False)
+LETTERS = ValueForm(draw=_letters, found=_words, telling=False)
+FORMS: Mapping[str, ValueForm] = {"number": NUMBER, "uuid": UUID, "word": WORD}

@@ -1,0 +1,84 @@
+"""A run of conversations from the command line to its files, against a server that reads every message."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+from tests.engines.fake_server import FakeServer, serving
+
+ORDINALS = ("first", "second")
+QUESTION = re.compile(r"reply with (\w+)\. .* repeat the (\w+) (.*) that you wrote")
+FEW = (
+    "model=served",
+    "task=mrcr",
+    "task.lengths=[1024,2048]",
+    "task.trials=2",
+    "task.save_contexts=true",
+    "model.context_window=4096",
+)
+
+
+@dataclass
+class Remembering(FakeServer):
+    """Finds the piece that is asked for among what it said before."""
+
+    def reply(self, messages: list[dict[str, str]]) -> str:
+        assert [message["role"] for message in messages] == ["user", "assistant"] * (len(messages) // 2) + ["user"]
+        asked = QUESTION.search(messages[-1]["content"])
+        assert asked is not None
+        prefix, ordinal, piece = asked.groups()
+        same = [place for place, message in enumerate(messages) if message["content"] == f"Write a {piece}."]
+        return f"{prefix}{messages[same[ORDINALS.index(ordinal)] + 1]['content']}"
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in gzip.decompress(file.read_bytes()).decode().splitlines()]
+
+
+def test_a_server_gets_every_turn_as_a_message_and_the_run_keeps_them(tokenizer: str, tmp_path: Path) -> None:
+    with serving(Remembering()) as server:
+        at = (f"engine.base_url={server.address}", "tokenizer=huggingface", f"tokenizer.name={tokenizer}")
+        done = contextcliff("engine=vllm", *at, *QUIET, *FEW, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert len(server.bodies) == 12
+        lines = samples(tmp_path)
+        assert [line["score"] for line in lines] == [1.0] * 12
+    (kept,) = tmp_path.rglob("contexts.jsonl.gz")
+    bodies = {json.dumps(body["messages"]) for body in server.bodies}
+    for line in lines_of(kept):
+        turns = [{"role": role, "content": turn[role]} for turn in line["turns"] for role in ("user", "assistant")]
+        assert json.dumps([*turns, {"role": "user", "content": line["user"]}]) in bodies
+    (page,) = tmp_path.rglob("evidence.jsonl.gz")
+    excerpts = {line["sample_id"]: line["excerpts"] for line in lines_of(page)}
+    for line in lines:
+        ((before, evidence, _),) = excerpts[line["sample_id"]]
+        assert line["answers"][0].startswith(evidence.removesuffix("…"))
+        assert before.startswith("Write a ")
+
+
+@pytest.mark.parametrize(
+    ("law", "cap"),
+    [
+        (("engine.cliff_tokens=2500",), (2_048, 2_500)),
+        pytest.param(("engine.law=flat", "engine.ceiling=1.0"), (4_096, 4_096), marks=pytest.mark.slow),
+        pytest.param(("engine.ceiling=0.0", "engine.floor=0.0"), None, marks=pytest.mark.slow),
+    ],
+)
+def test_the_cap_of_a_simulated_model_is_where_its_cliff_is(
+    law: tuple[str, ...], cap: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    done = contextcliff("task=mrcr", *SIMULATED, *law, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (report,) = reports(tmp_path)
+    tokens = report["safe_cap"]["tokens"]
+    assert tokens is None if cap is None else cap[0] * 0.98 <= tokens <= cap[1]
+    asked = {row["value"] for row in report["facets"] if row["facet"] == "asked"}
+    assert cap is None or asked == {"1", "2"}

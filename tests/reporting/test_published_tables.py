@@ -1,0 +1,203 @@
+"""Published tables: what the shipped ones hold, which curves a name asks for, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contextcliff.analysis.fitted_length import effective_length
+from contextcliff.analysis.task_means import RULER_THRESHOLD
+from contextcliff.errors import ConfigError
+from contextcliff.reporting.published.choice import published_curves
+from contextcliff.reporting.published.reading import known_tables, read_table
+from contextcliff.reporting.published.table import PublishedRow, PublishedTable, Source, by_default
+from contextcliff.reporting.run_names import with_file_names
+from tests.analysis.made_levels import counted
+
+KEY = "action.published"
+CSV = "model,length,score,source\n"
+TABLE = {"ruler", "ruler_minimax", "nolima", "mrcr_minimax", "babilong_qa1"}
+NOT_BY_THE_RULE = {
+    "Qwen3-14B (14B)": 65_536,  # 85.1 at 128K is printed as above 85.6
+    "Qwen3-32B (32B)": 65_536,  # 85.6 at 128K does not exceed it
+    "Qwen2.5-7B-Instruct-1M (7B)": 65_536,  # 84.4 at 128K
+    "Qwen3-8B (8B)": 32_768,  # 82.1 at 64K
+    "Qwen3-4B (4B)": 32_768,  # 77.8 at 64K
+    "EXAONE-4.0-1.2B (1.2B)": 16_384,  # 81.1 at 32K
+}
+"""Rows of RULER's README whose printed effective length is longer than the printed averages have it."""
+
+
+def printed(effective: str) -> int | None:
+    """`64K`, `>128K` and `<4K` in tokens; None: less than the shortest."""
+    return None if effective.startswith("<") else 1024 * int(effective.strip(">K"))
+
+
+def refused(name: str) -> str:
+    with pytest.raises(ConfigError) as error:
+        published_curves([name], key=KEY)
+    return str(error.value)
+
+
+def file(folder: Path, text: str, name: str = "mine.csv") -> str:
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
+
+
+def test_the_shipped_tables_say_where_and_when_they_were_read() -> None:
+    assert set(known_tables()) == TABLE
+    for name in TABLE:
+        table = read_table(name, shown=name)
+        assert table.source.url
+        assert table.source.read
+        assert table.date.startswith("20")
+        assert table.asked
+        assert all(tokens % 1024 == 0 for tokens in table.lengths)
+        assert len(by_default(table)) <= 9
+
+
+def test_rulers_rows_give_rulers_effective_lengths_by_our_rule_but_for_six_that_others_measured() -> None:
+    table = read_table("ruler", shown="ruler")
+    assert len(table.rows) == 45
+    differing = {}
+    for row in table.rows:
+        tested = [(tokens, score) for tokens, score in zip(table.lengths, row.scores, strict=True) if score is not None]
+        found = effective_length(counted({tokens: (round(10 * score), 1_000) for tokens, score in tested})).tokens
+        assert found == table.curve(row).effective_tokens
+        if row.effective and found != printed(row.effective):
+            differing[row.model] = found
+            assert row.by == "authors"
+    assert differing == NOT_BY_THE_RULE
+    assert table.threshold == 100 * RULER_THRESHOLD
+
+
+def test_nolimas_rows_give_its_effective_lengths_by_the_threshold_of_each_model() -> None:
+    table = read_table("nolima", shown="nolima")
+    assert {row.model: table.curve(row).effective_tokens for row in table.rows} == {
+        row.model: printed(row.effective) for row in table.rows
+    }
+    assert all(row.threshold == pytest.approx(0.85 * (row.base or 0), abs=0.06) for row in table.rows)
+
+
+def test_some_figures_as_their_sources_print_them() -> None:
+    by_name = {curve.name: curve for curve in published_curves([f"{name}:all" for name in TABLE], key=KEY)}
+    gpt_4 = by_name["published: GPT-4-1106-preview (RULER)"]
+    assert [point.score for point in gpt_4.points] == pytest.approx([0.966, 0.963, 0.952, 0.932, 0.870, 0.812])
+    assert [point.tokens for point in gpt_4.points] == [4_096, 8_192, 16_384, 32_768, 65_536, 131_072]
+    assert gpt_4.threshold == pytest.approx(0.856)
+    gpt_4o = by_name["published: GPT-4o (NoLiMa)"]
+    assert [point.score for point in gpt_4o.points] == pytest.approx([0.981, 0.980, 0.957, 0.892, 0.816, 0.697])
+    maverick = by_name["published: Llama 4 Maverick (NoLiMa)"]
+    assert [point.tokens for point in maverick.points] == [1_024, 2_048, 4_096]
+    o3 = by_name["published: OpenAI-o3 (MRCR by MiniMax)"]
+    (only,) = o3.points
+    assert only.tokens == 131_072
+    assert only.score == pytest.approx(0.565)
+
+
+def test_a_table_by_itself_shows_a_few_a_colon_one_and_all_every_model_each_once() -> None:
+    few = published_curves(["ruler"], key=KEY)
+    assert [curve.model for curve in few] == [
+        *("Gemini-1.5-pro", "GPT-4-1106-preview", "Llama3.1 (70B)", "Llama3.1 (8B)", "Mistral (7B)"),
+        "LongAlpaca (13B)",
+    ]
+    assert published_curves(["ruler", "ruler:mistral-7b"], key=KEY) == few
+    assert [curve.model for curve in published_curves(["ruler:lwm-7b"], key=KEY)] == ["LWM (7B)"]
+    assert [curve.model for curve in published_curves(["ruler:Yi (34B)"], key=KEY)] == ["Yi (34B)"]
+    assert len(published_curves(["ruler:all"], key=KEY)) == 45
+    assert published_curves([], key=KEY) == ()
+
+
+def test_without_a_choice_of_its_own_a_table_shows_the_best_the_worst_and_some_between() -> None:
+    rows = tuple(PublishedRow(model=f"m{place}", scores=(place / 20,)) for place in range(20))
+    table = PublishedTable(title="t", source=Source(title="s"), metric="m", lengths=(10,), rows=rows)
+    assert [row.model for row in by_default(table)] == ["m19", "m15", "m11", "m8", "m4", "m0"]
+
+
+def test_a_file_of_ones_own_as_csv_or_yaml(tmp_path: Path) -> None:
+    text = f"{CSV}A,4096,90,a page\nA,8192,80.5,a page\nB,8192,70,a page\n"
+    named = text.replace("source\n", "source,scale,title\n").replace("a page\n", "a page,100,Ours\n")
+    first, second = published_curves([file(tmp_path, named)], key=KEY)
+    assert [(point.tokens, point.score) for point in first.points] == [(4_096, 0.9), (8_192, 0.805)]
+    assert [(point.tokens, point.score) for point in second.points] == [(8_192, 0.7)]
+    assert (first.table, first.source, first.metric, first.effective_tokens) == ("Ours", "a page", "score", None)
+    yaml = "title: T\nsource: {title: S}\nmetric: m\nlengths: [10, 20]\ndate: 2025-01-02\nthreshold: 0.5\nrows:\n"
+    yaml += "  - {model: A b, scores: [0.9, null]}\n"
+    (curve,) = published_curves([f"{file(tmp_path, yaml, 'mine.yaml')}:a-b"], key=KEY)
+    assert (curve.date, curve.effective_tokens, len(curve.points)) == ("2025-01-02", 10, 1)
+
+
+def test_a_name_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    assert refused("rulr") == (
+        "action.published=rulr: no published table has that name; choose one of babilong_qa1, mrcr_minimax, nolima, "
+        "ruler, ruler_minimax, or give a file of your own that ends in .csv or .yaml"
+    )
+    assert refused("ruler_minimax:gpt-5") == (
+        "action.published=ruler_minimax:gpt-5: RULER by MiniMax has no such model; there are claude-3.5-sonnet-10-22, "
+        "gemini-1.5-pro, gemini-2.0-flash-exp, gpt-4o-11-20, minimax-text-01, and all"
+    )
+    assert refused("none/mine.csv") == (
+        "action.published=none/mine.csv: there is no such file; give the path of a CSV or YAML table"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("model,length,source\n", ": has no column score; a table has the columns model, length, score, source"),
+        ("a\n1\n", ": has no column model and no length and no score and no source; a table has the columns model, "
+         "length, score, source"),
+        (f"{CSV}A,4096,0.9,\n", ", line 2: source is empty; say where the figure can be read"),
+        (f"{CSV}A,8192,0.9,s\nA,4096,0.9,s\n", ", line 3: length 4,096 comes after 8,192; a model's lengths have to "
+         "ascend, each once"),
+        (f"{CSV}A,4K,0.9,s\n", ", line 2: length=4K: is no whole number of tokens; write 4096 for 4K"),
+        (f"{CSV}A,4096,high,s\n", ", line 2: score=high: is no number; leave the line out where there is none"),
+        (f"{CSV}A,4096,93.6,s\n", ": rows: A at 4,096 tokens: score 93.6 is outside 0 to 1; correct it, or give the "
+         "highest score there can be as scale"),
+        (f"{CSV}A,0,0.6,s\n", ": lengths: 0: have to ascend from 1 or more; sort them, each once"),
+        (f"{CSV}A,1,0.6,s\nB,1,0.6,t\n", ", line 3: source is not that of the first line; give one source a file"),
+        (CSV, ": source is missing; say where the figures can be read"),
+    ],
+)  # fmt: skip
+def test_a_csv_that_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str, line: str) -> None:
+    name = file(tmp_path, text)
+    assert refused(name) == f"{KEY}={name}{line}"
+
+
+HEAD = "title: T\nmetric: m\nsource: {title: S}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("title: T\nmetric: m\nlengths: [1]\nrows: [{model: A, scores: [1]}]\n",
+         "source is missing; say where the figures can be read"),
+        (f"{HEAD}lengths: [8192, 4096]\nrows: [{{model: A, scores: [1, 1]}}]\n",
+         "lengths: 8,192, 4,096: have to ascend from 1 or more; sort them, each once"),
+        (f"{HEAD}lengths: [1]\nscale: 100\nrows: [{{model: A, scores: [101]}}]\n",
+         "rows: A at 1 tokens: score 101 is outside 0 to 100; correct it, or give the highest score there can be as "
+         "scale"),
+        (f"{HEAD}lengths: [1]\nrows: [{{model: A, scores: [1]}}, {{model: a, scores: [1]}}]\n",
+         "rows: a stands twice; give a model one row, or each row a key of its own"),
+        (f"{HEAD}lengths: [1, 2]\nrows: [{{model: A, scores: [1]}}]\n",
+         "rows: A has 1 scores for 2 lengths; give null where there is none"),
+        (f"{HEAD}lengths: [1]\nrows: [{{model: A, scores: [null]}}]\n", "rows: A has no score; leave it out"),
+        (f"{HEAD}lengths: [1]\nshown: [b]\nrows: [{{model: A, scores: [1]}}]\n",
+         "shown: b is the key of no row; there are a"),
+        ("[1, 2]", "is no table; give title, source, metric, lengths and rows"),
+        ("!!python/object/apply:os.system [true]", None),
+        (f"{HEAD}rows: []\nlengths: [1]\n", None),
+    ],
+)  # fmt: skip
+def test_a_yaml_that_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str, line: str | None) -> None:
+    name = file(tmp_path, text, "mine.yaml")
+    found = refused(name)
+    assert found.startswith(f"{KEY}={name}: ")
+    assert "\n" not in found
+    assert line is None or found == f"{KEY}={name}: {line}"
+
+
+def test_the_folder_of_a_table_of_ones_own_is_not_told() -> None:
+    given = {"reporting.published": "['/home/me/mine.csv', 'ruler:gpt-4-1106-preview']"}
+    assert with_file_names(given) == {"reporting.published": "['mine.csv', 'ruler:gpt-4-1106-preview']"}

@@ -1,0 +1,327 @@
+"""A question among documents: what stands in a prompt and how often, which questions are asked, how answers score."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.datasets.hotpotqa import HotpotQA
+from contextcliff.datasets.squad import Squad
+from contextcliff.datasets.stories import Stories
+from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.sample import Passage, Sample, render
+from contextcliff.tasks.questions.document_pool import holds_answer, in_random_order, paragraph_spans, pool_of
+from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.tokenizers import WordTokenizer
+from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines
+from tests.tasks.made_tasks import materials, shipped
+from tests.tasks.needles import said
+
+STORIES = Stories().corpus(tokens=0, seed=0)
+TEXTS = {document.document_id: document for document in STORIES.documents}
+POOL = pool_of(STORIES, 800)
+ASKED = {question.text: question for question in STORIES.questions}
+_DOCUMENT = re.compile(r"^Document (\d+):$", re.MULTILINE)
+
+
+def built(
+    *lengths: int, corpus: Corpus = STORIES, seed: int = 0, trials: int = 1, **changes: object
+) -> tuple[Sample, ...]:
+    task = shipped("qa_distractors", lengths=lengths, trials=trials, **changes)
+    plan = task.build(materials(corpus, seed=seed))
+    return (*plan.samples, *plan.controls)
+
+
+def documents_of(sample: Sample, corpus: Corpus = STORIES) -> list[str]:
+    """The texts of the documents in a prompt, in their order."""
+    texts = {document.document_id: document.text for document in corpus.documents}
+    return [
+        texts[piece.document_id][piece.start : piece.end] for piece in sample.recipe.user if isinstance(piece, Passage)
+    ]
+
+
+def golden_of(sample: Sample) -> list[str]:
+    return [POOL.text(piece) for piece in POOL.golden(ASKED[sample.question])]
+
+
+@settings(deadline=None, max_examples=40)
+@given(length=st.integers(900, 9_000), seed=st.integers(0, 100), depth=st.floats(0.0, 1.0))
+def test_a_prompt_has_its_documents_once_and_the_answer_in_no_other(length: int, seed: int, depth: float) -> None:
+    (sample,) = built(length, seed=seed, depths=[depth])
+    whole = render(sample.recipe, TEXTS).user
+    counted = WordTokenizer().count_prompt(render(sample.recipe, TEXTS))
+    assert counted == sample.built_tokens <= length
+    assert length - counted <= max(16, 0.01 * length)
+    texts, golden = documents_of(sample), golden_of(sample)
+    assert [texts.count(text) for text in golden] == [1] * len(golden)
+    assert all(whole.count(text) == 1 for text in golden)
+    assert not any(holds_answer(text, sample.answers) for text in texts if text not in golden)
+    assert _DOCUMENT.findall(whole) == [str(number) for number in range(1, len(texts) + 1)]
+    assert len(set(texts)) == len(texts)
+    # All others but one are whole documents of the pool, and that one is the beginning of such.
+    pieces = {POOL.text(piece) for piece in range(len(POOL.pieces))}
+    cut = [text for text in texts if text not in pieces]
+    assert len(cut) <= 1
+    assert all(any(piece.startswith(text) for piece in pieces) for text in cut)
+
+
+@settings(deadline=None, max_examples=15)
+@given(length=st.integers(4_000, 9_000), seed=st.integers(0, 100))
+def test_the_document_stands_at_its_depth_among_the_others(length: int, seed: int) -> None:
+    samples = built(length, seed=seed, depths=[0.0, 0.3, 1.0])
+    for sample in samples:
+        golden, texts = golden_of(sample), documents_of(sample)
+        others = [len(text) for text in texts if text not in golden]
+        first = min(texts.index(text) for text in golden)
+        assert abs(sum(map(len, texts[:first])) / sum(others) - (sample.depth or 0.0)) < 0.12
+        assert ("evidence_distance_tokens" in sample.metadata) is (len(golden) > 1)
+        assert sample.metadata["level"] == ASKED[sample.question].level
+
+
+def test_documents_of_the_same_text_come_before_those_of_others() -> None:
+    from_others = 0
+    for sample in built(3_000, trials=4):
+        own = {POOL.text(paragraph.piece) for paragraph in POOL.paragraphs[sample.document_id]}
+        texts, golden = documents_of(sample), golden_of(sample)
+        missing = {text for text in own if text not in texts and not holds_answer(text, sample.answers)} - set(golden)
+        others = [text for text in texts if not any(piece.startswith(text) for piece in own)]
+        from_others += len(others)
+        # A document of another text stands there only where each of its own does.
+        assert not others or not missing
+    assert from_others > 0
+
+
+def test_every_length_asks_the_same_questions_each_once() -> None:
+    samples = built(1_000, 2_000, 3_000, trials=6)
+    by_length = [[s.question for s in samples if s.context_tokens == length] for length in (1_000, 2_000, 3_000)]
+    assert by_length[0] == by_length[1] == by_length[2]
+    assert len(set(by_length[0])) == 30
+    first = [golden_of(sample)[0] for sample in samples if sample.context_tokens == 1_000]
+    assert len(set(first)) == 30
+
+
+def test_another_length_or_trial_changes_no_other_sample() -> None:
+    alone = built(1_200)
+    assert set(alone) <= set(built(1_000, 1_200, 1_700, trials=3))
+    assert {sample.recipe for sample in alone}.isdisjoint(sample.recipe for sample in built(1_200, seed=1))
+
+
+def test_a_search_asks_blocks_that_come_again_as_fixed_trials() -> None:
+    blocks = shipped("qa_distractors", lengths=[900]).blocks(materials(STORIES))
+    searched = [replace(s, block=None) for index in (2, 0, 1) for s in blocks.block(900, index).samples]
+    assert set(searched) == set(built(900, trials=3))
+
+
+def test_controls_have_the_documents_alone_and_the_others_alone() -> None:
+    samples = built(1_000, 3_000, controls=True)
+    controls = {sample.sample_id: sample for sample in samples if sample.control is not None}
+    for sample in (sample for sample in samples if sample.control is None):
+        ceiling, floor = (controls[name] for name in sample.controls)
+        assert (ceiling.control, floor.control) == ("ceiling", "floor")
+        assert sorted(documents_of(ceiling)) == sorted(golden_of(sample))
+        assert set(documents_of(floor)).isdisjoint(golden_of(sample))
+        assert not any(holds_answer(text, sample.answers) for text in documents_of(floor))
+        assert 984 <= floor.built_tokens <= 1_000
+
+
+def test_a_text_that_repeats_others_adds_no_document_and_its_questions_have_theirs() -> None:
+    def text(name: str, *paragraphs: str) -> Document:
+        return Document(document_id=name, title=name, text="\n\n".join(paragraphs))
+
+    one, two = "The lamp is green. " * 30, "The bell is of brass. " * 30
+    whole = text("whole", one, two)
+    corpus = Corpus(
+        documents=(text("first", one), text("second", two), whole),
+        questions=(
+            Question(
+                question_id="q", document_id="whole", text="Of what is the bell?", answers=("brass",),
+                evidence=(Span(start=len(one) + 4, end=len(one) + 24),),
+            ),
+        ),
+    )  # fmt: skip
+    pool = pool_of(corpus, 800)
+    assert [piece.document_id for piece in pool.pieces] == ["first", "second"]
+    assert pool.golden(corpus.questions[0]) == (1,)
+
+
+@given(st.lists(st.text(alphabet="ab \n", max_size=30), max_size=6))
+def test_paragraphs_are_all_of_a_text_but_its_blank_lines(parts: list[str]) -> None:
+    text = "\n\n".join(parts)
+    spans = paragraph_spans(text)
+    assert all(text[span.start : span.end] == text[span.start : span.end].strip() != "" for span in spans)
+    assert "".join("".join(text[span.start : span.end].split()) for span in spans) == "".join(text.split())
+    assert all("\n\n" not in text[span.start : span.end] for span in spans)
+
+
+@given(st.integers(0, 60), st.integers(0, 1_000))
+def test_a_random_order_has_every_number_once(count: int, seed: int) -> None:
+    assert sorted(in_random_order(count, random.Random(seed))) == list(range(count))
+
+
+def squad_rows() -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for article in range(6):
+        for paragraph in range(4):
+            code = f"code{article}{paragraph}x"
+            context = f"The secret of place {article}{paragraph} is {code}. " + "It rains there in spring. " * 25
+            rows.append(
+                {"id": f"q{article}{paragraph}", "title": f"article {article}", "context": context,
+                 "question": f"What is the secret of place {article}{paragraph}?",
+                 "answers": {"text": [code], "answer_start": [context.index(code)]}}
+            )  # fmt: skip
+    return rows
+
+
+def test_paragraphs_of_squad_stand_whole_and_those_of_the_same_article_first(tmp_path: Path) -> None:
+    corpus = Squad(path=json_lines(tmp_path / "squad.jsonl", squad_rows())).corpus(tokens=0, seed=0)
+    task = shipped("ruler_qa_1", lengths=[700], trials=4)
+    for sample in task.build(materials(corpus)).samples:
+        texts = documents_of(sample, corpus)
+        (answer,) = sample.answers
+        assert sum(answer in text for text in texts) == 1
+        articles = {re.findall(r"place (\d)", text)[0] for text in texts if "place" in text}
+        assert articles == {answer[4]}
+
+
+def hotpot_row(number: int) -> dict[str, object]:
+    titles = [f"T{number}-{place}" for place in range(10)]
+    return {
+        "id": f"h{number}", "question": f"Is the bell of house {number} older than its gate?", "answer": "yes",
+        "supporting_facts": {"title": [titles[2], titles[7]], "sent_id": [0, 0]},
+        "context": {
+            "title": titles,
+            "sentences": [[f"{title} is a house with no number.", " It has a gate." * 8] for title in titles],
+        },
+    }  # fmt: skip
+
+
+def test_paragraphs_of_hotpotqa_are_documents_and_the_two_that_are_needed_stand_apart(tmp_path: Path) -> None:
+    rows = [hotpot_row(number) for number in range(10)]
+    corpus = HotpotQA(path=json_lines(tmp_path / "hotpot.jsonl", rows)).corpus(tokens=0, seed=0)
+    task = shipped("ruler_qa_2", lengths=[900], depths=[0.0, 0.4], trials=4)
+    for sample in task.build(materials(corpus)).samples:
+        texts = documents_of(sample, corpus)
+        number = re.findall(r"house (\d+)", sample.question)[0]
+        titles = [text.partition("\n")[0] for text in texts]
+        assert titles.count(f"T{number}-2") == titles.count(f"T{number}-7") == 1
+        # All ten of the question are there, as in RULER; `no` in the others is no answer to it.
+        assert {f"T{number}-{place}" for place in range(10)} <= set(titles)
+        assert len(titles) > 10
+        assert sample.metadata["evidence_distance_tokens"] > 0
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
+def test_a_real_squad_fills_a_length_around_one_paragraph() -> None:
+    corpus = Squad(path=str(SHARED / "squad_dev_300.parquet")).corpus(tokens=0, seed=0)
+    questions = {question.text: question for question in corpus.questions}
+    texts = {document.document_id: document.text for document in corpus.documents}
+    samples = shipped("ruler_qa_1", lengths=[4_096], trials=4).build(materials(corpus)).samples
+    assert len(samples) == 20
+    for sample in samples:
+        golden = texts[questions[sample.question].document_id]
+        placed = documents_of(sample, corpus)
+        assert placed.count(golden) == 1
+        assert not any(holds_answer(text, sample.answers) for text in placed if text != golden)
+        assert 4_096 - sample.built_tokens <= 41
+
+
+QUESTION = next(sample for sample in built(1_000, trials=4) if "walnuts" not in sample.question)
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "failure"),
+    [
+        ("{right}", 1.0, None),
+        ("It was {right}, the text says.", 1.0, None),
+        ("", 0.0, "empty"),
+        ("I'm sorry, the documents do not say.", 0.0, "refusal"),
+        ("a grey horse", 0.0, "wrong"),
+    ],
+)
+def test_an_answer_is_right_where_an_accepted_one_stands_in_it(answer: str, value: float, failure: str | None) -> None:
+    score = shipped("qa_distractors").score(QUESTION, said(answer.format(right=QUESTION.answers[-1])), ScoringContext())
+    assert (score.value, score.failure) == (value, failure)
+
+
+def test_whole_words_count_and_no_letters_inside_others() -> None:
+    sample = replace(QUESTION, question="What did she find?", answers=("art",))
+    task = shipped("qa_distractors")
+    assert task.score(sample, said("a party"), ScoringContext()).value == 0.0  # RULER finds `art` in `party`
+    assert task.score(sample, said("Art."), ScoringContext()).value == 1.0
+
+
+def test_every_question_that_is_asked_has_an_answer_that_scores() -> None:
+    task = shipped("qa_distractors", lengths=[1_000], trials=30)
+    for sample in task.build(materials(STORIES)).samples:
+        assert task.score(sample, said(sample.reference.reply), ScoringContext()).value == 1.0
+
+
+def test_questions_that_can_t_be_asked_are_left_out_and_counted() -> None:
+    rows = [
+        replace(question, kind="choice", choices=("a", "b")) if place % 2 else question
+        for place, question in enumerate(STORIES.questions)
+    ]
+    task = shipped("qa_distractors", lengths=[1_000], trials=2, evidence_characters=900)
+    plan = task.build(materials(replace(STORIES, questions=tuple(rows))))
+    assert plan.notes[0] == (
+        "questions of the dataset that are left out: 83 with choices or for a summary; 38 that "
+        "task.evidence_characters=900 is too small for"
+    )
+
+
+def refused(message: str, *lengths: int, corpus: Corpus = STORIES, **changes: object) -> None:
+    with pytest.raises(ConfigError) as error:
+        built(*lengths, corpus=corpus, **changes)  # type: ignore[arg-type]
+    assert str(error.value) == message
+
+
+def test_a_dataset_without_questions_is_refused() -> None:
+    refused(
+        "dataset: this one has no questions, and task=qa_distractors asks them; take dataset=stories, squad, hotpotqa, "
+        "narrativeqa, qasper, jsonl, documents or mixed",
+        1_000,
+        corpus=Synthetic().corpus(tokens=2_000, seed=1),
+    )
+
+
+def test_more_trials_than_questions_are_refused() -> None:
+    rest = "a length asks each question once, and the dataset has 167 that can be asked; give {} or fewer, or take a "
+    more = "dataset with more questions"
+    refused(f"task.trials=40: {rest.format(33)}{more}", 1_000, trials=40)
+    refused(f"task.max_trials=200: {rest.format(167)}{more}", 1_000, trials="auto", max_trials=200)
+
+
+def test_a_dataset_with_hardly_a_question_is_refused() -> None:
+    refused(
+        "dataset: has 0 questions that can be asked, and task=qa_distractors takes one for each of 5 depths "
+        "(167 that task.evidence_characters=20 is too small for); take another dataset, or fewer depths",
+        1_000,
+        evidence_characters=20,
+    )
+
+
+def test_a_length_beyond_the_documents_is_refused() -> None:
+    corpus = replace(STORIES, documents=STORIES.documents[:6], questions=STORIES.questions[:30])
+    with pytest.raises(
+        ConfigError,
+        match=r"^task.lengths: 60,000 tokens are [\d,]+ more than all documents of the dataset fill that do not hold "
+        r"the answer; ask for shorter ones, or take a dataset with more documents$",
+    ):
+        built(60_000, corpus=corpus)
+
+
+def test_a_length_below_the_documents_that_answer_is_refused() -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"^task.lengths: 120 is too short: template, question and the documents that answer it take \d+ tokens; "
+        r"ask for longer ones, or lower task.evidence_characters$",
+    ):
+        built(120)

@@ -1,0 +1,294 @@
+"""A graph as a list of edges: what is asked of it has one answer, which networkx finds too, and is scored as a set."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.errors import ConfigError
+from contextcliff.records.sample import Sample
+from contextcliff.reporting.page.excerpts import excerpts_of
+from contextcliff.tasks.graphs.graphwalks import Graphwalks
+from contextcliff.tasks.graphs.node_sets import final_line, final_nodes, score_nodes, set_f1
+from contextcliff.tasks.graphs.planted_graph import PlacedEdge, level_sizes, planted_graph
+from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.tokenizers import WordTokenizer
+from tests import compositions
+from tests.tasks.needles import TEXTS, built, materials, prompt, said
+
+OPTIONS = ("graphwalks", "graphwalks_parents")
+QUESTIONS = st.sampled_from(["bfs", "parents"])
+
+
+def shipped(option: str = "graphwalks", **changes: Any) -> Graphwalks:
+    task = compositions.built(f"task={option}", "engine=simulated").task
+    assert isinstance(task, Graphwalks)
+    return replace(task, **{"trials": 1, **changes})
+
+
+def edges_in(text: str) -> list[tuple[str, str]]:
+    return [(edge[1], edge[2]) for edge in re.finditer(r"^([0-9a-f]+) -> ([0-9a-f]+)$", text, re.MULTILINE)]
+
+
+def answer_by_networkx(edges: list[tuple[str, str]], node: str, hops: int, question: str) -> set[str]:
+    graph = networkx.DiGraph(edges)
+    if question == "parents":
+        return set(graph.predecessors(node))
+    reached = networkx.single_source_shortest_path_length(graph, node)
+    return {other for other, depth in reached.items() if depth == hops}
+
+
+def node_of(sample: Sample) -> str:
+    found = re.search(r"node ([0-9a-f]+)", sample.question)
+    assert found is not None
+    return found[1]
+
+
+def evidence_of(sample: Sample) -> str:
+    text = prompt(sample).user
+    return "\n".join(text[span.start : span.end] for span in sample.reference.evidence)
+
+
+@given(
+    QUESTIONS, st.integers(1, 4), st.integers(1, 9), st.integers(900, 2_500), st.floats(0.25, 6.0), st.integers(4, 7)
+)
+@settings(max_examples=25, deadline=None)
+def test_networkx_finds_the_same_answer_in_the_whole_list_and_in_the_edges_that_are_needed(
+    question: str, hops: int, frontier: int, length: int, degree: float, digits: int
+) -> None:
+    task = shipped(
+        question=question, lengths=(length,), hops=(hops,), frontier=(frontier,), degree=degree, name_digits=digits
+    )
+    (sample,) = built(task).samples
+    edges = edges_in(prompt(sample).user)
+    asked = hops if question == "bfs" else 1
+    answer = answer_by_networkx(edges, node_of(sample), asked, question)
+    assert answer == set(sample.answers[0].split(", "))
+    assert answer == answer_by_networkx(edges_in(evidence_of(sample)), node_of(sample), asked, question)
+    assert len(answer) == frontier
+    assert node_of(sample) not in answer
+    assert len(set(edges)) == len(edges)
+    assert all(source != target for source, target in edges)
+    assert len(sample.reference.evidence) == sum(level_sizes(asked, frontier)) <= len(edges) / 2
+    assert sample.metadata["hops"] == asked
+    assert sample.metadata["frontier"] == frontier
+
+
+@given(QUESTIONS, st.integers(900, 6_000), st.integers(0, 5))
+@settings(deadline=None)
+def test_a_list_is_as_long_as_asked_within_a_percent_or_sixteen_tokens_and_never_longer(
+    question: str, length: int, seed: int
+) -> None:
+    (sample,) = built(shipped(question=question, lengths=(length,)), seed=seed).samples
+    counted = WordTokenizer().count_prompt(prompt(sample))
+    assert counted == sample.built_tokens <= length
+    assert length - counted <= max(16, length // 100)
+
+
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 60), st.booleans(), st.integers(0, 1_000))
+@settings(deadline=None)
+def test_no_part_of_the_distractors_changes_the_answer(
+    hops: int, frontier: int, others: int, turned: bool, seed: int
+) -> None:
+    rng = random.Random(seed)
+    graph = planted_graph(hops=hops, frontier=frontier, others=others, degree=1.5, digits=6, turned=turned, rng=rng)
+
+    def answer(edges: tuple[PlacedEdge, ...]) -> set[str]:
+        pairs = [(edge.source, edge.target) for edge in edges]
+        turned_round = [(target, source) for source, target in pairs] if turned else pairs
+        return answer_by_networkx(turned_round, graph.node, hops, "bfs")
+
+    some = tuple(edge for edge in graph.others if rng.random() < 0.5)
+    assert answer(graph.needed) == answer((*graph.needed, *some)) == answer((*graph.needed, *graph.others))
+    assert answer(graph.needed) == set(graph.answer)
+    assert len(graph.others) == others
+
+
+def test_needed_edges_stand_in_every_part_of_the_list() -> None:
+    (sample,) = built(shipped(lengths=(4_000,), hops=(2,), frontier=(6,))).samples
+    text = prompt(sample).user
+    first, last = text.index("\n\n"), text.rindex("\n\n")
+    shares = [(span.start - first) / (last - first) for span in sample.reference.evidence]
+    middles = [(rank + 0.5) / len(shares) for rank in range(len(shares))]
+    assert shares == pytest.approx(middles, abs=0.5 / len(shares) + 0.05)
+    distance = sample.metadata["evidence_distance_tokens"]
+    assert isinstance(distance, int)
+    assert distance == pytest.approx(4_000 * (shares[-1] - shares[0]) / (len(shares) - 1), rel=0.1)
+
+
+def test_many_distractors_point_into_the_search_and_back_and_beyond_it() -> None:
+    (sample,) = built(shipped(lengths=(6_000,), hops=(3,), frontier=(6,))).samples
+    edges = edges_in(prompt(sample).user)
+    depth = networkx.single_source_shortest_path_length(networkx.DiGraph(edges), node_of(sample))
+    steps = [depth.get(target, 99) - depth[source] for source, target in edges if source in depth]
+    assert min(steps) < 0
+    assert sum(source not in depth and target in depth for source, target in edges) > 0
+    assert max(depth.values()) > 3
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_samples_depend_on_no_text_and_on_no_other_sample(option: str) -> None:
+    task = shipped(option, lengths=(700,), trials=3)
+    more = shipped(option, lengths=(500, 700), trials=5)
+    assert set(built(task).samples) <= set(built(more, TEXTS[3]).samples)
+    others = {sample.sample_id for sample in built(task, seed=1).samples}
+    assert others.isdisjoint(sample.sample_id for sample in built(task).samples)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_block_has_every_kind_as_often_and_is_the_same_whenever_it_is_built(option: str) -> None:
+    task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
+    upwards, downwards = task.blocks(materials()), task.blocks(materials())
+    second = upwards.block(900, 1).samples
+    assert downwards.block(900, 1).samples == second
+    kinds = [(sample.metadata["hops"], sample.metadata["frontier"]) for sample in second]
+    assert {kinds.count(kind) for kind in task.kinds} == {task.block_samples // len(task.kinds)}
+    assert task.block_samples >= 10
+    assert {sample.trial for sample in second} == set(range(task.block_samples, 2 * task.block_samples))
+
+
+def test_the_depth_of_a_search_counts_for_nothing_where_parents_are_asked_for() -> None:
+    few, many = shipped("graphwalks_parents", hops=(1,)), shipped("graphwalks_parents", hops=(2, 3))
+    assert built(few).samples == built(many).samples
+    assert few.identity() == many.identity()
+
+
+def test_one_number_may_stand_for_a_list() -> None:
+    task = compositions.built("task=graphwalks", "engine=simulated", "task.hops=3", "task.frontier=7").task
+    assert isinstance(task, Graphwalks)
+    assert task.kinds == ((3, 7),)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_controls_are_the_needed_edges_alone_and_a_list_without_them(option: str) -> None:
+    plan = built(shipped(option, lengths=(600, 1_200), trials=4, controls=True))
+    by_id = {control.sample_id: control for control in plan.controls}
+    for sample in plan.samples:
+        ceiling, floor = (by_id[name] for name in sample.controls)
+        assert (ceiling.control, floor.control) == ("ceiling", "floor")
+        assert edges_in(prompt(ceiling).user) == edges_in(evidence_of(sample))
+        assert not set(edges_in(prompt(floor).user)) & set(edges_in(evidence_of(sample)))
+        assert 584 <= floor.built_tokens <= 600
+        assert ceiling.answers == floor.answers == sample.answers
+        assert ceiling.question == floor.question == sample.question
+
+
+def test_a_page_shows_the_needed_edges_in_their_places() -> None:
+    (sample,) = built(shipped(lengths=(900,), frontier=(3,), hops=(1,))).samples
+    text = prompt(sample).user
+    excerpts = excerpts_of(sample, {})
+    assert [each.evidence for each in excerpts] == evidence_of(sample).split("\n")
+    assert all(f"{each.before}{each.evidence}{each.after}" in text for each in excerpts)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_perfect_answer_is_the_reply_of_the_sample(option: str) -> None:
+    task = shipped(option, trials=4)
+    for sample in built(task).samples:
+        right = said(f"Depth 1 is done.\n\n{sample.reference.reply}\n")
+        assert task.score(sample, right, ScoringContext()).value == 1.0
+        assert task.score(sample, said(sample.answers[0]), ScoringContext()).failure == "schema"
+        invented = said(final_line(["nowhere"]))
+        assert task.score(sample, invented, ScoringContext()).failure == "hallucination"
+        asked_itself = said(final_line([node_of(sample)]))
+        assert task.score(sample, asked_itself, ScoringContext()).failure == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cut_off", "value", "tag"),
+    [
+        ("Final Answer: [a1, b2, c3]", False, 1.0, None),
+        ("Final Answer:[c3,a1,b2,a1]", False, 1.0, None),
+        ("So it goes.\nFinal Answer: [c3, b2, a1].\n\n", False, 1.0, None),
+        ("**Final Answer: [c3, b2, a1]**", False, 1.0, None),
+        ("Final Answer: [a1, b2]", False, 0.8, "partial"),  # precision 1, recall 2/3
+        ("Final Answer: [a1, b2, c3, d4, e5, d6]", False, 2 / 3, "partial"),  # precision 1/2, recall 1
+        ("Final Answer: [a1, d4, e5]", False, 1 / 3, "partial"),
+        ("Final Answer: [d4]", False, 0.0, "wrong"),
+        ("Final Answer: [d4, x9]", False, 0.0, "wrong"),
+        ("Final Answer: [x9]", False, 0.0, "hallucination"),
+        ("Final Answer: []", False, 0.0, "empty"),
+        ("", False, 0.0, "empty"),
+        ("Final Answer: [a1, b2, c3]\nThat is all.", False, 0.0, "schema"),
+        ("a1, b2, c3", False, 0.0, "schema"),
+        ("Final Answer: a1, b2, c3", False, 0.0, "schema"),
+        ("Depth 1: a1, then", True, 0.0, "incomplete"),
+        ("Final Answer: [a1, b2", True, 0.0, "incomplete"),
+        ("I'm sorry, I cannot find that.", False, 0.0, "refusal"),
+    ],
+)
+def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, value: float, tag: str | None) -> None:
+    score = score_nodes(answer, right=["a1", "b2", "c3"], known="a1 b2 c3 d4 e5 d6", cut_off=cut_off)
+    assert score.value == pytest.approx(value)
+    assert score.failure == tag
+
+
+def test_the_empty_set_is_right_where_nothing_is_right() -> None:
+    assert score_nodes("Final Answer: []", right=[], known="a1", cut_off=False).value == 1.0
+    assert final_nodes("Final Answer: [ , ]") == ()
+    assert set_f1([], ["a1"]) == set_f1(["a1"], []) == 0.0
+
+
+@given(st.frozensets(st.integers(0, 9)), st.frozensets(st.integers(0, 9)))
+def test_f1_is_the_harmonic_mean_of_precision_and_recall(said_nodes: frozenset[int], right: frozenset[int]) -> None:
+    f1 = set_f1([str(node) for node in said_nodes], [str(node) for node in right])
+    both = len(said_nodes & right)
+    if both:
+        precision, recall = both / len(said_nodes), both / len(right)
+        assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    else:
+        assert f1 == float(said_nodes == right)
+
+
+REFUSED = {
+    "task.hops=[2,2]": "task.hops: 2 stands twice; use task.trials for more samples",
+    "task.hops=0": "task.hops[0]=0: must be greater than 0",
+    "task.hops=deep": "task.hops=deep: must be a list; write task.hops=[A,B]",
+    "task.frontier=[]": "task.frontier=[]: must not be empty",
+    "task.answer_format=List": "task.answer_format='List': Final Answer: must stand in it",
+    "task.bfs_question='Where to?'": "task.bfs_question='Where to?': {node} and {hops} must stand in it",
+    "task.name_digits=40": "task.name_digits=40: must be less than or equal to 15",
+}
+
+
+@pytest.mark.parametrize(("override", "line"), REFUSED.items())
+def test_a_wrong_key_is_one_line(override: str, line: str) -> None:
+    assert compositions.refusal("task=graphwalks", "engine=simulated", override) == line
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"frontier": (20,), "hops": (2,)},
+            "task.lengths: 512 is too short: 37 edges fit beside template and instruction, and task.frontier=20 with "
+            "task.hops=2 takes 48, half of them distractors; ask for longer lengths, or for less",
+        ),
+        (
+            {"frontier": (1,), "hops": (40,)},
+            "task.lengths: 512 is too short: 36 edges fit beside template and instruction, and task.frontier=1 with "
+            "task.hops=40 takes 80, half of them distractors; ask for longer lengths, or for less",
+        ),
+        (
+            {"question": "parents", "frontier": (30,)},
+            "task.lengths: 512 is too short: 34 edges fit beside template and instruction, and task.frontier=30 takes "
+            "60, half of them distractors; ask for longer lengths, or for less",
+        ),
+        (
+            {"name_digits": 2, "lengths": (8_000,), "frontier": (2,), "hops": (2,)},
+            "task.name_digits=2: gives 256 names, and 8,000 tokens hold up to 671 nodes; give 3 or more",
+        ),
+    ],
+    ids=["an answer too large", "a search too deep", "too many parents", "too few names"],
+)
+def test_a_graph_that_does_not_fit_is_refused_in_one_line(changes: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        built(shipped(**{"lengths": (512,), **changes}))
+    assert str(refused.value) == line

@@ -1,0 +1,221 @@
+"""The conversations of `task=mrcr`: their length, their needles, and which of these is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from pydantic import TypeAdapter, ValidationError
+
+from contextcliff.composing import conf_dir
+from contextcliff.errors import ConfigError
+from contextcliff.records.sample import Prompt, Recipe, Sample, render
+from contextcliff.tasks.conversations.mrcr import Mrcr
+from contextcliff.tasks.task import ContextBudget, ScoringContext, TaskPlan
+from contextcliff.text.tokenizers import WordTokenizer
+from contextcliff.text.tokens import Tokenizer, plain_tokens
+from tests.tasks.needles import built, materials, said
+
+ROOM = ContextBudget(context_window=200_000, answer_tokens=48)
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+def mrcr(**changes: Any) -> Mrcr:
+    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "mrcr.yaml"))
+    values.pop("_target_")
+    return TypeAdapter(Mrcr).validate_python({**values, **changes})
+
+
+def plan(task: Mrcr, *, seed: int = 0, tokenizer: Tokenizer | None = None) -> TaskPlan:
+    return built(task, seed=seed, context_budget=ROOM, tokenizer=tokenizer)
+
+
+def sent(sample: Sample) -> Prompt:
+    return render(sample.recipe, {})
+
+
+def asked_for(sample: Sample) -> str:
+    """What is asked for, as it was asked for: the request that comes `needles` times."""
+    requests = Counter(turn.user for turn in sent(sample).turns)
+    return next(text for text in requests if f"{text[len('Write a ') : -1]} that you wrote" in sample.question)
+
+
+@dataclass(frozen=True)
+class Letters:
+    """A tokenizer of a token a character, that sends prompts to a base model as plain text."""
+
+    name: str = "letters"
+
+    def starts(self, text: str) -> Sequence[int]:
+        return range(len(text))
+
+    def count_prompt(self, prompt: Prompt) -> int:
+        return plain_tokens(prompt, len)
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from([2, 4, 8]),
+    st.integers(2_048, 20_000),
+    st.floats(0.0, 1.0),
+    st.integers(0, 50),
+)
+def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int, depth: float, seed: int) -> None:
+    task = mrcr(needles=needles, lengths=[length], depths=[depth], trials=1)
+    (sample,) = plan(task, seed=seed).samples
+    prompt = sent(sample)
+    assert sample.built_tokens == WordTokenizer().count_prompt(prompt)
+    assert 0 <= length - sample.built_tokens <= max(16, length // 100)
+    request = asked_for(sample)
+    same = [turn.assistant for turn in prompt.turns if turn.user == request]
+    assert len(same) == needles
+    number = int(sample.metadata["asked"])
+    assert ORDINALS[number - 1] in sample.question
+    assert sample.answers == (same[number - 1],)
+    assert set(sample.reference.distractors) == {*same} - {*sample.answers}
+    replies = [turn.assistant for turn in prompt.turns]
+    assert len(set(replies)) == len(replies)  # each stands there once, and no answer elsewhere
+    whole = "\n".join(text for turn in prompt.turns for text in (turn.user, turn.assistant))
+    assert whole.count(sample.answers[0]) == 1
+
+
+@settings(max_examples=10)
+@given(st.sampled_from([2, 4, 8]), st.integers(2_048, 20_000), st.floats(0.0, 1.0), st.integers(0, 50))
+def test_where_the_needles_stand_is_recorded_in_tokens(needles: int, length: int, depth: float, seed: int) -> None:
+    task = mrcr(needles=needles, lengths=[length], depths=[depth], trials=1)
+    (sample,) = plan(task, seed=seed).samples
+    turns, user = sample.recipe.turns, sample.recipe.user
+    request = asked_for(sample)
+
+    def tokens(count: int) -> int:
+        return WordTokenizer().count_prompt(render(Recipe(turns=turns[:count], user=user), {}))
+
+    starts = [tokens(place) - tokens(0) for place, turn in enumerate(sent(sample).turns) if turn.user == request]
+    number = int(sample.metadata["asked"])
+    near = pytest.approx(starts[number - 1], abs=max(24, length // 100))
+    assert sample.metadata["asked_place_tokens"] == near
+    distance = (starts[-1] - starts[0]) / (needles - 1)
+    assert sample.metadata["evidence_distance_tokens"] == pytest.approx(distance, abs=max(24, length // 100))
+    others = [abs(start - starts[number - 1]) for place, start in enumerate(starts) if place != number - 1]
+    assert sample.metadata["nearest_needle_tokens"] == pytest.approx(min(others), abs=max(24, length // 100))
+
+
+@pytest.mark.parametrize("needles", [2, 4])
+def test_the_piece_that_is_asked_for_stands_at_its_depth(needles: int) -> None:
+    for sample in plan(mrcr(needles=needles, lengths=[16_384], depths=[0.1, 0.5, 0.9], trials=needles)).samples:
+        assert int(sample.metadata["asked_place_tokens"]) / 16_384 == pytest.approx(sample.depth, abs=0.03)
+
+
+@pytest.mark.parametrize("needles", [2, 4, 8])
+def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> None:
+    task = mrcr(needles=needles, lengths=[2_048])
+    assert task.block_samples == 3 * needles
+    blocks = task.blocks(materials(context_budget=ROOM))
+    for index in range(2):
+        block = blocks.block(2_048, index).samples
+        asked = Counter((sample.depth, sample.metadata["asked"]) for sample in block)
+        assert asked == {(depth, number): 1 for depth in (0.1, 0.5, 0.9) for number in range(1, needles + 1)}
+
+
+def test_samples_are_the_same_whenever_and_beside_whatever_they_are_built() -> None:
+    alone = plan(mrcr(lengths=[2_048], trials=2)).samples
+    beside = plan(mrcr(lengths=[1_024, 2_048, 4_096], trials=4, controls=True)).samples
+    assert set(alone) <= {replace(sample, controls=()) for sample in beside}
+    assert {sample.sample_id for sample in plan(mrcr(lengths=[2_048], trials=2), seed=1).samples}.isdisjoint(
+        sample.sample_id for sample in alone
+    )
+
+
+def test_lengths_are_met_in_the_plain_form_of_base_models_too() -> None:
+    task = mrcr(lengths=[6_000, 12_000], trials=2, max_tokens=1_000)
+    for sample in plan(task, tokenizer=Letters()).samples:
+        assert sample.built_tokens == Letters().count_prompt(sent(sample))
+        assert 0 <= sample.context_tokens - sample.built_tokens <= sample.context_tokens // 100
+
+
+def test_a_perfect_reply_is_worth_1_and_another_needle_is_told_apart() -> None:
+    task = mrcr(trials=2)
+    for sample in plan(task).samples:
+        prefix = sample.reference.reply[:10]
+        assert prefix in sample.question
+        assert prefix.isalnum()
+        right = task.score(sample, said(sample.reference.reply), ScoringContext())
+        assert (right.value, right.failure) == (1.0, None)
+        other = task.score(sample, said(f"{prefix}{sample.reference.distractors[0]}"), ScoringContext())
+        assert other.failure == "wrong_needle"
+        assert other.value < 0.5
+        assert len(WordTokenizer().starts(sample.reference.reply)) <= (sample.answer_tokens or 0)
+
+
+def test_controls_have_the_pieces_turn_alone_and_none_of_the_needles() -> None:
+    found = plan(mrcr(lengths=[2_048, 4_096], needles=4, trials=4, controls=True))
+    by_id = {control.sample_id: control for control in found.controls}
+    for sample in found.samples:
+        ceiling, floor = (by_id[name] for name in sample.controls)
+        assert (ceiling.control, floor.control) == ("ceiling", "floor")
+        (turn,) = sent(ceiling).turns
+        assert (turn.user, turn.assistant) == (asked_for(sample), sample.answers[0])
+        assert "the first" in ceiling.question
+        assert ceiling.reference.reply == floor.reference.reply == sample.reference.reply
+        assert floor.question == sample.question
+        assert asked_for(sample) not in [turn.user for turn in sent(floor).turns]
+        assert 0 <= 2_048 - floor.built_tokens <= 20
+
+
+def test_what_stands_far_from_its_depth_is_told() -> None:
+    (note,) = plan(mrcr(lengths=[2_048], needles=8, depths=[0.0, 1.0], trials=8)).notes
+    assert note == (
+        "12 of 16 samples have the piece that is asked for more than 0.1 of the conversation from its depth (the "
+        "farthest 0.46), since turns stay whole and the other needles stand around it; take longer contexts, or fewer "
+        "needles"
+    )
+    assert plan(mrcr(lengths=[16_384], trials=2)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"needles": 8},
+            "task.lengths: 1,024 is too short for task.needles=8: they and 3 other turns take up to 1,786 tokens; ask "
+            "for 1,786 or more",
+        ),
+        (
+            {"lengths": [64]},
+            "task.lengths: 64 is too short for task.needles=2: they and 3 other turns take up to 730 tokens; ask "
+            "for 730 or more",
+        ),
+        (
+            {"lengths": [9_000_000]},
+            "task.lengths: 9,000,000 is too long: all pieces together fill about 3,418,880 tokens; ask for shorter "
+            "ones",
+        ),
+        (
+            {"max_tokens": 64},
+            "task.max_tokens=64: a piece and the word before it take up to 172 tokens; give 172 or more",
+        ),
+    ],
+)
+def test_what_has_no_room_is_one_line(changes: dict[str, Any], line: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        built(mrcr(**changes), context_budget=ContextBudget(context_window=10_000_000, answer_tokens=48))
+    assert str(raised.value) == line
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"request": "Write."}, "task.request='Write.': {piece} must stand in it"),
+        ({"question": "Which?"}, "task.question='Which?': {prefix} and {ordinal} and {piece} must stand in it"),
+        ({"needles": 3}, "Input should be 2, 4 or 8"),
+    ],
+)
+def test_a_template_without_its_words_and_an_unknown_number_are_refused(changes: dict[str, Any], line: str) -> None:
+    with pytest.raises(ValidationError, match=line.replace("{", r"\{").replace("?", r"\?")):
+        mrcr(**changes)

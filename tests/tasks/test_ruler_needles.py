@@ -1,0 +1,261 @@
+"""RULER's eight needle tasks and its variable tracking: what stands in the prompts, and what an answer is worth.
+
+The counts are those of the paper's configuration (Hsieh et al. 2024, arXiv:2404.06654).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextcliff.records.corpus import Document
+from contextcliff.records.sample import Sample, render
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
+from contextcliff.text.tokenizers import WordTokenizer
+from tests import compositions
+from tests.tasks.needles import FAMILY, RULER, TEXT, built, said, shipped
+
+LONGEST = 3_000
+ROOM = ContextBudget(context_window=8_192, answer_tokens=48)
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+NUMBER, WORD = r"[1-9]\d{6}", r"[a-z]{6,12}"
+ONE = r"[Tt]he secret (?:number|code) of ({key}) is ({value})\."
+OF_ONE_KEY = r"One of the secret numbers of ({key}) is ({value})\."
+
+
+@cache
+def blocks_of(option: str) -> tuple[Any, Any, dict[str, Document]]:
+    """A task as it is shipped with its data set, its blocks, and the documents."""
+    invocation = compositions.built(f"task={option}")
+    task: Any = replace(invocation.task, lengths=(LONGEST,))  # type: ignore[type-var]
+    corpus = invocation.dataset.corpus(tokens=task.text_tokens(ROOM), seed=0)
+    materials = Materials(
+        corpus=corpus,
+        tokenizer=WordTokenizer(),
+        context_budget=ROOM,
+        seed=0,
+        text_identity=invocation.identify().text_identity,
+    )
+    return task, task.blocks(materials), {document.document_id: document for document in corpus.documents}
+
+
+def samples_of(option: str, *, length: int = 1_000, index: int = 0) -> tuple[tuple[Sample, str], ...]:
+    """The samples of a block with the text of their prompts, without instruction and question."""
+    _, blocks, documents = blocks_of(option)
+    return tuple(
+        (sample, render(sample.recipe, documents).user.split("\n\n", 1)[1].rpartition("\n\n")[0])
+        for sample in blocks.block(length, index).samples
+    )
+
+
+def needles(text: str, *, key: str = WORD, value: str = NUMBER, form: str = ONE) -> list[tuple[str, str]]:
+    return re.findall(form.format(key=key, value=value), text)
+
+
+@pytest.mark.parametrize("option", RULER)
+@settings(max_examples=6, deadline=None)
+@given(length=st.integers(400, LONGEST), index=st.integers(0, 3))
+def test_lengths_are_met_and_every_answer_stands_in_the_text_once(option: str, length: int, index: int) -> None:
+    _, _, documents = blocks_of(option)
+    for sample, text in samples_of(option, length=length, index=index):
+        counted = WordTokenizer().count_prompt(render(sample.recipe, documents))
+        assert 0 <= length - counted <= max(16, length // 100)
+        assert abs(counted - sample.built_tokens) <= 2
+        # A name of a chain is said where it is given its value, and where the next one is given its own.
+        times = [2, 2, 2, 2, 1] if option == "ruler_vt" else [1] * len(sample.answers)
+        assert [text.count(answer) for answer in sample.answers] == times
+
+
+@pytest.mark.parametrize(
+    ("option", "in_text", "asked", "key", "value"),
+    [
+        ("ruler_niah_single_1", 1, 1, WORD, NUMBER),
+        ("ruler_niah_single_2", 1, 1, WORD, NUMBER),
+        ("ruler_niah_single_3", 1, 1, WORD, UUID),
+        ("ruler_niah_multikey_1", 4, 1, WORD, NUMBER),
+        ("ruler_niah_multiquery", 4, 4, WORD, NUMBER),
+    ],
+)
+def test_the_needles_are_as_many_and_of_the_kinds_that_the_paper_has(
+    option: str, in_text: int, asked: int, key: str, value: str
+) -> None:
+    for sample, text in samples_of(option):
+        hidden = needles(text, key=key, value=value)
+        assert (len(hidden), len(dict(hidden)), len({number for _, number in hidden})) == (in_text,) * 3
+        named = [name for name, _ in hidden if name in sample.question]
+        assert len(named) == len(sample.answers) == asked
+        assert {dict(hidden)[name] for name in named} == set(sample.answers)
+
+
+def test_four_values_of_one_key_are_asked_for() -> None:
+    for sample, text in samples_of("ruler_niah_multivalue"):
+        hidden = needles(text, form=OF_ONE_KEY)
+        assert len({name for name, _ in hidden}) == 1
+        assert hidden[0][0] in sample.question
+        assert {number for _, number in hidden} == set(sample.answers)
+        assert len(sample.answers) == 4
+
+
+@pytest.mark.parametrize(
+    ("option", "key", "value"), [("ruler_niah_multikey_2", WORD, NUMBER), ("ruler_niah_multikey_3", UUID, UUID)]
+)
+def test_a_haystack_of_needles_has_nothing_else_and_no_key_or_value_twice(option: str, key: str, value: str) -> None:
+    places = []
+    for sample, text in samples_of(option, length=LONGEST):
+        hidden = needles(text, key=key, value=value)
+        rest = re.sub(ONE.format(key=key, value=value), "", text).split()
+        assert len(rest) <= 7  # the sentence that the length cuts
+        assert len(hidden) > (25 if value == UUID else 60)
+        keys, values = [name for name, _ in hidden], [found for _, found in hidden]
+        assert len({*keys, *values}) == 2 * len(hidden)
+        asked = next(name for name in keys if name in sample.question)
+        assert sample.answers == (dict(hidden)[asked],)
+        places.append(keys.index(asked) / (len(keys) - 1))
+    assert places == pytest.approx([depth / 10 for depth in range(11)], abs=0.06)
+
+
+def test_noise_is_five_sentences_over_and_over() -> None:
+    for _, text in samples_of("ruler_niah_single_1", length=LONGEST):
+        bare = re.sub(ONE.format(key=WORD, value=NUMBER), "", text)
+        sentences = Counter(sentence.strip() for sentence in bare.split(".")[:-1])
+        whole = {name for name, times in sentences.items() if times > 1}
+        assert len(whole) == 5
+        assert max(sentences.values()) - min(sentences[name] for name in whole) <= 1
+
+
+def test_places_without_a_depth_are_all_over_the_text() -> None:
+    for option in ("ruler_niah_multivalue", "ruler_niah_multiquery"):
+        thirds: Counter[int] = Counter()
+        for index in range(4):
+            for sample, text in samples_of(option, index=index):
+                assert sample.depth is None
+                thirds += Counter(min(2, 3 * text.index(answer) // len(text)) for answer in sample.answers)
+        assert min(thirds.values()) > 160 / 3 * 0.6
+
+
+@pytest.mark.parametrize("option", ["ruler_niah_multivalue", "ruler_niah_multiquery", "ruler_vt"])
+def test_how_far_needles_stand_apart_is_recorded(option: str) -> None:
+    for sample, text in samples_of(option):
+        sentences = [re.escape(answer) + r"(?: is set|\.)" for answer in sample.answers]
+        ends = [match.start() for pattern in sentences if (match := re.search(pattern, text))]
+        between = len(WordTokenizer().starts(text[min(ends) : max(ends)])) / (len(sample.answers) - 1)
+        assert sample.metadata["evidence_distance_tokens"] == pytest.approx(between, abs=30)
+
+
+def test_a_chain_of_five_variables_stands_in_its_order_and_all_of_them_are_asked_for() -> None:
+    for sample, text in samples_of("ruler_vt"):
+        given = re.findall(r"Variable ([A-Z]{5}) is set to ([1-9]\d{6})\.", text)
+        links = re.findall(r"Variable ([A-Z]{5}) is set to the value of variable ([A-Z]{5})\.", text)
+        assert len(given) == 1
+        assert len(links) == 4
+        chain = [given[0][0]]
+        for name, other in links:
+            assert other == chain[-1]
+            chain.append(name)
+        assert sample.answers == tuple(chain)
+        assert len(set(chain)) == 5
+        assert sample.question == f"Which variables have the value {given[0][1]}?"
+        assert (sample.depth, sample.metadata["hops"]) == (None, 4)
+
+
+def test_other_chains_are_other_names_with_other_values() -> None:
+    (sample, *_) = built(shipped("ruler_vt", lengths=[900], trials=1, chains=3), TEXT).samples
+    assert len(sample.answers) == 5
+    assert len({*sample.answers, *sample.reference.distractors}) == 15
+
+
+NAMES = ("ABCDE", "FGHIJ", "KLMNO", "PQRST", "UVWXY")
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "failure"),
+    [
+        ("ABCDE, FGHIJ, KLMNO, PQRST, UVWXY", 1.0, None),
+        ("abcde fghij klmno pqrst uvwxy and ZZZZZ", 1.0, None),
+        ("ABCDE, FGHIJ and KLMNO.", 0.6, "partial"),
+        ("ABCDEF, XFGHIJ", 0.0, "missing"),
+        ("", 0.0, "empty"),
+    ],
+)
+def test_variables_are_worth_the_share_that_is_named_whole(answer: str, value: float, failure: str | None) -> None:
+    task, _, _ = blocks_of("ruler_vt")
+    sample = replace(samples_of("ruler_vt")[0][0], answers=NAMES)
+    score = task.score(sample, said(answer), ScoringContext())
+    assert (score.value, score.failure) == (pytest.approx(value), failure)
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "failure"),
+    [
+        ("1111111, 2222222, 3333333 and 4444444", 1.0, None),
+        ("1111111,2222222,3333333,4444444,5555555", 1.0, None),
+        ("2222222; 1,111,111; 9999999", 0.5, "partial"),
+        ("11111112 2222222", 0.25, "partial"),
+        ("I don't know", 0.0, "refusal"),
+    ],
+)
+def test_values_are_worth_the_share_that_is_named_whole(answer: str, value: float, failure: str | None) -> None:
+    task, _, _ = blocks_of("ruler_niah_multivalue")
+    sample = replace(samples_of("ruler_niah_multivalue")[0][0], answers=("1111111", "2222222", "3333333", "4444444"))
+    score = task.score(sample, said(answer), ScoringContext())
+    assert (score.value, score.failure) == (value, failure)
+
+
+@pytest.mark.parametrize(
+    ("option", "key", "value", "nowhere"),
+    [
+        ("ruler_niah_multikey_2", WORD, NUMBER, "9999999"),
+        ("ruler_niah_multikey_3", UUID, UUID, "00000000-0000-4000-8000-000000000000"),
+    ],
+)
+def test_a_needle_of_the_text_is_told_from_a_value_that_stands_nowhere(
+    option: str, key: str, value: str, nowhere: str
+) -> None:
+    task, _, documents = blocks_of(option)
+    (document,) = documents.values()
+    context = ScoringContext(document=document)
+    sample = samples_of(option)[0][0]
+    other = needles(document.text, key=key, value=value)[7][1]
+    both = said(f"{sample.answers[0]} or {other}")
+    scores = [task.score(sample, answer, context) for answer in (said(other), said(nowhere), both)]
+    expected = [(0.0, "wrong_needle"), (0.0, "hallucination"), (1.0, None)]
+    assert [(score.value, score.failure) for score in scores] == expected
+    strict = replace(task, hedging="wrong").score(sample, both, context)
+    assert (strict.value, strict.failure) == (0.0, "hedged")
+
+
+def test_a_key_of_the_question_that_an_answer_repeats_is_no_wrong_value() -> None:
+    task, _, _ = blocks_of("ruler_niah_multikey_3")
+    sample = samples_of("ruler_niah_multikey_3")[0][0]
+    (asked,) = re.findall(UUID, sample.question)
+    score = task.score(sample, said(f"The text does not mention {asked}."), ScoringContext())
+    assert (score.value, score.failure) == (0.0, "refusal")
+    assert task.score(sample, said(f"The code of {asked} is {sample.answers[0]}."), ScoringContext()).value == 1.0
+
+
+def test_an_answer_with_uuids_has_room_for_them() -> None:
+    assert blocks_of("ruler_niah_single_3")[0].answer_tokens(1_000) == 128
+    assert blocks_of("ruler_niah_multikey_3")[0].answer_tokens(1_000) == 128
+    assert shipped("ruler_niah_multivalue", value="uuid").answer_tokens(1_000) == 240
+
+
+def test_each_of_the_nine_has_its_own_fingerprint_and_sample_ids() -> None:
+    assert len({compositions.built(f"task={option}").identify().fingerprint for option in RULER}) == 9
+    ids = [sample.sample_id for option in RULER for sample, _ in samples_of(option)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_options_that_change_nothing_are_no_part_of_what_a_task_asks() -> None:
+    options = {"one_key", "spread", "hedging", "ask", "names", "names_question", "key"}
+    for option in FAMILY:
+        identity: Any = shipped(option).identity()
+        assert not options & {*identity, *identity.get("needle", {})}, option
+    assert "value" not in shipped("niah_multikey").identity()
+    assert "value" in shipped("niah_multikey", value="word").identity()

@@ -1,0 +1,218 @@
+"""Lists of words: how often each occurs by RULER's parameters, how long a prompt is, and what an answer is worth."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.errors import ConfigError
+from contextcliff.records.sample import Sample, Words
+from contextcliff.tasks.lists.common_words import english_words
+from contextcliff.tasks.lists.frequent_words import zeta_shares
+from contextcliff.tasks.lists.word_list import score_named
+from contextcliff.tasks.task import ScoringContext
+from contextcliff.text.tokenizers import WordTokenizer
+from tests.tasks.made_tasks import materials, shipped
+from tests.tasks.needles import prompt, said
+
+LISTS = ("ruler_cwe", "ruler_fwe")
+ZETA_2 = 1.6449340668482264
+
+
+def built(option: str, *lengths: int, seed: int = 0, trials: int = 1, controls: bool = False) -> tuple[Sample, ...]:
+    plan = shipped(option, lengths=lengths, trials=trials, controls=controls).build(materials(seed=seed))
+    return (*plan.samples, *plan.controls)
+
+
+def pieces(sample: Sample) -> tuple[str, str, str]:
+    """What stands before the list, the list, and what stands after it."""
+    before, inside, after = (piece.text for piece in sample.recipe.user if isinstance(piece, Words))
+    return before, inside, after
+
+
+def entries(numbered: str) -> list[str]:
+    """The words of a numbered list; its numbers go up by one."""
+    found = re.findall(r"(\d+)\. (\S+)", numbered)
+    assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
+    assert numbered == " ".join(f"{number}. {word}" for number, word in found)
+    return [word for _, word in found]
+
+
+@settings(deadline=None)
+@given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000))
+def test_common_words_occur_as_often_as_in_the_paper_at_every_length(length: int, seed: int) -> None:
+    (sample,) = built("ruler_cwe", length, seed=seed)
+    common, other = (30, 3) if length >= 4_096 else (6, 1)
+    before, numbered, after = pieces(sample)
+    counts = Counter(entries(numbered))
+    assert len(sample.answers) == 10
+    assert {word for word, count in counts.items() if count == common} == set(sample.answers)
+    assert {count for word, count in counts.items() if word not in sample.answers} == {other}
+    # Nothing of it stands anywhere else: the worked example has words of its own.
+    assert not counts.keys() & set(re.findall(r"\w+", before + after))
+
+
+@settings(deadline=None)
+@given(length=st.integers(500, 9_000), seed=st.integers(0, 1_000))
+def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int, seed: int) -> None:
+    (sample,) = built("ruler_fwe", length, seed=seed)
+    before, text, after = pieces(sample)
+    counts = Counter(text.split())
+    (dots, most), *ranked = counts.most_common()
+    # N is not known from the text: every one of these is possible for the number of dots that stand there.
+    possible = range(int(most * ZETA_2), int((most + 1) * ZETA_2) + 2)
+    expected = [[int(n * rank**-2 / ZETA_2) for rank in range(1, length // 50 + 1)] for n in possible]
+    assert [most, *(count for _, count in ranked)] in [[count for count in each if count] for each in expected]
+    assert dots == "..."
+    assert {word for word, _ in ranked[:3]} == set(sample.answers)
+    assert ranked[2][1] > ranked[3][1]
+    assert all(re.fullmatch("[a-z]{6}", word) for word, _ in ranked)
+    assert not counts.keys() & set(re.findall(r"\w+", before + after))
+
+
+@settings(deadline=None)
+@given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000), option=st.sampled_from(LISTS))
+def test_a_prompt_is_as_long_as_it_is_asked_to_be(length: int, seed: int, option: str) -> None:
+    (sample,) = built(option, length, seed=seed)
+    counted = WordTokenizer().count_prompt(prompt(sample))
+    assert counted == sample.built_tokens <= length
+    assert length - counted <= max(16, 0.01 * length)
+
+
+def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left_out() -> None:
+    for length, words, common, other in ((1_024, 20, 3, 1), (4_096, 40, 10, 3)):
+        (sample,) = built("ruler_cwe", length)
+        listed, answer = re.findall(r"1\. .*", pieces(sample)[0])
+        counts = Counter(entries(listed))
+        assert len(counts) == words
+        assert {word for word, count in counts.items() if count == common} == set(entries(answer))
+        assert set(counts.values()) == {common, other}
+        assert len(entries(answer)) == 10
+    plan = shipped("ruler_cwe", lengths=[1_024], trials=1, example=False).build(materials())
+    assert pieces(plan.samples[0])[0].count("\n") == 2
+
+
+def test_a_list_that_needs_more_words_than_there_are_has_coined_words_alone() -> None:
+    (shorter,), (longer,) = built("ruler_cwe", 32_768), built("ruler_cwe", 100_000)
+    known = set(english_words())
+    assert set(entries(pieces(shorter)[1])) <= known
+    words = Counter(entries(pieces(longer)[1]))
+    assert len(words) > 4_000
+    assert not words.keys() & known
+    assert {word for word, count in words.items() if count == 30} == set(longer.answers)
+    assert 100_000 - longer.built_tokens <= 1_000
+
+
+def test_the_words_are_plain_and_none_of_them_is_one_that_an_answer_opens_with() -> None:
+    words = english_words()
+    assert len(words) == len(set(words)) > 4_000
+    assert all(re.fullmatch("[a-z]{4,10}", word) for word in words)
+    assert not set(words) & set("the most common words that appear often list above here are answer these".split())
+    plan = shipped("ruler_cwe", lengths=[30_000], trials=1, question="Any harbour?").build(materials())
+    assert "harbour" in words
+    assert "harbour" not in entries(pieces(plan.samples[0])[1])
+
+
+@pytest.mark.parametrize("option", LISTS)
+def test_another_length_trial_or_dataset_changes_no_other_sample(option: str) -> None:
+    alone = built(option, 1_000)
+    assert set(alone) <= set(built(option, 800, 1_000, 1_200, trials=3))
+    texts = Synthetic().corpus(tokens=2_000, seed=1)
+    task = shipped(option, lengths=[1_000], trials=1)
+    assert task.build(materials(texts)).samples == alone
+    assert task.build(materials(seed=1)).samples != alone
+    assert len({sample.recipe for sample in built(option, 1_000, trials=4)}) == 4
+
+
+@pytest.mark.parametrize("option", LISTS)
+def test_a_block_of_a_search_is_ten_lists_that_come_again_as_fixed_trials(option: str) -> None:
+    blocks = shipped(option, lengths=[900]).blocks(materials())
+    searched = [replace(s, block=None) for index in (1, 0) for s in blocks.block(900, index).samples]
+    assert {sample.trial for sample in searched} == set(range(20))
+    assert set(searched) == set(built(option, 900, trials=20))
+
+
+@pytest.mark.parametrize("option", LISTS)
+def test_controls_ask_the_same_over_a_short_list_with_the_words_and_without_them(option: str) -> None:
+    sample, *controls = built(option, 4_096, controls=True)
+    assert {control.control for control in controls} == {"ceiling", "floor"}
+    assert sample.controls == tuple(control.sample_id for control in controls)
+    for control in controls:
+        words = re.findall(r"[a-z]+", pieces(control)[1])
+        assert (set(sample.answers) <= set(words)) is (control.control == "ceiling")
+        assert set(sample.answers).isdisjoint(words) is (control.control == "floor")
+        if control.control == "ceiling":
+            most = [word for word, _ in Counter(words).most_common(len(sample.answers))]
+            assert set(most) == set(sample.answers)
+        assert control.answers == sample.answers
+        assert control.built_tokens < 1_500
+
+
+WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide crow".split())
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "failure"),
+    [
+        ("1. pear 2. lamp 3. rope", 1.0, None),
+        ("The most frequent words are **Rope**, Pear and lamp.", 1.0, None),
+        ("pear, lamp", 2 / 3, "partial"),
+        ("pear, pears, lampshade, rope", 2 / 3, "partial"),  # whole words: RULER finds `lamp` in `lampshade`
+        ("bell, pear, lamp, rope", 2 / 3, "partial"),  # the first three words of the list count
+        ("pear pear pear lamp rope", 1.0, None),  # each once
+        ("bell tide crow pear lamp rope", 0.0, "wrong_words"),  # the list recited
+        ("apple", 0.0, "missing"),
+        ("", 0.0, "empty"),
+        ("I'm sorry, I can't count that.", 0.0, "refusal"),
+    ],
+)
+def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value: float, failure: str | None) -> None:
+    score = score_named(answer, wanted=WANTED, listed=LISTED, cut_off=False)
+    assert score.value == pytest.approx(value)
+    assert score.failure == failure
+
+
+def test_an_answer_that_is_cut_off_before_any_word_is_incomplete() -> None:
+    assert score_named("The list above", wanted=WANTED, listed=LISTED, cut_off=True).failure == "incomplete"
+
+
+@pytest.mark.parametrize("option", LISTS)
+def test_a_task_scores_its_own_samples(option: str) -> None:
+    sample, *_ = built(option, 1_000)
+    task = shipped(option)
+    assert task.score(sample, said("; ".join(sample.answers)), ScoringContext()).value == 1.0
+    assert task.score(sample, said("  ".join(sample.answers[:2])), ScoringContext()).value == pytest.approx(
+        2 / len(sample.answers)
+    )
+    # The beginning of the list is no answer: it has other words among the first.
+    recited = task.score(sample, said(pieces(sample)[1]), ScoringContext())
+    assert recited.value < 1.0
+
+
+def test_the_shares_are_those_of_the_zeta_distribution() -> None:
+    assert zeta_shares(2.0, 4) == pytest.approx([1 / ZETA_2, 1 / 4 / ZETA_2, 1 / 9 / ZETA_2, 1 / 16 / ZETA_2])
+    assert sum(zeta_shares(2.0, 100_000)) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_lengths_too_short_for_a_list_are_one_line() -> None:
+    short = "task.lengths: {} is too short: the shortest list in which the words asked for occur most often takes {} "
+    rest = "tokens with template and question; ask for longer ones"
+    for option, length, takes in (("ruler_cwe", 300, "\\d+"), ("ruler_fwe", 100, "\\d+")):
+        with pytest.raises(ConfigError, match=f"^{short.format(length, takes)}{rest}$"):
+            built(option, length)
+
+
+def test_counts_that_make_no_word_common_are_one_line() -> None:
+    with pytest.raises(ValidationError, match=r"task.common_count=3: must be above task.other_count=3, so that the"):
+        shipped("ruler_cwe", common_count=3)
+    with pytest.raises(ValidationError, match=r"task.short_common_count=1: must be above task.short_other_count=1"):
+        shipped("ruler_cwe", short_common_count=1)
+    with pytest.raises(ValidationError, match=r"alpha"):
+        shipped("ruler_fwe", alpha=1.0)

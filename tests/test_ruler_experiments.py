@@ -1,0 +1,140 @@
+"""`experiment=ruler` and `ruler_quick`: the tasks by name, what they ask, and the mean that they end with."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from contextcliff.analysis.task_means import TaskMeans, task_means
+from contextcliff.composing import conf_dir
+from contextcliff.reporting.leaderboard import described, page
+from contextcliff.reporting.task_mean_tables import cells, sentences, title
+from tests.analysis.test_task_means import PERFECT, N, row
+from tests.commands import DRAWN, SIMULATED, contextcliff
+from tests.compositions import built, composed
+
+THIRTEEN = (
+    *("ruler_niah_single_1", "ruler_niah_single_2", "ruler_niah_single_3"),
+    *("ruler_niah_multikey_1", "ruler_niah_multikey_2", "ruler_niah_multikey_3"),
+    *("ruler_niah_multivalue", "ruler_niah_multiquery", "ruler_vt", "ruler_cwe", "ruler_fwe"),
+    *("ruler_qa_1", "ruler_qa_2"),
+)
+LENGTHS = [4_096, 8_192, 16_384, 32_768, 65_536, 131_072]
+
+
+def swept(experiment: str) -> dict[str, str]:
+    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+        config = compose("config", overrides=[f"experiment={experiment}"], return_hydra_config=True)
+    found: Any = OmegaConf.to_container(config.hydra.sweeper.params)
+    return dict(found)
+
+
+def test_the_thirteen_and_the_four() -> None:
+    assert tuple(swept("ruler")["task"].split(",")) == THIRTEEN
+    four = swept("ruler_quick")["task"].split(",")
+    assert four == ["ruler_niah_multikey_3", "ruler_vt", "ruler_cwe", "ruler_qa_1"]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "lengths", "task", "trials"),
+    [
+        ("ruler", LENGTHS, "niah", 2),  # eleven depths
+        ("ruler", LENGTHS, "aggregation", 20),  # no depth
+        ("ruler", LENGTHS, "tracing", 4),  # five depths
+        ("ruler_quick", [4_096, 16_384, 65_536], "niah", 2),
+        ("ruler_quick", [4_096, 16_384, 65_536], "aggregation", 20),
+    ],
+)
+def test_samples_at_a_length_are_alike_however_many_depths_a_task_has(
+    experiment: str, lengths: list[int], task: str, trials: int
+) -> None:
+    config = composed(f"experiment={experiment}", f"task={task}")
+    assert (list(config.task.lengths), config.beyond_window) == (lengths, "fit")
+    assert built(f"experiment={experiment}", f"task={task}").analysis.threshold == 0.856
+    depths = len(config.task.get("depths") or [None])
+    assert config.task.trials == trials
+    assert 20 <= trials * depths < 20 + depths
+
+
+def test_haystacks_are_endless_and_questions_keep_their_documents() -> None:
+    assert composed("experiment=ruler", "task=niah").dataset._target_.endswith("Synthetic")
+    params = composed("experiment=ruler", "task=niah", "task.trials=7", "dataset=essays")
+    assert (params.task.trials, params.dataset._target_.rpartition(".")[2]) == (7, "Essays")
+
+
+@pytest.mark.parametrize("task", [name for name in THIRTEEN if (conf_dir() / "task" / f"{name}.yaml").is_file()])
+def test_each_of_them_is_asked_at_the_lengths_of_the_experiment(task: str) -> None:
+    invocation = built("experiment=ruler", f"task={task}", "engine=simulated", "model.context_window=131072")
+    budget = invocation.context_budget()
+    assert budget is not None
+    assert invocation.task.longest_context(budget) > 120_000
+
+
+def test_a_sweep_of_several_tasks_ends_with_their_mean(tmp_path: Path) -> None:
+    """The experiment's own sweep over tasks that are quick to build."""
+    asked = ("task=tracing,aggregation", "task.lengths=[1024,2048,4096]", "model.context_window=4096")
+    ended = contextcliff(
+        "experiment=ruler", *asked, *SIMULATED, *DRAWN, "reporting.console=summary", "engine.cliff_tokens=3000",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    (folder,) = tmp_path.glob("outputs/*/sweeps/*/leaderboard")
+    (means,) = json.loads((folder / "mean_over_tasks.json").read_text("utf-8"))["means"]
+    assert means["tasks"] == ["tracing", "aggregation"]
+    assert [point["asked_tokens"] for point in means["points"]] == [1_024, 2_048, 3_896]
+    assert (means["effective_tokens"], means["cap_tokens"], means["threshold"]) == (2_048, 2_048, 0.856)
+    rows = list(csv.DictReader((folder / "mean_over_tasks.csv").read_text("utf-8").splitlines()))
+    assert [row["asked_tokens"] for row in rows] == ["1024", "2048", "3896"]
+    assert (folder / "mean_over_tasks.png").stat().st_size > 1_000
+    for text in (
+        ended.stdout,
+        (folder / "leaderboard.md").read_text("utf-8"),
+        (folder / "leaderboard.html").read_text(),
+    ):
+        assert "Mean over 2 tasks: " in text
+        assert "RULER" in text
+
+
+def of(*right: dict[int, int]) -> TaskMeans:
+    (means,) = task_means([row(job, f"t{job}", each) for job, each in enumerate(right)])
+    return means
+
+
+def test_what_is_said_of_a_mean() -> None:
+    means = of(PERFECT, {4_096: N, 8_192: 20})
+    assert title(means) == "Mean over 2 tasks: m, KV policy none"
+    assert cells(means) == [
+        ("4,096", "1.000", "0.947-1.000", "2"),
+        ("8,192", "0.955", "0.881-1.000", "2"),
+        ("16,384", "", "", "1 of 2"),
+    ]
+    assert sentences(means) == (
+        "effective length (the mean exceeds 0.856 up to it, RULER's rule): at least 8,192",
+        "cap at 95% confidence (the interval of the mean is above 0.856 up to it): at least 8,192",
+        "no mean at 16,384, since not every task was asked there: with a fixed number of samples (task.trials) each is "
+        "asked at every length",
+    )
+    below = sentences(of({4_096: 10}, {4_096: 10}))
+    assert below == (
+        "effective length (the mean exceeds 0.856 up to it, RULER's rule): less than 4,096",
+        "cap at 95% confidence (the interval of the mean is above 0.856 up to it): none",
+    )
+
+
+def test_tables_of_a_sweep_have_no_mean_where_there_is_none_and_escape_names() -> None:
+    one = [row(0, "a", PERFECT)]
+    assert "Mean over" not in described(one, n_jobs=1, command="c")
+    two = [row(0, "a", PERFECT, model="<b>m"), row(1, "b", PERFECT, model="<b>m")]
+    assert "<b>" not in page(two, name="n", n_jobs=2, command="c")
+    assert "Mean over 2 tasks: &lt;b&gt;m" in page(two, name="n", n_jobs=2, command="c")
+
+
+def test_the_quick_one_takes_about_a_tenth_of_the_tokens() -> None:
+    quick, whole = (composed(f"experiment={name}", "task=niah").task.lengths for name in ("ruler_quick", "ruler"))
+    assert 0.09 < 4 * sum(quick) / (len(THIRTEEN) * sum(whole)) < 0.11

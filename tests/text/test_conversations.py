@@ -1,0 +1,163 @@
+"""Prompts of several messages: what is sent, how it is counted, and when two of them are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.engines.openai.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
+from contextcliff.records.corpus import Document
+from contextcliff.records.sample import Passage, Prompt, Recipe, SentTurn, Turn, Words, render
+from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer, WordTokenizer
+from contextcliff.text.tokens import messages, plain_text
+
+BIRDS = Prompt(
+    system="Be brief.",
+    turns=(
+        SentTurn(user="Name a bird.", assistant="Wren."),
+        SentTurn(user="Another one.", assistant="Owl."),
+    ),
+    user="Which was first?",
+)
+PLAIN = (
+    "Be brief.\n\nUser: Name a bird.\n\nAssistant: Wren.\n\nUser: Another one.\n\nAssistant: Owl."
+    "\n\nUser: Which was first?\n\nAssistant:"
+)
+said = st.text(alphabet="ab\0\1\2:1", max_size=4)
+prompts = st.builds(
+    Prompt,
+    user=said,
+    system=st.none() | said,
+    turns=st.lists(st.builds(SentTurn, user=said, assistant=said), max_size=3).map(tuple),
+)
+
+
+def test_messages_alternate_and_the_last_is_the_users() -> None:
+    assert messages(BIRDS) == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Name a bird."},
+        {"role": "assistant", "content": "Wren."},
+        {"role": "user", "content": "Another one."},
+        {"role": "assistant", "content": "Owl."},
+        {"role": "user", "content": "Which was first?"},
+    ]
+
+
+def test_a_conversation_for_a_base_model_names_the_speakers_and_ends_where_the_assistant_is_to_speak() -> None:
+    assert plain_text(BIRDS) == PLAIN
+
+
+def test_a_single_message_for_a_base_model_is_the_message_itself() -> None:
+    assert plain_text(Prompt(user="Name a bird.")) == "Name a bird."
+    assert plain_text(Prompt(user="Name a bird.", system="Be brief.")) == "Be brief.\n\nName a bird."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "digest"),
+    [
+        (Prompt(user="What is it?"), "c76fc27ab4bf6bd8ac3de1456b9395c3810c6f9943a2db21999b4fea5c2f5413"),
+        (
+            Prompt(user="What is it?", system="Be brief."),
+            "8826cccc756fb9a9eceed124daef591f9e2ba9f2c5e3f68145dad6854ef76924",
+        ),
+    ],
+)
+def test_stored_answers_to_single_messages_are_found_by_this_digest(prompt: Prompt, digest: str) -> None:
+    assert prompt.sha256 == digest
+
+
+@given(prompts, prompts)
+def test_conversations_have_one_digest_where_they_are_the_same(one: Prompt, other: Prompt) -> None:
+    if one.turns or other.turns:
+        assert (one.sha256 == other.sha256) == (one == other)
+
+
+def passage(start: int, end: int) -> Passage:
+    return Passage(document_id="d", start=start, end=end)
+
+
+def test_a_recipe_of_turns_is_rendered_message_by_message() -> None:
+    document = Document(document_id="d", title="d", text="Wren. Owl.", language="en")
+    recipe = Recipe(
+        system="Be brief.",
+        turns=(
+            Turn(
+                user=(Words(text="Name "), Words(text="a bird.")), assistant=(Passage(document_id="d", start=0, end=5),)
+            ),
+            Turn(user=(Words(text="Another one."),), assistant=(Passage(document_id="d", start=6, end=10),)),
+        ),
+        user=(Words(text="Which was first?"),),
+    )
+    assert render(recipe, {"d": document}) == BIRDS
+    assert [piece.text if isinstance(piece, Words) else piece.start for piece in recipe.pieces()] == [
+        "Name ", "a bird.", 0, "Another one.", 6, "Which was first?",
+    ]  # fmt: skip
+
+
+class _Bytes:
+    """A tokenizer of `transformers` and an encoding of tiktoken at once, with a token a character."""
+
+    chat_template = "of ChatML"
+
+    def apply_chat_template(self, parts: list[dict[str, str]], **_: object) -> str:
+        return "".join(f"<{part['role']}>{part['content']}" for part in parts) + "<assistant>"
+
+    def __call__(self, text: str, **_: object) -> dict[str, list[Any]]:
+        return {
+            "input_ids": [*text.encode()],
+            "offset_mapping": [(place, place + 1) for place in range(len(text))],
+        }
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [*text.encode()]
+
+
+class _Server(TokenServer):
+    """Tells what it is asked to count."""
+
+    def post(self, path: str, body: Any) -> Any:
+        if path == "/apply-template":
+            return {"prompt": _Bytes().apply_chat_template(body["messages"])}
+        text = (
+            _Bytes().apply_chat_template(body["messages"])
+            if "messages" in body
+            else body.get("content", body.get("prompt"))
+        )
+        return {"tokens": [*text], "count": len(text), "value": len(text)}
+
+
+SPOKEN = sum(len(part["content"]) for part in messages(BIRDS))
+TEMPLATED = len(_Bytes().apply_chat_template(messages(BIRDS)))
+ESTIMATED = SPOKEN + 4 * 7
+
+
+def _server(api: Any) -> _Server:
+    return _Server(http=None, root="", key=None, model="m", api=api, template_arguments={})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "tokens"),
+    [
+        (HubTokenizer(name="h", tokenizer=_Bytes(), template_arguments={}), TEMPLATED),
+        (HubTokenizer(name="h", tokenizer=_Bytes(), template_arguments={}, plain=True), len(PLAIN)),
+        (TiktokenTokenizer(name="t", encoding=_Bytes()), ESTIMATED),  # type: ignore[arg-type]
+        (TiktokenTokenizer(name="t", encoding=_Bytes(), plain=True), len(PLAIN)),  # type: ignore[arg-type]
+        (LlamaServerTokenizer(name="l", server=_server("chat")), TEMPLATED),
+        (LlamaServerTokenizer(name="l", server=_server("completions")), len(PLAIN)),
+        (VllmTokenizer(name="v", server=_server("chat")), TEMPLATED),
+        (VllmTokenizer(name="v", server=_server("completions")), len(PLAIN)),
+        (KoboldTokenizer(name="k", server=_server("chat")), ESTIMATED),
+        (KoboldTokenizer(name="k", server=_server("completions")), len(PLAIN)),
+    ],
+)
+def test_every_tokenizer_counts_every_message(tokenizer: Any, tokens: int) -> None:
+    assert tokenizer.count_prompt(BIRDS) == tokens
+
+
+def test_pieces_of_words_are_counted_in_every_message() -> None:
+    words = WordTokenizer()
+    each = [len(words.starts(part["content"])) for part in messages(BIRDS)]
+    assert words.count_prompt(BIRDS) == sum(each) + 4 * 7
