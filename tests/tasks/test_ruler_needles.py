@@ -252,6 +252,13 @@ def test_each_of_the_nine_has_its_own_fingerprint_and_sample_ids() -> None:
     assert len(set(ids)) == len(ids)
 
 
+def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_asked() -> None:
+    for option in ("niah_multikey", "ruler_niah_multikey_1"):
+        allowed, wrong = (shipped(option, hedging=hedging) for hedging in ("allowed", "wrong"))
+        assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
+        assert "hedging" not in {*allowed.idle, *wrong.idle}  # what is idle is no part of the rule either
+
+
 def test_options_that_change_nothing_are_no_part_of_what_a_task_asks() -> None:
     options = {"one_key", "spread", "hedging", "ask", "names", "names_question", "key"}
     for option in FAMILY:

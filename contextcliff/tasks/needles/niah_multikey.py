@@ -34,7 +34,7 @@ class NiahMultikey(Depths, PlantingTask):
 
     name = "niah_multikey"
     not_asked = (*NOT_IN_A_SAMPLE, "hedging")
-    inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number", "hedging": "wrong"}
+    inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number"}
 
     layout: Literal["packed", "isolated"]
     distractors: NonNegativeInt = 0
