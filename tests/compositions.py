@@ -14,13 +14,13 @@ from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.errors import ConfigError
 
-_WITHOUT_HUB = {"ruler_qa_1": ("dataset=stories",), "ruler_qa_2": ("dataset=stories",)}
-"""What goes with tasks whose own dataset is downloaded."""
+ON_THE_HUB = ("ruler_qa_1", "ruler_qa_2")
+"""Tasks whose own dataset is downloaded."""
 
 
 def without_hub(task: str) -> tuple[str, ...]:
     """The overrides that take a task, over texts that are here."""
-    return (f"task={task}", *_WITHOUT_HUB.get(task, ()))
+    return (f"task={task}", "dataset=stories") if task in ON_THE_HUB else (f"task={task}",)
 
 
 @cache
