@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
+from threading import RLock
 from types import TracebackType
 from typing import Self
 
@@ -142,11 +143,13 @@ class Database:
     """One SQLite file. Reading where there is none gives nothing; a write that `creates` makes it.
 
     What else is written before that waits in memory and goes in with it: a run that never got an
-    answer leaves nothing behind. Every failure is a `RunError` with the way out.
+    answer leaves nothing behind. Every failure is a `RunError` with the way out. Threads may share it: one
+    waits for the other's transaction.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self._turn = RLock()
         self._open: sqlite3.Connection | None = None
         self._waiting: list[tuple[str, Sequence[Sequence[object]]]] = []
 
@@ -168,20 +171,21 @@ class Database:
         """All rows of a query; none where there is no file."""
         if self._open is None and not self.file.exists():
             return []
-        with explained(self.file):
+        with self._turn, explained(self.file):
             return self._connection().execute(query, values).fetchall()
 
     def write(self, statement: str, rows: Sequence[Sequence[object]], *, creates: bool = False) -> None:
         """Execute a statement for each of the rows, in one transaction with what waits."""
-        self._waiting.append((statement, rows))
-        if not creates and not self.file.exists():
-            return
-        with explained(self.file):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self._connection() as connection:  # commits, or rolls back
-                for waiting, values in self._waiting:
-                    connection.executemany(waiting, values)
-        self._waiting.clear()
+        with self._turn:
+            self._waiting.append((statement, rows))
+            if not creates and not self.file.exists():
+                return
+            with explained(self.file):
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                with self._connection() as connection:  # commits, or rolls back
+                    for waiting, values in self._waiting:
+                        connection.executemany(waiting, values)
+            self._waiting.clear()
 
     @contextmanager
     def attached(self, other: Path) -> Iterator[sqlite3.Connection]:
@@ -189,7 +193,7 @@ class Database:
 
         What the block does is kept where it ends, and dropped where it raises.
         """
-        with explained(self.file):
+        with self._turn, explained(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connection()
             connection.execute("ATTACH DATABASE ? AS theirs", (str(other),))
@@ -218,7 +222,8 @@ def _is_locked(error: BaseException) -> bool:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000)
+    # Generations are written in a thread of their own; `Database` gives each its turn.
+    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
         version = check(connection, file)  # before anything is written to it

@@ -11,10 +11,11 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.group_commit import GroupCommit
 from contextcliff.execution.health import REFUSALS, Health
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import outcome_of
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
@@ -80,7 +81,7 @@ class Runner:
         """
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
-        gate, changed = PrefixGate(source), asyncio.Event()
+        gate, changed, commits = PrefixGate(source), asyncio.Event(), GroupCommit(store=self.store)
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
         try:
@@ -97,7 +98,7 @@ class Runner:
                         health=health,
                         refused_before=item.sample.sample_id in earlier,
                     )
-                    under_way[asyncio.create_task(self._send(attempts))] = item
+                    under_way[asyncio.create_task(self._send(attempts, commits))] = item
                 if not under_way:
                     return
                 ended = await _first_ended(under_way, changed)
@@ -111,6 +112,7 @@ class Runner:
                 task.cancel()
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
+            await commits.ended()
 
     def _has_room(self, item: PlannedSample, under_way: Collection[PlannedSample]) -> bool:
         """Whether the tokens of a sample fit beside those under way; alone it always goes."""
@@ -121,7 +123,7 @@ class Runner:
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(self, attempts: _Attempts) -> Outcome:
+    async def _send(self, attempts: _Attempts, commits: GroupCommit) -> Outcome:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -135,7 +137,7 @@ class Runner:
             if fault.fatal:
                 raise RunError(f"{fault}; nothing that was stored is lost") from fault
             return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail))
-        self.store.keep(planned, generation)
+        await commits.keep(Answered(planned=planned, generation=generation))
         return outcome_of(planned, generation, None)
 
     def _gives_up(self, state: RetryCallState) -> bool:

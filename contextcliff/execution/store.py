@@ -64,6 +64,14 @@ class PlannedSample:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Answered:
+    """A sample of a schedule with its generation."""
+
+    planned: PlannedSample
+    generation: Generation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
     """The last fault of a sample."""
 
@@ -102,10 +110,21 @@ class Store(Database):
 
     def keep(self, planned: PlannedSample, generation: Generation) -> None:
         """Make a generation durable. An earlier one under the same key, from another process, is kept instead."""
-        row = (planned.key, planned.sample.sample_id, planned.prompt_sha256, json.dumps(asdict(generation)))
+        self.keep_all([Answered(planned=planned, generation=generation)])
+
+    def keep_all(self, answered: Sequence[Answered]) -> None:
+        """Make some generations durable, all of them or none, as `keep` does."""
         self.write(
             "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",
-            [row],
+            [
+                (
+                    each.planned.key,
+                    each.planned.sample.sample_id,
+                    each.planned.prompt_sha256,
+                    json.dumps(asdict(each.generation)),
+                )
+                for each in answered
+            ],
             creates=True,
         )
 

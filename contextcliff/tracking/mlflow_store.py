@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from contextcliff.errors import one_line
 from contextcliff.tracking.experiment_views import write_views
 from contextcliff.tracking.quiet import FIRST_REQUEST, LATER_REQUESTS, quiet_mlflow, variables_set
+from contextcliff.tracking.sqlite_commits import commit_without_waiting
 from contextcliff.tracking.tracker import TrackingError
 from contextcliff.tracking.tracking_uri import TrackingUri
 from contextcliff.tracking.uploads import mlflow_errors
@@ -84,6 +85,8 @@ class MLflowStore:
     def _client(self) -> MlflowClient:
         from mlflow.tracking import MlflowClient
 
+        if self.uri.is_sqlite_file:
+            commit_without_waiting()
         return MlflowClient(tracking_uri=self.uri.absolute)
 
     def _experiment_id(self, client: MlflowClient) -> str:

@@ -1,0 +1,78 @@
+"""A sweep composes each of its jobs once, though Hydra asks for each twice: to check it, and to begin it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from omegaconf import DictConfig, OmegaConf
+
+from contextcliff.command_line import composed_once
+from contextcliff.command_line.composed_once import jobs_composed_once
+from tests.commands import SIMULATED, contextcliff, reports
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The overrides of what is composed, in order."""
+    asked: list[tuple[str, ...]] = []
+
+    def compose(self: ConfigLoaderImpl, master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+        asked.append(tuple(sweep_overrides))
+        return OmegaConf.create({"of": list(sweep_overrides)})
+
+    monkeypatch.setattr(ConfigLoaderImpl, "load_sweep_config", compose)
+    return asked
+
+
+def load(master: DictConfig, *overrides: str) -> DictConfig:
+    loader = ConfigLoaderImpl.__new__(ConfigLoaderImpl)
+    return loader.load_sweep_config(master, list(overrides))
+
+
+def test_what_was_checked_is_what_begins(composed: list[tuple[str, ...]]) -> None:
+    master = OmegaConf.create({})
+    with jobs_composed_once():
+        checked = [load(master, f"seed={seed}") for seed in range(3)]
+        begun = [load(master, f"seed={seed}") for seed in range(3)]
+    assert [id(each) for each in begun] == [id(each) for each in checked]
+    assert composed == [("seed=0",), ("seed=1",), ("seed=2",)]
+
+
+def test_a_configuration_is_given_away_once(composed: list[tuple[str, ...]]) -> None:
+    master = OmegaConf.create({})
+    with jobs_composed_once():
+        first, second, third = (load(master, "seed=0") for _ in range(3))
+    assert first is second
+    assert third is not first
+    assert len(composed) == 2
+
+
+def test_two_sweeps_do_not_share_them(composed: list[tuple[str, ...]]) -> None:
+    with jobs_composed_once():
+        one = load(OmegaConf.create({}), "seed=0")
+        assert load(OmegaConf.create({}), "seed=0") is not one
+    assert len(composed) == 2
+
+
+def test_no_more_are_kept_than_fit(composed: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composed_once, "_MOST_KEPT", 1)
+    master = OmegaConf.create({})
+    with jobs_composed_once():
+        for seed in (0, 1, 0, 1):
+            load(master, f"seed={seed}")
+    assert composed == [("seed=0",), ("seed=1",), ("seed=1",)]
+
+
+def test_hydra_is_as_before_behind_the_block() -> None:
+    before = ConfigLoaderImpl.load_sweep_config
+    with jobs_composed_once():
+        assert ConfigLoaderImpl.load_sweep_config is not before
+    assert ConfigLoaderImpl.load_sweep_config is before
+
+
+def test_jobs_of_a_sweep_differ_as_asked(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, "seed=1,2", "task.lengths=[500]", "task.trials=2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len({report["fingerprint"] for report in reports(tmp_path)}) == 2

@@ -1,0 +1,57 @@
+"""MLflow's SQLite database: a new one keeps a write-ahead log, and commits to it do not wait for the disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from contextcliff.tracking.sqlite_commits import commit_without_waiting
+from contextcliff.tracking.tracking_uri import TrackingUri
+
+NORMAL, FULL = 1, 2
+
+
+def uri_of(database: Path) -> TrackingUri:
+    return TrackingUri(f"sqlite:///{database}")
+
+
+def mode_of(database: Path) -> str:
+    with closing(sqlite3.connect(database)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A database that MLflow itself has made."""
+    path = tmp_path / "older.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (name TEXT)")
+        connection.commit()
+    return path
+
+
+def test_a_new_database_keeps_a_write_ahead_log(tmp_path: Path) -> None:
+    with uri_of(tmp_path / "mlruns" / "new.db").ready():
+        pass
+    assert mode_of(tmp_path / "mlruns" / "new.db") == "wal"
+
+
+def test_a_database_that_is_there_is_left_as_it_is(older: Path) -> None:
+    with uri_of(older).ready():
+        pass
+    assert mode_of(older) == "delete"
+
+
+@pytest.mark.parametrize(("ahead", "waits"), [(True, NORMAL), (False, FULL)])
+def test_only_with_the_log_no_commit_waits_for_the_disk(tmp_path: Path, older: Path, ahead: bool, waits: int) -> None:
+    path = tmp_path / "new.db" if ahead else older
+    with uri_of(path).ready():
+        commit_without_waiting()
+    engine = create_engine(uri_of(path).absolute)
+    with engine.connect() as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == waits
+    engine.dispose()
