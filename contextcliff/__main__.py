@@ -74,8 +74,10 @@ def _run(arguments: list[str]) -> ExitCode:
         return error.exit_code
     # Overrides first: argparse does not accept them on both sides of a flag.
     sys.argv[1:] = [*quoted, *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
-    with completing() if typed.showing == "--shell-completion" else nullcontext():
-        return _run_jobs(overrides, again)
+    if typed.showing:  # no job runs
+        with completing() if typed.showing == "--shell-completion" else nullcontext():
+            return _run_hydra(overrides, again)
+    return _run_jobs(overrides, again)
 
 
 def _show_runs(arguments: list[str]) -> ExitCode:
@@ -134,13 +136,13 @@ def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCod
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.command_line.composed_once import jobs_composed_once
+    from contextcliff.command_line.composed_once import config_store_shared, jobs_composed_once
     from contextcliff.command_line.hydra_errors import explain, explain_launcher
     from contextcliff.composing import conf_dir
     from contextcliff.execution.stopping import stop_code
 
     try:
-        with jobs_composed_once():
+        with config_store_shared(), jobs_composed_once():
             hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback():

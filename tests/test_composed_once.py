@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
 from contextcliff.command_line import composed_once
-from contextcliff.command_line.composed_once import jobs_composed_once
+from contextcliff.command_line.composed_once import config_store_shared, jobs_composed_once
 from tests.commands import SIMULATED, contextcliff, reports
 
 
@@ -70,6 +72,15 @@ def test_hydra_is_as_before_behind_the_block() -> None:
     with jobs_composed_once():
         assert ConfigLoaderImpl.load_sweep_config is not before
     assert ConfigLoaderImpl.load_sweep_config is before
+
+
+def test_the_store_of_schemas_is_shared_within_the_block_and_gives_copies_away() -> None:
+    store = ConfigStore.instance()
+    with config_store_shared():
+        assert copy.deepcopy(store) is store
+        first, second = (store.load("hydra/config.yaml").node for _ in range(2))
+        assert first is not second
+    assert copy.deepcopy(store) is not store
 
 
 def test_jobs_of_a_sweep_differ_as_asked(tmp_path: Path) -> None:

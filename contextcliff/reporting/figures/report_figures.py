@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
 
 _PAD_INCHES = 0.15
-_ROOMS_INCHES = (3.0, 9.0)
+_ROOMS_INCHES = (1.75, 4.0, 9.0)
 """What stands around the axes fits there, or is drawn again with more."""
+_COLOURS = 256
+"""Of a file. What is drawn has some hundreds to two thousand, nearly all of them along edges of letters and lines: no
+pixel moves by more than 15 of 255, and the file has a third of the size and takes half the time."""
 _COMPRESSION = 4
 """A file of two percent more in half the time of the default."""
 _WHITE = 0xFFFFFFFF
+_NEARLY_WHITE = 252
 
 
 def figure_files(report: Report) -> tuple[str, ...]:
@@ -86,11 +90,20 @@ def _png(figure: Figure, *, dpi: int) -> bytes:
     from PIL import Image
 
     pixels = _pixels(figure, dpi=dpi)
-    # No pyplot, so nothing else holds the figure; clearing it breaks its inner cycles at once.
-    figure.clear()
+    image = Image.fromarray(pixels).quantize(_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    image.putpalette(_with_white(image.getpalette() or ()))
     buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, format="png", dpi=(dpi, dpi), compress_level=_COMPRESSION)
+    image.save(buffer, format="png", dpi=(dpi, dpi), compress_level=_COMPRESSION)
     return buffer.getvalue()
+
+
+def _with_white(palette: Sequence[int]) -> list[int]:
+    """A palette, three numbers a colour, whose lightest colours are white: they are the mean of what is nearly so."""
+    whole = list(palette)
+    for start in range(0, len(whole), 3):
+        if min(whole[start : start + 3]) >= _NEARLY_WHITE:
+            whole[start : start + 3] = (255, 255, 255)
+    return whole
 
 
 def _pixels(figure: Figure, *, dpi: int) -> NDArray[np.uint8]:
