@@ -58,6 +58,20 @@ class BoundedTransport(httpx2.HTTPTransport):
         return response
 
 
+class AskAgainTransport(BoundedTransport):
+    """Keeps its connections, for questions that change nothing on the server.
+
+    A server may close a kept connection while a request is on its way: that request is sent once more, on a new one.
+    """
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request, and again where its connection broke off before there was an answer."""
+        try:
+            return super().handle_request(request)
+        except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+            return super().handle_request(request)
+
+
 class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
     """The same for asyncio."""
 
@@ -78,6 +92,11 @@ def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> 
         headers={"Connection": "close"},
         params=parameters,
     )
+
+
+def asking_client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> httpx2.Client:
+    """The same with kept connections, for questions that change nothing: one that breaks off is asked again."""
+    return httpx2.Client(transport=AskAgainTransport(), timeout=timeout_s, follow_redirects=False, params=parameters)
 
 
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
