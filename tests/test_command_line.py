@@ -24,14 +24,15 @@ HEAVY = (
 )
 
 
-def loaded_by(code: str) -> set[str]:
+def loaded_by(code: str, *, whole: bool = False) -> set[str]:
+    """The packages that are loaded in the end; their modules where `whole`."""
     told = subprocess.run(
         [sys.executable, "-c", f"import sys\ntry:\n    {code}\nfinally:\n    print('\\n' + ' '.join(sys.modules))"],
         capture_output=True,
         text=True,
         check=False,
     )
-    return {name.split(".")[0] for name in told.stdout.splitlines()[-1].split()}
+    return {name if whole else name.split(".")[0] for name in told.stdout.splitlines()[-1].split()}
 
 
 def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -54,6 +55,13 @@ def test_building_a_configuration_loads_nothing_heavy() -> None:
     loaded = loaded_by("sys.argv = ['contextcliff', 'task.trials=0']; from contextcliff.__main__ import main; main()")
     assert "pydantic" in loaded
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_run_without_figures_and_tracking_loads_nothing_for_them(tmp_path: Path) -> None:
+    asked = ["contextcliff", *SIMULATED, f"output_dir={tmp_path}", "reporting.figures=false", "reporting.html=false"]
+    loaded = loaded_by(f"sys.argv = {asked!r}; from contextcliff.__main__ import main; main()", whole=True)
+    assert "scipy.special" in loaded
+    assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "statsmodels", "openai", "xllamacpp", "scipy.stats"})
 
 
 @pytest.mark.slow

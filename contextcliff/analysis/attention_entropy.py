@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
+from contextcliff.statistics.distributions import t_quantile
 
 _DEVIATIONS = 2.0
 _FEWEST = 2
@@ -79,7 +79,7 @@ def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
     each = table.mean(axis=1)
     mean, n = float(each.mean()), len(rows)
     std = float(each.std(ddof=1)) if n >= _FEWEST else None
-    half = None if std is None else float(stats.t.ppf((1.0 + confidence) / 2.0, n - 1)) * std / math.sqrt(n)
+    half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
     return EntropyAtLength(
         context_tokens=group.asked_tokens,
         n=n,

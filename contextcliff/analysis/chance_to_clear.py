@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import bisect
 
-from scipy import stats
-
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold, Threshold
 from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.distributions import binomial_above
 
 
 def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:
@@ -23,7 +22,7 @@ def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) ->
     fewest = bisect.bisect_left(
         range(n + 1), True, key=lambda right: threshold.could_be_shown_above(planned, _evidence(right, n))
     )
-    return float(stats.binom.sf(fewest - 1, n, rate))
+    return binomial_above(fewest - 1, n, rate)
 
 
 def _evidence(right: int, n: int) -> Evidence:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from scipy.optimize import OptimizeWarning, curve_fit
 
 from contextcliff.analysis.length_result import LengthResult
@@ -21,6 +20,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.clusters import pooled_design_effect
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.distributions import normal_quantile
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
 
 
@@ -135,7 +135,7 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     wrong = np.array([round(math.fsum(1.0 - score for score in result.scores), 9) for result in scored])
     if not right.any():
         return _none(NothingToHalve(lengths=distinct, samples=samples))
-    z = float(stats.norm.ppf(0.5 * (1.0 + confidence))) * math.sqrt(dispersion)
+    z = normal_quantile(0.5 * (1.0 + confidence)) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
     longest = max(result.bin.max_tokens for result in scored)
     if fit.rate_low > 0.0:

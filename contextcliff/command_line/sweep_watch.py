@@ -33,7 +33,10 @@ from contextcliff.tracking.tracker import Tracker, TrackingError
 
 _LOOK_EVERY_S = 1.0
 _DRAW_EVERY_S = 60.0
-"""Tables are written whenever a job ends; figures take a second."""
+"""Tables are written when jobs have ended; figures take a second."""
+_MOST_SHARE = 0.1
+"""Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
+once."""
 _ELSEWHERE_EVERY_S = 15.0
 
 
@@ -50,6 +53,7 @@ class SweepWatch:
     _thread: threading.Thread | None = None
     _shown: dict[int, str] = field(default_factory=dict)
     _drawn_at: float = 0.0
+    _next_write: float = 0.0
     _warned: bool = False
     _remembered: bool = False
     _elsewhere: tuple[SweepRow, ...] = ()
@@ -88,12 +92,17 @@ class SweepWatch:
         return True
 
     def _watch(self) -> None:
+        outdated = False
         while not self._over.wait(_LOOK_EVERY_S):
             rows = self._rows()
-            if self._tell(rows) and self._has_begun():
-                figures = time.monotonic() - self._drawn_at > _DRAW_EVERY_S
-                self._write(rows, figures=figures)
+            outdated = self._tell(rows) or outdated
+            began = time.monotonic()
+            if outdated and began >= self._next_write and self._has_begun():
+                outdated = False
+                self._write(rows, figures=began - self._drawn_at > _DRAW_EVERY_S)
                 self._track(rows, over=False)
+                ended = time.monotonic()
+                self._next_write = ended + (ended - began) / _MOST_SHARE
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
         """Those of this machine, and of jobs elsewhere what the tracker has."""

@@ -25,9 +25,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy import stats
-
 from contextcliff.statistics import intervals, melding
+from contextcliff.statistics.distributions import t_quantile
 
 ASSUMED_CORRELATION = 0.15
 """Intra-class correlation that is always allowed for: the smallest, in steps of 0.05, that keeps the error of a
@@ -153,7 +152,7 @@ def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float,
 
 @lru_cache(maxsize=4096)
 def _t(confidence: float, df: int) -> float:
-    return float(stats.t.ppf(confidence, df))
+    return t_quantile(confidence, df)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

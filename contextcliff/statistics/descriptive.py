@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from scipy import stats
 
 
 def mean_of(scores: Sequence[float]) -> float:
@@ -64,9 +63,13 @@ def bimodality(scores: Sequence[float]) -> float | None:
     n = len(scores)
     if n < _FEWEST or min(scores) == max(scores):
         return None
-    values = np.asarray(scores)
-    skewness = float(stats.skew(values, bias=False))
-    excess = float(stats.kurtosis(values, bias=False))
+    off = np.asarray(scores) - mean_of(scores)
+    second, third, fourth = (float(np.mean(off**power)) for power in (2, 3, 4))
+    if second == 0.0:  # they differ by less than a number holds
+        return None
+    # Without bias: Fisher's G1 and G2.
+    skewness = third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
+    excess = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3.0) + 6.0)
     coefficient = (skewness**2 + 1.0) / (excess + 3.0 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
     return coefficient if math.isfinite(coefficient) else None
 

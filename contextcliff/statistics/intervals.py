@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from contextcliff.statistics.distributions import beta_quantile, normal_quantile
 from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
 
 _BOOTSTRAP_SEED = 20_261_101
@@ -71,13 +71,12 @@ def upper_bound(scores: tuple[float, ...], confidence: float) -> float:
 @lru_cache(maxsize=4096)
 def wilson(successes: int, n: int, confidence: float) -> tuple[float, float]:
     """Wilson's two-sided score interval for `successes` of `n`."""
-    interval = stats.binomtest(successes, n).proportion_ci(confidence_level=confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    return wilson_of_share(successes / n, n, confidence)
 
 
 def wilson_of_share(mean: float, n: float, confidence: float) -> tuple[float, float]:
     """Wilson's two-sided score interval for a share of `n` scores, which need not be a whole number."""
-    z = float(stats.norm.ppf(0.5 * (1.0 + confidence)))
+    z = normal_quantile(0.5 * (1.0 + confidence))
     centre = mean + z**2 / (2.0 * n)
     half = z * math.sqrt(mean * (1.0 - mean) / n + z**2 / (4.0 * n**2))
     low, high = ((centre + side * half) / (1.0 + z**2 / n) for side in (-1.0, 1.0))
@@ -94,7 +93,7 @@ def clopper_pearson_low(successes: float, n: float, confidence: float) -> float:
     """
     if successes == 0:
         return 0.0
-    return float(stats.beta.ppf(1.0 - confidence, successes, n - successes + 1))
+    return beta_quantile(1.0 - confidence, successes, n - successes + 1)
 
 
 @lru_cache(maxsize=4096)
@@ -148,6 +147,8 @@ def _percentile(columns: _Array, confidence: float, rng: np.random.Generator, re
 
 def _accelerated(columns: _Array, confidence: float, rng: np.random.Generator, resamples: int) -> tuple[_Array, _Array]:
     """Lower and upper ends, each of shape (measures,)."""
+    from scipy import stats
+
     interval = stats.bootstrap(
         (columns,), np.mean, axis=0, confidence_level=confidence, n_resamples=resamples, method="BCa", rng=rng
     ).confidence_interval

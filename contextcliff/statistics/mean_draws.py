@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from contextcliff.statistics.clusters import Cluster
+from contextcliff.statistics.distributions import normal_above, normal_quantile, t_quantile
 
 _LEAST_SHAPE = 0.02
 """Three texts or two would call for less than 0: with this shape a draw is nearly always one text."""
@@ -87,7 +87,7 @@ def expanded_tail(n: int, confidence: float) -> float:
     teachers should know about the bootstrap", The American Statistician 69 (2015) 371-386).
     """
     upper, degrees = 0.5 * (1.0 + confidence), max(1, n - 1)
-    return float(stats.norm.sf(math.sqrt((degrees + 1) / degrees) * float(stats.t.ppf(upper, degrees))))
+    return normal_above(math.sqrt((degrees + 1) / degrees) * t_quantile(upper, degrees))
 
 
 def _shape_of_weights(lengths: Sequence[LengthScores], confidence: float) -> float:
@@ -101,5 +101,5 @@ def _shape_of_weights(lengths: Sequence[LengthScores], confidence: float) -> flo
     if fewest < 2:
         return 1.0
     upper = 0.5 * (1.0 + confidence)
-    wider = float(stats.t.ppf(upper, fewest - 1)) / float(stats.norm.ppf(upper))
+    wider = t_quantile(upper, fewest - 1) / normal_quantile(upper)
     return max(_LEAST_SHAPE, ((fewest - 1) / wider**2 - 1.0) / fewest)

@@ -17,8 +17,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
+from contextcliff.statistics.distributions import beta_above, beta_below, beta_quantile
 from contextcliff.statistics.gaffke import weighted_mean_cdf
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
@@ -49,11 +49,10 @@ def binary_p_at_most_share(successes: float, n: float, base_successes: float, ba
     """
     if successes == 0:
         return 1.0
-    low = stats.beta(successes, n - successes + 1)
     if base_successes == base_n:
-        return float(low.cdf(share))
-    quantiles = stats.beta.ppf(0.5 * (_NODES + 1.0), base_successes + 1, base_n - base_successes)
-    return float(low.cdf(share * quantiles) @ (0.5 * _WEIGHTS))
+        return beta_below(share, successes, n - successes + 1)
+    quantiles = beta_quantile(0.5 * (_NODES + 1.0), base_successes + 1, base_n - base_successes)
+    return float(beta_below(share * quantiles, successes, n - successes + 1) @ (0.5 * _WEIGHTS))
 
 
 @lru_cache(maxsize=1024)
@@ -77,8 +76,8 @@ def binary_p_at_least_share(successes: float, n: float, base_successes: float, b
     at = 0.5 * (_NODES + 1.0)
     base = np.zeros_like(at)
     if base_successes > 0:
-        base = stats.beta.ppf(at, base_successes, base_n - base_successes + 1)
-    above = stats.beta(successes + 1, n - successes).sf(share * base)
+        base = beta_quantile(at, base_successes, base_n - base_successes + 1)
+    above = beta_above(share * base, successes + 1, n - successes)
     return float(above @ (0.5 * _WEIGHTS))
 
 

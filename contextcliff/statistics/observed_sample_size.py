@@ -17,11 +17,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from contextcliff.statistics import melding
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.distributions import normal_above, normal_quantile
 from contextcliff.statistics.sample_size import (
     MOST,
     POWER,
@@ -62,10 +62,10 @@ def scores_to_settle(
 
     def suffice(n: int) -> bool:
         scores, base_scores = _spread_over(there, n), _spread_over(base, n)
-        further = float(stats.norm.ppf(POWER)) * _share_of_melded_deviation(scores, base_scores, share, below=below)
+        further = normal_quantile(POWER) * _share_of_melded_deviation(scores, base_scores, share, below=below)
         p_value = melding.p_at_least_share if below else melding.p_at_most_share
         p = p_value(scores, base_scores, share, binary=False)
-        return p <= stats.norm.sf(stats.norm.ppf(confidence) + further)
+        return p <= normal_above(normal_quantile(confidence) + further)
 
     if suffice(least):
         return least

@@ -21,7 +21,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize
+
+from contextcliff.statistics.distributions import normal_quantile
 
 _SLACK = 1e-6
 """Of the mean rate: a curve that misses an interval by less goes through it, but for rounding."""
@@ -78,7 +80,7 @@ def _rank_sum_below(n: int, tail: float) -> int:
     """The number of the smallest sums of the signed-rank test of `n` values whose chance is at most `tail` together."""
     if n > _COUNTED_UP_TO:
         mean, deviation = n * (n + 1) / 4.0, math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
-        return max(0, math.floor(mean + deviation * float(stats.norm.ppf(tail)) - 0.5))
+        return max(0, math.floor(mean + deviation * normal_quantile(tail) - 0.5))
     ways = np.ones(1)
     for rank in range(1, n + 1):
         more = np.zeros(len(ways) + rank)

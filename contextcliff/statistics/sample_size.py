@@ -12,8 +12,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
+from contextcliff.statistics.distributions import normal_below, normal_quantile
 from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.rank_tests import are_significant, is_significant, least_p
 
@@ -58,6 +58,8 @@ def cautious_mean(mean: float, n: float, threshold: float) -> float:
 @lru_cache(maxsize=1024)
 def to_show_above(rate: float, threshold: float, confidence: float) -> int | None:
     """Fewest samples with which a true score of `rate` is shown above `threshold` with 80% power; None above `MOST`."""
+    from scipy import stats
+
     if rate <= threshold:
         return None
     for n in _ranges():
@@ -97,7 +99,7 @@ def to_show_above_share(rate: float, baseline: float, share: float, confidence: 
 
 
 def _with_baseline(alone: int, rate: float, baseline: float, share: float, confidence: float) -> int | None:
-    z = float(stats.norm.ppf(confidence) + stats.norm.ppf(POWER))
+    z = normal_quantile(confidence) + normal_quantile(POWER)
     gap = rate - share * baseline
     n = alone + math.ceil(z**2 * share**2 * baseline * (1.0 - baseline) / gap**2)
     return n if n <= MOST else None
@@ -153,6 +155,8 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
 
 def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> float:
     """Power of Fisher's test, summed over all outcomes: arrays of shape (n + 1, n + 1), right before × right after."""
+    from scipy import stats
+
     right = np.arange(n + 1)
     before, after = right[:, None], right[None, :]
     p_values = np.asarray(stats.hypergeom.cdf(after, 2 * n, before + after, n))
@@ -162,4 +166,4 @@ def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> flo
 
 def _arcsine_power(n: int, confidence: float, baseline: float, drop: float) -> float:
     effect = 2.0 * (np.arcsin(np.sqrt(baseline)) - np.arcsin(np.sqrt(baseline - drop)))
-    return float(stats.norm.cdf(effect * np.sqrt(n / 2.0) - stats.norm.ppf(confidence)))
+    return normal_below(float(effect * np.sqrt(n / 2.0)) - normal_quantile(confidence))

@@ -22,7 +22,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+from contextcliff.statistics.distributions import f_quantile
 
 _ROUNDING = 1e-12
 
@@ -118,8 +118,8 @@ def _effect(lengths: Sequence[_Squares], confidence: float, *, texts: int, free:
     ratio = between / within
     return TextEffect(
         correlation=_correlation(ratio, size),
-        low=_correlation(ratio / float(stats.f.isf(tail, free, rest)), size),
-        high=_correlation(ratio / float(stats.f.ppf(tail, free, rest)), size),
+        low=_correlation(ratio / f_quantile(1.0 - tail, free, rest), size),
+        high=_correlation(ratio / f_quantile(tail, free, rest), size),
         texts=texts,
         samples=n,
         size=size,

@@ -39,6 +39,7 @@ class LiveUpload:
         self._run: str | None = None
         self._monitor: Any = None
         self._sent: set[LengthPoint] = set()
+        self._points: queue.SimpleQueue[LengthPoint] = queue.SimpleQueue()
         self._broken = False
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._talk, name="mlflow", daemon=True)
@@ -46,8 +47,9 @@ class LiveUpload:
         self._work.put(self._begin)
 
     def point(self, point: LengthPoint) -> None:
-        """Send the score of a length."""
-        self._work.put(lambda: self._send(point))
+        """Send the score of a length, together with those that wait."""
+        self._points.put(point)
+        self._work.put(self._send)
 
     def hand_over(self) -> Begun | None:
         """Send what is left to send. Returns the run with its points, None where it could not be made."""
@@ -113,11 +115,12 @@ class LiveUpload:
         for run_id in {str(run.info.run_id) for run in attempts if run.data.tags.get(LAYOUT) == UNDER_WAY}:
             opened.client.delete_run(run_id)
 
-    def _send(self, point: LengthPoint) -> None:
-        if self._run is not None:
+    def _send(self) -> None:
+        points = [self._points.get() for _ in range(self._points.qsize())]
+        if self._run is not None and points:
             with self._store.opened() as opened:
-                log_metrics(opened.client, self._run, metrics_of(point))
-            self._sent.add(point)
+                log_metrics(opened.client, self._run, [metric for point in points for metric in metrics_of(point)])
+            self._sent.update(points)
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._started.parameters))

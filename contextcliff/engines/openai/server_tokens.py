@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import httpx2
@@ -39,12 +39,58 @@ class TokenServer:
             raise RunError(f"{self.root}{path}: the server can't count tokens ({reason})") from error
 
 
+_MARK = "contextcliff"
+_CHECKS = 3
+
+
+@dataclass(kw_only=True, slots=True)
+class ChatFrame:
+    """What the model's chat template puts around a message of the user alone, as the server has shown it.
+
+    It is learnt from one word, and checked against the server's own on the first prompts. Where a template does more
+    than to put the message in its place, the server goes on being asked for each prompt.
+    """
+
+    server: TokenServer
+    _around: tuple[str, str] | None = None
+    _checks_left: int = _CHECKS
+    _is_fixed: bool = True
+
+    def framed(self, prompt: Prompt) -> str:
+        """The prompt in the chat template."""
+        text = prompt.user
+        # Templates strip messages; one with blanks around it is the server's to frame.
+        alone = prompt.system is None and not prompt.turns and bool(text) and text == text.strip()
+        if not (alone and self._is_fixed):
+            return self._asked(prompt)
+        if self._around is None:
+            before, mark, after = self._asked(Prompt(user=_MARK)).partition(_MARK)
+            self._around, self._is_fixed = (before, after), bool(mark) and _MARK not in after
+            return self.framed(prompt)
+        framed = text.join(self._around)
+        if self._checks_left:
+            self._checks_left -= 1
+            asked = self._asked(prompt)
+            self._is_fixed = asked == framed
+            return asked
+        return framed
+
+    def _asked(self, prompt: Prompt) -> str:
+        arguments = dict(self.server.template_arguments)
+        request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
+        return str(self.server.post("/apply-template", request)["prompt"])
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LlamaServerTokenizer:
     """llama.cpp, embedded or not: exact offsets, and prompts counted in the model's chat template."""
 
     name: str
     server: TokenServer
+    _frame: ChatFrame = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_frame", ChatFrame(server=self.server))
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token of `text`, without the special tokens that a server would add."""
@@ -53,11 +99,7 @@ class LlamaServerTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
-        framed = plain_text(prompt)
-        if self.server.api == "chat":
-            arguments = dict(self.server.template_arguments)
-            request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
-            framed = self.server.post("/apply-template", request)["prompt"]
+        framed = self._frame.framed(prompt) if self.server.api == "chat" else plain_text(prompt)
         body = {"content": framed, "add_special": True, "parse_special": True}
         return len(self.server.post("/tokenize", body)["tokens"])
 

@@ -17,9 +17,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
 from scipy.optimize import brentq
 
+from contextcliff.statistics.distributions import normal_quantile
 from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.paired.differences import Units
 
@@ -55,7 +55,7 @@ def mean_difference(units: Units, confidence: float) -> MeanDifference:
 
 def tango(*, better: int, worse: int, n: int, confidence: float) -> tuple[float, float]:
     """Score interval for the share of better minus that of worse pairs; each end holds at `confidence`."""
-    z = float(stats.norm.ppf(confidence))
+    z = normal_quantile(confidence)
     estimate = (better - worse) / n
 
     def excess(difference: float, limit: float) -> float:

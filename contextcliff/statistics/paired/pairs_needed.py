@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from scipy import stats
+from contextcliff.statistics.distributions import normal_quantile
 
 POWER = 0.8
 SEQUENTIAL = 2.0
@@ -32,5 +32,5 @@ def pairs_for_worse(*, variance: float, difference: float, confidence: float, po
 
 
 def _pairs(variance: float, distance: float, alpha: float, power: float) -> int:
-    z = float(stats.norm.ppf(1.0 - alpha) + stats.norm.ppf(power))
+    z = normal_quantile(1.0 - alpha) + normal_quantile(power)
     return math.ceil(z * z * max(0.0, variance) / distance**2)

@@ -17,6 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from contextcliff.statistics.distributions import binomial_at_most
 from contextcliff.statistics.paired.differences import Units
 
 DRAWS = 20_000
@@ -52,10 +53,8 @@ def p_better(units: Units) -> float:
 def _counted(totals: NDArray[np.int64], observed: int) -> float:
     """Of sums of whole numbers with random signs, the chance of one at most the observed one."""
     if (totals == 1).all():
-        from scipy import stats
-
         higher = (int(totals.size) + observed) // 2
-        return float(stats.binom.cdf(higher, totals.size, 0.5))
+        return binomial_at_most(higher, int(totals.size), 0.5)
     most = int(totals.sum())
     chances = np.zeros(2 * most + 1)
     chances[most] = 1.0  # the place of a sum s is most + s

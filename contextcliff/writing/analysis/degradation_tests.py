@@ -11,6 +11,7 @@ from typing import Literal
 
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.distributions import t_above
 from contextcliff.statistics.jonckheere import OrderedTrend, ordered_trend
 from contextcliff.statistics.rank_tests import holm, is_significant, p_larger, rank_biserial
 from contextcliff.writing.analysis.draws import DrawnTier, Values, has_every_z, scale_of, worsening
@@ -88,13 +89,11 @@ def against_author(
 
 def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: Values) -> float:
     """One-sided p-value of the rounds' mean as predicted from the author's next words (without: the windows' mean)."""
-    from scipy import stats
-
     next_words = tier.mean(ORIGINAL_Z + measure.name)
     centre = mean_of(windows) if next_words is None else measure.worse * next_words
     spread = max(1.0, statistics.stdev(windows))  # z-scores are by the windows' own, or by a measure's floor
     t = (mean_of(here) - centre) / (spread * math.sqrt(1.0 + 1.0 / len(here)))
-    return float(stats.t.sf(t, len(windows) - 1))
+    return t_above(t, len(windows) - 1)
 
 
 def _tested(comparisons: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
