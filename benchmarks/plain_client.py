@@ -12,18 +12,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+from contextcliff.text.tokenizers import WordTokenizer
 
 LENGTHS = (4_096, 32_768, 131_072)
 FEW, MANY = 20, 200
 AT_ONCE = 8
 ANSWER_TOKENS = 8
-_PIECE = re.compile(r" ?[^\W\d_]{1,7}| ?\d{1,3}|\s+|.", re.DOTALL)
+_TOKENIZER = WordTokenizer()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +73,7 @@ class Server:
             pass
         writer.close()
 
-    def _answer(self, path: str, body: dict[str, object]) -> object:
+    def _answer(self, path: str, body: dict[str, Any]) -> object:
         if path == "/requests":
             return self.requests
         if path == "/v1/models":
@@ -79,22 +81,27 @@ class Server:
         if path == "/props":
             return {"default_generation_settings": {"n_ctx": 262_144}, "chat_template": "mock"}
         if path == "/apply-template":
-            return {"prompt": "".join(f"<|{each['role']}|>{each['content']}" for each in body["messages"])}  # type: ignore[attr-defined]
-        pieces = _PIECE.findall(str(body["content"]))
+            return {"prompt": self._framed(body)}
+        text = body["content"]
+        starts = _TOKENIZER.starts(text)
+        pieces = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
         return {"tokens": [{"id": 1, "piece": piece} for piece in pieces] if body.get("with_pieces") else pieces}
 
-    def _stream(self, body: dict[str, object], writer: asyncio.StreamWriter) -> None:
+    def _stream(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         whole = {"id": "1", "created": 1, "model": "mock", "object": "chat.completion.chunk"}
         for number in range(ANSWER_TOKENS + 1):
             delta, finish = ({"content": "7"}, None) if number < ANSWER_TOKENS else ({}, "stop")
             self._event(writer, {**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-        text = "".join(f"<|{each['role']}|>{each['content']}" for each in body["messages"])  # type: ignore[attr-defined]
-        tokens = len(_PIECE.findall(text))
+        tokens = len(_TOKENIZER.starts(self._framed(body)))
         usage = {"prompt_tokens": tokens, "completion_tokens": ANSWER_TOKENS, "total_tokens": tokens + ANSWER_TOKENS}
         self._event(writer, {**whole, "choices": [], "usage": usage})
         end = b"data: [DONE]\n\n"
         writer.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(end), end))
+
+    @staticmethod
+    def _framed(body: dict[str, Any]) -> str:
+        return "".join(f"<|{each['role']}|>{each['content']}" for each in body["messages"])
 
     @staticmethod
     def _event(writer: asyncio.StreamWriter, event: object) -> None:

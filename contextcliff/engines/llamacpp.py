@@ -17,7 +17,7 @@ from contextcliff.engines.engine import Deployment, Download, OnToken, Served
 from contextcliff.engines.kept_model import taken
 from contextcliff.engines.llamacpp_cache import SlotStates
 from contextcliff.engines.openai.exchange import Api, Request, exchange
-from contextcliff.engines.openai.http import asking_client, async_client, client
+from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
@@ -162,7 +162,10 @@ class LlamaCpp:
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
                 default_headers=CLOSE,
             ) as connection:
-                with client(timeout_s=self.timeout_s) as http, asking_client(timeout_s=self.timeout_s) as asking:
+                with (
+                    client(timeout_s=self.timeout_s) as http,
+                    client(timeout_s=self.timeout_s, asks_again=True) as asking,
+                ):
                     # A job begins with empty slots, whatever the one before it left in them.
                     loaded.states.erase(http, address, key.value, slots=self.concurrency)
                     yield LlamaCppSession(

@@ -42,4 +42,4 @@ class GroupCommit:
         if after is not None:
             await asyncio.wait([after])
         group, self._group, self._open = self._group, [], None
-        await asyncio.to_thread(self.store.keep_all, group)
+        await asyncio.to_thread(self.store.keep, *group)

@@ -108,12 +108,11 @@ class Store(Database):
             item for key, item in first.items() if self.first("SELECT 1 FROM generations WHERE key = ?", key) is None
         ]
 
-    def keep(self, planned: PlannedSample, generation: Generation) -> None:
-        """Make a generation durable. An earlier one under the same key, from another process, is kept instead."""
-        self.keep_all([Answered(planned=planned, generation=generation)])
+    def keep(self, *answered: Answered) -> None:
+        """Make generations durable, all of them or none.
 
-    def keep_all(self, answered: Sequence[Answered]) -> None:
-        """Make some generations durable, all of them or none, as `keep` does."""
+        An earlier one under the same key, from another process, is kept instead.
+        """
         self.write(
             "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",
             [

@@ -132,7 +132,7 @@ def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> Effect
 
 
 def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> float:
-    return n / design_effect * (_t(confidence, n - 1) / _t(confidence, k - 1)) ** 2
+    return n / design_effect * (t_quantile(confidence, n - 1) / t_quantile(confidence, k - 1)) ** 2
 
 
 def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float, *, most: int) -> int | None:
@@ -148,11 +148,6 @@ def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float,
     counts = range(2, max(2, math.ceil(most / size)) + 1)
     at = bisect.bisect_left(counts, True, key=suffice)
     return None if at == len(counts) or round(counts[at] * size) > most else round(counts[at] * size)
-
-
-@lru_cache(maxsize=4096)
-def _t(confidence: float, df: int) -> float:
-    return t_quantile(confidence, df)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -51,6 +51,27 @@ def quantile_classes(values: Iterable[Number], classes: int) -> list[list[Number
     return list(by_class.values())
 
 
+def skewness(values: Sequence[float]) -> float:
+    """Skewness without bias (G1 of Joanes and Gill 1998) of at least three values that differ; nan where they do by
+    less than a number holds."""
+    n = len(values)
+    second, third = _central_moment(values, 2), _central_moment(values, 3)
+    return math.nan if second == 0.0 else third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
+
+
+def kurtosis(values: Sequence[float]) -> float:
+    """Excess kurtosis without bias (G2 of the same) of at least four such values."""
+    n = len(values)
+    second, fourth = _central_moment(values, 2), _central_moment(values, 4)
+    if second == 0.0:
+        return math.nan
+    return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3.0) + 6.0)
+
+
+def _central_moment(values: Sequence[float], power: int) -> float:
+    return float(np.mean((np.asarray(values) - mean_of(values)) ** power))
+
+
 _FEWEST = 4
 
 
@@ -63,14 +84,7 @@ def bimodality(scores: Sequence[float]) -> float | None:
     n = len(scores)
     if n < _FEWEST or min(scores) == max(scores):
         return None
-    off = np.asarray(scores) - mean_of(scores)
-    second, third, fourth = (float(np.mean(off**power)) for power in (2, 3, 4))
-    if second == 0.0:  # they differ by less than a number holds
-        return None
-    # Without bias: Fisher's G1 and G2.
-    skewness = third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
-    excess = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3.0) + 6.0)
-    coefficient = (skewness**2 + 1.0) / (excess + 3.0 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
+    coefficient = (skewness(scores) ** 2 + 1.0) / (kurtosis(scores) + 3.0 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
     return coefficient if math.isfinite(coefficient) else None
 
 

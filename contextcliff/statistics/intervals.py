@@ -68,7 +68,6 @@ def upper_bound(scores: tuple[float, ...], confidence: float) -> float:
     return mean_upper_bound(scores, confidence)
 
 
-@lru_cache(maxsize=4096)
 def wilson(successes: int, n: int, confidence: float) -> tuple[float, float]:
     """Wilson's two-sided score interval for `successes` of `n`."""
     return wilson_of_share(successes / n, n, confidence)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from contextcliff.engines.openai.http import asking_client
+from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import RunError
@@ -58,7 +58,7 @@ def counting() -> type[_Counting]:
 
 @pytest.fixture
 def tokenizer(counting: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
-    with _Listening(("127.0.0.1", 0), counting) as listening, asking_client(timeout_s=5.0) as http:
+    with _Listening(("127.0.0.1", 0), counting) as listening, client(timeout_s=5.0, asks_again=True) as http:
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         server = TokenServer(
             http=http,

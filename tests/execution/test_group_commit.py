@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from pathlib import Path
 from threading import Event, get_ident
 
@@ -28,10 +28,10 @@ class Noting(Store):
         self.threads: set[int] = set()
         self.disk_is_ready = Event()
 
-    def keep_all(self, answered: Sequence[Answered]) -> None:
+    def keep(self, *answered: Answered) -> None:
         self.disk_is_ready.wait()
         self.threads.add(get_ident())
-        super().keep_all(answered)
+        super().keep(*answered)
         self.groups.append(len(answered))
 
 
@@ -108,7 +108,7 @@ def test_everyone_in_a_group_hears_why_it_was_not_written(tmp_path: Path) -> Non
 @pytest.mark.parametrize("cause", [MemoryError(), TypeError("of our own making")])
 def test_no_one_waits_for_ever_for_a_group_that_failed(tmp_path: Path, cause: Exception) -> None:
     class Failing(Store):
-        def keep_all(self, answered: Sequence[Answered]) -> None:
+        def keep(self, *answered: Answered) -> None:
             raise cause
 
     async def keep(store: Store) -> None:

@@ -18,7 +18,7 @@ from contextcliff.errors import RunError
 from contextcliff.execution import merging
 from contextcliff.execution.foreign_store import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
-from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
+from contextcliff.execution.store import Answered, Fault, PlannedSample, Store, StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import RunFacts
 from tests.tasks.needles import build, niah, said
@@ -50,7 +50,7 @@ def kept(folder: Path, *numbers: int, run: StoredRun = RUN, answer: str = "9") -
     """A store with a run that planned all samples and has the answers of some."""
     with Store(folder) as store:
         for number in numbers:
-            store.keep(PLANNED[number], said(answer))
+            store.keep(Answered(planned=PLANNED[number], generation=said(answer)))
         store.begin(run, PLANNED)
     return folder
 
@@ -93,7 +93,7 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
 def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_of_sending(tmp_path: Path) -> None:
     for name, planned in (("here", PLANNED[:3]), ("there", (PLANNED[6], PLANNED[1]))):
         with Store(tmp_path / name) as store:
-            store.keep(planned[0], said("9"))
+            store.keep(Answered(planned=planned[0], generation=said("9")))
             store.begin(RUN, planned)
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
@@ -105,7 +105,7 @@ def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_
 def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path: Path) -> None:
     kept(tmp_path / "there", 6)
     with Store(tmp_path / "here") as running:
-        running.keep(PLANNED[0], said("9"))
+        running.keep(Answered(planned=PLANNED[0], generation=said("9")))
         running.begin(RUN, PLANNED[:2])
         merged(tmp_path / "here", tmp_path / "there")
         running.extend("run-a", PLANNED[2:4])
@@ -146,10 +146,10 @@ def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path)
 
 def test_a_store_that_a_process_writes_to_is_read_as_it_is(tmp_path: Path) -> None:
     with Store(tmp_path / "there") as writing:
-        writing.keep(PLANNED[0], said("9"))
+        writing.keep(Answered(planned=PLANNED[0], generation=said("9")))
         writing.begin(RUN, PLANNED)
         merged(tmp_path / "here", tmp_path / "there")
-        writing.keep(PLANNED[1], said("9"))
+        writing.keep(Answered(planned=PLANNED[1], generation=said("9")))
         assert [one.new_generations for one in merged(tmp_path / "here", tmp_path / "there")] == [1]
 
 
@@ -190,7 +190,7 @@ def _made(folder: Path, drawn: dict[str, object]) -> Path:
     """A store as it is drawn. Of one key there is one answer, given at one time, whichever store has it."""
     with Store(folder) as store:
         for number in drawn["answers"]:  # type: ignore[attr-defined]  # as drawn above
-            store.keep(PLANNED[number], said(str(number)))
+            store.keep(Answered(planned=PLANNED[number], generation=said(str(number))))
         for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
             facts = replace(FACTS, server=(run["server"],) if run["server"] else ())
             store.begin(replace(RUN, run_id=name, facts=facts), [PLANNED[number] for number in run["planned"]], [TEXT])

@@ -11,7 +11,7 @@ import pytest
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import database
-from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
+from contextcliff.execution.store import Answered, Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.execution.stored_rows import Respondent
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.report import RunFacts
@@ -27,7 +27,7 @@ RUN = StoredRun(run_id="run", fingerprint="f", label="", facts=FACTS)
 
 def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
     with Store(tmp_path) as again:
         assert again.generation("key-0") == said("9")
         assert again.generation("key-1") is None
@@ -35,8 +35,8 @@ def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
 
 def test_a_generation_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("first"))
-        store.keep(PLANNED[0], said("second"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("first")))
+        store.keep(Answered(planned=PLANNED[0], generation=said("second")))
         assert store.generation("key-0") == said("first")
 
 
@@ -48,14 +48,14 @@ def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
         store.add_wall_time("run", 1.0)
         assert not folder.exists()
         assert store.run("run") is None
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
         assert store.run("run") == replace(RUN, wall_s=1.0)
         assert store.count_faults("run") == {"connect": 1}
 
 
 def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
         store.begin(RUN, PLANNED)
         assert store.schedule("run") == PLANNED
         store.begin(RUN, PLANNED[:2])
@@ -64,7 +64,7 @@ def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
 
 def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
         for kind in ("timeout", "timeout", "server_error"):
             store.record_fault("run", "s", Fault(kind=kind, detail=kind))
         assert store.count_faults("run") == {"timeout": 2, "server_error": 1}
@@ -73,7 +73,7 @@ def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> No
 
 def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
         store.begin(replace(RUN, label="tuned"), PLANNED)
         refuse_taken_label(store, label="tuned", fingerprint="f")
         refuse_taken_label(store, label="", fingerprint="g")
@@ -97,13 +97,13 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> N
 def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_BUSY_MS", 50)
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
         with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(RunError, match="state.db: database is locked; another process holds it: wait"):
-                store.keep(PLANNED[1], said("8"))
+                store.keep(Answered(planned=PLANNED[1], generation=said("8")))
             holder.execute("ROLLBACK")
-        store.keep(PLANNED[2], said("7"))
+        store.keep(Answered(planned=PLANNED[2], generation=said("7")))
         # What could not be written was not forgotten either.
         assert [store.generation(f"key-{number}") for number in (0, 1, 2)] == [said("9"), said("8"), said("7")]
 
@@ -111,7 +111,7 @@ def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monk
 def _keep_many(folder: Path, first: int) -> None:
     with Store(folder) as store:
         for number in range(first, first + 50):
-            store.keep(replace(PLANNED[0], key=f"k{number}"), said(str(number)))
+            store.keep(Answered(planned=replace(PLANNED[0], key=f"k{number}"), generation=said(str(number))))
 
 
 @pytest.mark.slow

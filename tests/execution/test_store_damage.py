@@ -7,14 +7,14 @@ import random
 import shutil
 import sqlite3
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from contextcliff.errors import RunError
-from contextcliff.execution import store as store_module
 from contextcliff.execution.database import explained
-from contextcliff.execution.store import Store
+from contextcliff.execution.store import Answered, Store
 from tests.execution.test_store import PLANNED, RUN
 from tests.execution.test_store_versions import opened
 from tests.tasks.needles import said
@@ -27,10 +27,14 @@ def filled(folder: Path) -> Path:
     with Store(folder) as store:
         store.begin(RUN, PLANNED)
         for number in range(200):
-            store.keep(store_module.PlannedSample(sample=PLANNED[0].sample, prompt_sha256="s", key=f"k{number:03}"),
-                       said(f"{number} " * 200))  # fmt: skip
+            store.keep(
+                Answered(
+                    planned=replace(PLANNED[0], prompt_sha256="s", key=f"k{number:03}"),
+                    generation=said(f"{number} " * 200),
+                )
+            )
         for item in PLANNED:
-            store.keep(item, said("9"))
+            store.keep(Answered(planned=item, generation=said("9")))
     return folder / "state.db"
 
 
@@ -102,7 +106,9 @@ def test_a_full_database_says_to_free_space(tmp_path: Path) -> None:
         connection = store._connection()
         connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
         with pytest.raises(RunError) as told:
-            store.keep(PLANNED[0].__class__(sample=PLANNED[0].sample, prompt_sha256="s", key="new"), said("x" * 10**6))
+            store.keep(
+                Answered(planned=replace(PLANNED[0], prompt_sha256="s", key="new"), generation=said("x" * 10**6))
+            )
     assert str(told.value) == (
         f"{tmp_path}/state.db: database or disk is full; free space on its disk and run the same command again; what "
         "was answered is kept"
@@ -124,7 +130,7 @@ def test_a_database_that_may_not_be_written_says_to_allow_it(tmp_path: Path) -> 
                 os.setuid(NOBODY)
                 try:
                     with Store(tmp_path) as store:
-                        store.keep(PLANNED[0], said("8"))
+                        store.keep(Answered(planned=PLANNED[0], generation=said("8")))
                 except RunError as error:
                     stream.write(str(error))
                     code = 0

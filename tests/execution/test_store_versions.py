@@ -11,7 +11,7 @@ import pytest
 
 from contextcliff.errors import RunError
 from contextcliff.execution import database
-from contextcliff.execution.store import Store
+from contextcliff.execution.store import Answered, Store
 from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, reports
 from tests.execution.test_store import PLANNED, RUN
 from tests.tasks.needles import said
@@ -76,7 +76,7 @@ def put_back_before_versions(file: Path) -> None:
 
 def test_a_new_database_has_todays_version(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
     assert version(tmp_path / "state.db") == database.VERSION == 1
 
 
@@ -96,7 +96,7 @@ def test_a_run_goes_on_from_the_answers_of_a_database_without_a_version(tmp_path
 
 def test_steps_are_taken_once_and_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
     further = ("ALTER TABLE faults ADD COLUMN waited_s REAL", "UPDATE runs SET wall_s = wall_s + 1")
     monkeypatch.setattr(database, "_STEPS", (*database._STEPS, (*further, "no SQL")))
     monkeypatch.setattr(database, "VERSION", 2)
@@ -114,7 +114,7 @@ def test_steps_are_taken_once_and_all_or_none(tmp_path: Path, monkeypatch: pytes
 
 def test_a_newer_database_is_left_as_it_is(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
     with opened(tmp_path / "state.db") as connection:
         connection.execute("PRAGMA user_version = 7")
     before = (tmp_path / "state.db").read_bytes()
@@ -133,7 +133,7 @@ def test_a_database_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE params (key TEXT)")
     before = (tmp_path / "state.db").read_bytes()
     with Store(tmp_path) as store, pytest.raises(RunError) as told:
-        store.keep(PLANNED[0], said("9"))
+        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
     assert str(told.value) == (
         f"{tmp_path}/state.db: is a SQLite database and none of ContextCliff's (it has params, runs); nothing was "
         "changed: give another output_dir, or move it aside"

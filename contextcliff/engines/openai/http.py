@@ -82,21 +82,19 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
         return response
 
 
-def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> httpx2.Client:
-    """A client that follows no redirect: a key must not reach another host. `parameters` go with every request."""
-    # Each request has a connection of its own: some servers close a kept one while a request is on its way.
+def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, asks_again: bool = False) -> httpx2.Client:
+    """A client that follows no redirect: a key must not reach another host. `parameters` go with every request.
+
+    With `asks_again`, for questions that change nothing on the server, connections are kept. Else each request has one
+    of its own: some servers close a kept one while a request is on its way.
+    """
     return httpx2.Client(
-        transport=BoundedTransport(),
+        transport=AskAgainTransport() if asks_again else BoundedTransport(),
         timeout=timeout_s,
         follow_redirects=False,
-        headers={"Connection": "close"},
+        headers={} if asks_again else {"Connection": "close"},
         params=parameters,
     )
-
-
-def asking_client(*, timeout_s: float, parameters: Mapping[str, str] | None = None) -> httpx2.Client:
-    """The same with kept connections, for questions that change nothing: one that breaks off is asked again."""
-    return httpx2.Client(transport=AskAgainTransport(), timeout=timeout_s, follow_redirects=False, params=parameters)
 
 
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:

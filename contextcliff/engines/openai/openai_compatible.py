@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from contextcliff.engines.engine import Deployment, Served
 from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import asking_client, async_client, client
+from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
 from contextcliff.engines.openai.server_command import ServerCommand, free_port
 from contextcliff.engines.openai.server_process import ServerProcess, started
@@ -183,7 +183,7 @@ class OpenAICompatible:
                 "engine.command: the server is started when the run is named already; give the name that it has there "
                 "with model.name=NAME"
             )
-        with self._client(client) as http:
+        with self._client() as http:
             return replace(model, name=served_name(http, self.address.url, self._key()))
 
     def configured(self, model: Model) -> Served | None:
@@ -244,7 +244,7 @@ class OpenAICompatible:
         import openai
 
         key, model = self._key(), deployment.model
-        with self._client(client) as http, self._client(asking_client) as asking:
+        with self._client() as http, self._client(asks_again=True) as asking:
             facts = detect(http, self.address.url, key, name=model.served_name(self.preset))
             if process is not None:  # which was given as much context as this run takes, and not the model's window
                 facts = replace(facts, window=None)
@@ -289,8 +289,9 @@ class OpenAICompatible:
     def _key(self) -> ApiKey:
         return api_key(self.api_key_env, self.address, preset=self.preset)
 
-    def _client(self, make: Callable[..., httpx2.Client]) -> httpx2.Client:
-        return make(timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S), parameters=self.address.parameters)
+    def _client(self, *, asks_again: bool = False) -> httpx2.Client:
+        timeout_s, parameters = min(self.timeout_s, _DETECTION_TIMEOUT_S), self.address.parameters
+        return client(timeout_s=timeout_s, parameters=parameters, asks_again=asks_again)
 
     def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
         if facts.counter is None:

@@ -18,6 +18,7 @@ from typing import Literal
 
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.distributions import t_quantile
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.analysis.measuring_rules import (
     COMPOSITES,
@@ -228,12 +229,10 @@ def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, conf
 
 def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:
     """Of Welch's interval for the difference of two means over so many lengths; None without any variance."""
-    from scipy.stats import t  # not for `--help`
-
     parts = [((point.std or 0.0) ** 2 / point.n / lengths**2, point.n - 1) for point in points]
     variance = math.fsum(part for part, _ in parts)
     if not variance > 0 or not math.isfinite(variance):
         return None
     # By shares: the square of a tiny variance underflows.
     freedom = 1.0 / math.fsum((part / variance) ** 2 / degrees for part, degrees in parts)
-    return float(t.ppf(0.5 * (1.0 + confidence), freedom)) * math.sqrt(variance)
+    return t_quantile(0.5 * (1.0 + confidence), freedom) * math.sqrt(variance)

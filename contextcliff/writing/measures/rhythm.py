@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from contextcliff.statistics.descriptive import kurtosis, skewness
 from contextcliff.writing.measures.prose_words import Prose
 
 _SIGNS = {
@@ -22,8 +23,6 @@ def sentence_lengths(lengths: Sequence[int]) -> dict[str, float | None]:
     The last three are the usual unbiased estimators (G1 and G2 of Joanes and Gill 1998) and need 2, 3 and 4 sentences;
     the last two need lengths that differ.
     """
-    from scipy import stats
-
     if not lengths:
         return {}
     n, differ = len(lengths), len(set(lengths)) > 1
@@ -31,9 +30,9 @@ def sentence_lengths(lengths: Sequence[int]) -> dict[str, float | None]:
     if n >= 2:
         measures["sentence_length_variance"] = statistics.variance(map(float, lengths))
     if n >= 3 and differ:
-        measures["sentence_length_skewness"] = float(stats.skew(lengths, bias=False))
+        measures["sentence_length_skewness"] = skewness(lengths)
     if n >= 4 and differ:
-        measures["sentence_length_kurtosis"] = float(stats.kurtosis(lengths, bias=False))
+        measures["sentence_length_kurtosis"] = kurtosis(lengths)
     return measures
 
 
