@@ -59,6 +59,14 @@ def test_a_run_has_the_lines_behind_its_own_each_named_at_the_right(beside: Repo
     assert axes.get_xlim()[1] > 16_384  # published lengths are seen, though the run is shorter
 
 
+def test_no_zone_reaches_lengths_that_only_others_have_tested(beside: Report) -> None:
+    axes = score_figure(beside).axes[0]
+    longest = max(length.max_tokens for length in beside.analysis.bins)
+    ends = [patch.get_window_extent().transformed(axes.transData.inverted()).x1 for patch in axes.patches]
+    assert any(zone.name == "degraded" for zone in beside.analysis.zones)
+    assert max(ends) <= longest * 1.001 < 16_384
+
+
 def test_a_comparison_has_them_too(cliff: Report) -> None:
     figure = curves_figure([Curve(name="a", report=cliff), Curve(name="b", report=cliff)], published=CURVES)
     assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)

@@ -88,8 +88,9 @@ def score_figure(report: Report) -> Figure:
 def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
     for zone in report.analysis.zones:
         low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
-        if zone.name == "degraded":
-            # It often starts at the longest test and would be a hair wide; past it, nothing gets better.
+        if zone.name == "degraded" and not report.run.published:
+            # It often starts at the longest test and would be a hair wide; past it, nothing gets better. Lines that
+            # others have published go on for octaves there, and it is none of theirs.
             high = axis.high
         colour = _ZONES.get(zone.name, "0.5")
         if low < high:
