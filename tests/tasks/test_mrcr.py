@@ -193,7 +193,7 @@ def test_what_stands_far_from_its_depth_is_told() -> None:
         ),
         (
             {"lengths": [9_000_000]},
-            "task.lengths: 9,000,000 is too long: all pieces together fill about 3,418,880 tokens; ask for shorter "
+            "task.lengths: 9,000,000 is too long: all pieces together fill about 3,425,280 tokens; ask for shorter "
             "ones",
         ),
         (
