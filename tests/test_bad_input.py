@@ -355,7 +355,7 @@ OF_A_TASK = {
     ),
     "more needles than fit": (
         ("task=niah_multi", "task.count=40", "task.lengths=[256]", "engine=simulated", "task.reserve_tokens=0"),
-        "task.lengths: 256 is too short: template, question and needle alone take 555 tokens; ask for longer ones",
+        "task.lengths: 256 is too short: template, question and needle alone take 554 tokens; ask for longer ones",
     ),
     "more needles than there are cities": (
         ("task=niah_multi", "task.count=400"),
@@ -376,7 +376,7 @@ OF_A_TASK = {
     ),
     "more links than fit": (
         ("task=ruler_vt", "task.chains=20", "task.lengths=[512]", "engine=simulated"),
-        "task.lengths: 512 is too short: template, question and needle alone take 1,399 tokens; ask for longer ones",
+        "task.lengths: 512 is too short: template, question and needle alone take 1,298 tokens; ask for longer ones",
     ),
     "a layout that does not exist": (
         ("task=niah_multikey", "task.layout=dense"),

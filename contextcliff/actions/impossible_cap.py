@@ -21,7 +21,7 @@ from contextcliff.records.sample import Prompt, Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokenizers import WordTokenizer
-from contextcliff.text.tokens import Tokenizer
+from contextcliff.text.tokens import Tokenizer, token_counts
 
 if TYPE_CHECKING:
     from contextcliff.analysis.best_case import BestCase
@@ -242,6 +242,10 @@ class _Remembering:
         if text not in self._starts:
             self._starts[text] = self._tokenizer.starts(text)
         return self._starts[text]
+
+    def counts(self, texts: Sequence[str]) -> Sequence[int]:
+        """As the tokenizer says."""
+        return token_counts(texts, self._tokenizer)
 
     def count_prompt(self, prompt: Prompt) -> int:
         """As the tokenizer says."""

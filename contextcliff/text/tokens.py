@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from unicodedata import category, east_asian_width
 
 from contextcliff.records.sample import Prompt
@@ -31,6 +31,22 @@ class Tokenizer(Protocol):
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the whole request, with chat template and generation prompt."""
         ...
+
+
+@runtime_checkable
+class CountsSeveral(Protocol):
+    """A tokenizer that one question about several texts costs less than one about each."""
+
+    def counts(self, texts: Sequence[str]) -> Sequence[int]:
+        """Tokens of each text, without special tokens."""
+        ...
+
+
+def token_counts(texts: Sequence[str], tokenizer: Tokenizer) -> Sequence[int]:
+    """Tokens of each text, without special tokens."""
+    if isinstance(tokenizer, CountsSeveral):
+        return tokenizer.counts(texts)
+    return [len(tokenizer.starts(text)) for text in texts]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,7 +19,7 @@ SEARCH = (
     "engine.cliff_tokens=500",
     "engine.ceiling=1.0",
 )
-CAP = 399
+CAP = 397
 """The safe cap of these runs: what was built of the last length before the cliff."""
 
 
@@ -43,7 +43,7 @@ def test_a_cap_below_ends_with_3_after_all_is_written_and_tracked(tmp_path: Path
     folder, cap = only_run(tmp_path)
     assert (done.returncode, cap) == (3, CAP)
     assert done.stderr.splitlines()[-1] == (
-        f"error: analysis.require_cap=400: the safe cap is 399 tokens; {folder}/report.md says why"
+        f"error: analysis.require_cap={CAP + 1}: the safe cap is {CAP} tokens; {folder}/report.md says why"
     )
     assert {file.name for file in (tmp_path / folder).iterdir()} >= {"report.md", "samples.jsonl", "manifest.json"}
     assert any((tmp_path / "mlruns").rglob("report.json"))
@@ -106,13 +106,13 @@ def test_a_plan_and_a_run_say_beforehand_that_no_answers_could_reach_it(tmp_path
     given = (*SEARCH, "analysis.require_cap=800", "engine.ceiling=0")
     assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
     line = (
-        "analysis.require_cap=800: the best possible answers would give a cap of 799 tokens at most; ask for prompts "
+        "analysis.require_cap=800: the best possible answers would give a cap of 797 tokens at most; ask for prompts "
         "of 800 tokens or more (task.lengths), or require less"
     )
     assert line in json.loads((tmp_path / "outputs" / "plan.json").read_text("utf-8"))["notes"]
     done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
     assert f"warning: {line}" in done.stderr.splitlines()
-    reachable = (*SEARCH, "analysis.require_cap=799", "action=plan")
+    reachable = (*SEARCH, "analysis.require_cap=797", "action=plan")
     assert contextcliff(*reachable, cwd=tmp_path).returncode == 0
     assert "require_cap" not in (tmp_path / "outputs" / "plan.json").read_text("utf-8")
 

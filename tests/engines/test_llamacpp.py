@@ -26,6 +26,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.sample import Prompt, render
+from contextcliff.text.tokens import token_counts
 from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped
@@ -250,3 +251,19 @@ def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_
         "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "
         "in plain text"
     ]
+
+
+@pytest.mark.slow
+def test_tokens_of_several_texts_are_counted_by_one_request_as_alone() -> None:
+    texts = [
+        f"{TEXT.text[at - 60 : at]}{piece}{TEXT.text[at : at + 60]}"
+        for at in (100, 900)
+        for piece in ("", "It is 47. ")
+    ]
+
+    async def use(session: LlamaCppSession) -> tuple[list[int], list[int]]:
+        alone = [len(session.tokenizer.starts(text)) for text in texts]
+        return alone, list(token_counts(texts, session.tokenizer))
+
+    alone, together = with_model(use)
+    assert together == alone

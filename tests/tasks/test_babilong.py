@@ -224,7 +224,7 @@ def test_more_facts_than_fit_are_refused_in_one_line() -> None:
     with pytest.raises(ConfigError) as refused:
         built(babilong(1, lengths=[512], statements=100))
     assert str(refused.value) == (
-        "task.lengths: 512 is too short: template, question and needle alone take 831 tokens; ask for longer ones"
+        "task.lengths: 512 is too short: template, question and needle alone take 730 tokens; ask for longer ones"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -41,6 +42,7 @@ class TokenServer:
 
 _MARK = "contextcliff"
 _CHECKS = 3
+_PARAGRAPH = "\n\n"
 
 
 @dataclass(kw_only=True, slots=True)
@@ -96,6 +98,16 @@ class LlamaServerTokenizer:
         """Character offset of every token of `text`, without the special tokens that a server would add."""
         answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
         return piece_starts(text, [token["piece"] for token in answer["tokens"]])
+
+    def counts(self, texts: Sequence[str]) -> Sequence[int]:
+        """Tokens of each text, by one request: as paragraphs of one text."""
+        starts, begin = self.starts(_PARAGRAPH.join(texts)), 0
+        counted = []
+        for text in texts:
+            end = begin + len(text)
+            counted.append(bisect_left(starts, end) - bisect_left(starts, begin))
+            begin = end + len(_PARAGRAPH)
+        return counted
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""

@@ -13,8 +13,9 @@ from unicodedata import east_asian_width
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, Words
+from contextcliff.text.seams import Seams, seams_of
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
-from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
+from contextcliff.text.tokens import TokenisedText, Tokenizer, token_counts, tokenise
 
 _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
@@ -26,8 +27,12 @@ _ROUND = "\n\n"
 """Stands between the end of a text and its beginning, where it is gone round."""
 FRESH_CHARACTERS = 200_000
 """Of an endless text: contexts begin at one of the sentences up to here."""
-_SEAM_CHARACTERS = 60
-"""Tokens are counted anew so far around a hidden sentence; no token reaches further than a word."""
+_FEW_FACTS = 2
+"""What so many add is counted before their places are known, and a token or two are no matter; more are counted in
+their places."""
+_CHECKED_TOKENS = (500, 500, 500, 12_000)
+"""Stretches of a text whose tokens are counted alone, to see whether its offsets are exact."""
+_EXACT_WITHIN_TOKENS = 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,8 +62,13 @@ class Haystack:
     text: TokenisedText
     boundaries: tuple[int, ...]
     tokenizer: Tokenizer
+    seams: Seams
+    """What needles and questions add, wherever they stand."""
     starts: tuple[int, ...] = (0,)
     """Where contexts may begin: at the start of the text, or at its sentences."""
+    is_exact: bool = True
+    """Whether tokens between two places are those of the text alone. Some servers only count, and offsets are then
+    estimates."""
 
     def end_for(self, context_tokens: int, *, start: int = 0) -> int:
         """A character beyond which no prompt of this length from `start` on reaches."""
@@ -71,50 +81,52 @@ class Haystack:
         context_tokens: int,
         before: str,
         after: str,
-        cut_for: str | None = None,
+        cut_for: Sequence[str] = (),
         start: int = 0,
     ) -> Hidden:
         """Put each fact between two sentences nearest to its depth, in the text from `start` that fills the length.
 
         The budget covers chat template, `before`, text, facts and `after`. Facts that fall between the same two
-        sentences stand there in the order given. With `cut_for`, the text is cut as if that stood in the place of
+        sentences stand there in the order given. The text is cut so that the longest of `cut_for` fits in the place of
         `after`: prompts that differ in their question alone then share their text. Raises `ConfigError` where the
         frame and the facts leave no room for text, and where the text is too short.
         """
         pieces = [_spaced(fact.text) for fact in facts]
-        longest = after if cut_for is None else cut_for
-        together = self.tokenizer.count_prompt(Prompt(user=f"{before}{''.join(pieces)}{longest}")) + SEAM_TOKENS
-        roughly = context_tokens - together - len(facts)
-        if roughly < 1:
+        each, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
+        frame = self.seams.before(before)
+        reserved = frame + max(behind)
+        added = sum(each)
+        budget = context_tokens - reserved - added - SEAM_TOKENS
+        if budget < 1:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} is too short: template, question and needle alone take "
-                f"{together + len(facts):,} tokens; ask for longer ones"
+                f"{context_tokens - budget:,} tokens; ask for longer ones"
             )
-        reach = self.text.end_for(start, roughly)
-        places = [self._place(fact.depth, start, reach) for fact in facts]
-        inserted: dict[int, str] = {}
-        for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
-            inserted[place] = inserted.get(place, "") + piece
-
-        frame = self.tokenizer.count_prompt(Prompt(user=f"{before}{after}"))
-        reserved = frame if cut_for is None else self.tokenizer.count_prompt(Prompt(user=f"{before}{cut_for}"))
-        added = sum(self._added_tokens(place, piece) for place, piece in inserted.items())
-        budget = context_tokens - reserved - added - SEAM_TOKENS
         if budget > self.tokens_of_text:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} tokens need {budget:,} tokens of text, and the dataset has "
                 f"{self.tokens_of_text:,}; ask for shorter ones, give more text (dataset.paths), or take "
                 "dataset=synthetic"
             )
+        reach = self.text.end_for(start, budget)
+        places = [self._place(fact.depth, start, reach) for fact in facts]
+        inserted: dict[int, str] = {}
+        for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
+            inserted[place] = inserted.get(place, "") + piece
+        if len(facts) > _FEW_FACTS:
+            budget += added
+            added = self.seams.added(inserted)
+            budget -= added
         end = max([self.text.end_for(start, budget), *places])
-        counted = None
-        if start:
-            end, counted = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
+        built = reserved + added + self.text.tokens_between(start, end)
+        if start and not self.is_exact:
+            longest = (after, *cut_for)[behind.index(max(behind))]
+            end, built = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
             recipe=Recipe(user=(Words(text=before), *self._with(inserted, start, end), Words(text=after))),
-            built_tokens=frame + added + held if counted is None else counted - reserved + frame,
+            built_tokens=built - max(behind) + behind[0],
             token_places=tuple(token_places),
             off=max(
                 (abs(place / held - fact.depth) for fact, place in zip(facts, token_places, strict=True)), default=0.0
@@ -141,7 +153,7 @@ class Haystack:
     ) -> tuple[int, int]:
         """Where the text from `start` on ends by a count of the whole prompt, and that count.
 
-        Offsets are exact at the beginning of a text; of servers that only count tokens they are estimates elsewhere.
+        Estimated offsets are exact at the beginning of a text alone.
         """
         last = max(inserted, default=start)
 
@@ -189,13 +201,6 @@ class Haystack:
         after = (Passage(document_id=name, start=0, end=end - again),) if end > again else ()
         return (*before, seam, *after)
 
-    def _added_tokens(self, place: int, piece: str) -> int:
-        """Tokens by which a piece that goes in at `place` lengthens the text."""
-        text = self.text.text
-        left = text[max(0, place - _SEAM_CHARACTERS) : place]
-        right = text[place : place + _SEAM_CHARACTERS]
-        return len(self.tokenizer.starts(f"{left}{piece}{right}")) - len(self.tokenizer.starts(f"{left}{right}"))
-
     def _character_at(self, depth: float, start: int, end: int) -> int:
         index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, end))
         return end if index >= self.text.tokens else min(end, self.text.starts[index])
@@ -215,12 +220,15 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
         tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer, longest_word=longest)
         if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
             tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer, longest_word=longest)
+    boundaries = sentence_starts(tokenised.text, language=document.language)
     return Haystack(
         document=document,
         text=tokenised,
-        boundaries=sentence_starts(tokenised.text, language=document.language),
+        boundaries=boundaries,
         tokenizer=tokenizer,
+        seams=seams_of(tokenised.text, boundaries, tokenizer),
         starts=tuple(begins),
+        is_exact=_is_exact(tokenised, begins, text, tokenizer),
     )
 
 
@@ -231,12 +239,28 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
     tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer, longest_word=longest)
+    boundaries = sentence_starts(tokenised.text, language=document.language)
     return Haystack(
         document=document,
         text=tokenised,
-        boundaries=sentence_starts(tokenised.text, language=document.language),
+        boundaries=boundaries,
         tokenizer=tokenizer,
+        seams=seams_of(tokenised.text, boundaries, tokenizer),
     )
+
+
+def _is_exact(text: TokenisedText, begins: Sequence[int], document: str, tokenizer: Tokenizer) -> bool:
+    """Whether stretches from some sentences of the document on have the tokens that the offsets say.
+
+    They do not depend on the lengths that are asked for, so that another length changes no context.
+    """
+    for number, tokens in enumerate(_CHECKED_TOKENS, start=1):
+        start = begins[len(begins) * number // (len(_CHECKED_TOKENS) + 1)]
+        end = min(text.end_for(start, tokens), len(document))
+        [alone] = token_counts([document[start:end]], tokenizer)
+        if abs(alone - text.tokens_between(start, end)) > _EXACT_WITHIN_TOKENS:
+            return False
+    return True
 
 
 def as_sentence(text: str) -> str:

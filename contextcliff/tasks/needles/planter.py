@@ -136,9 +136,7 @@ class Planter:
             context_tokens=context_tokens,
             before=f"{task.instruction}\n\n",
             after=after,
-            cut_for=self._after(max(planted.context_questions, key=self._tokens))
-            if planted.context_questions
-            else None,
+            cut_for=[self._after(question) for question in planted.context_questions],
             start=start,
         )
         digest = digest_of(*coordinates)[:8]
@@ -177,9 +175,6 @@ class Planter:
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
-
-    def _tokens(self, text: str) -> int:
-        return len(self.materials.tokenizer.starts(text))
 
     def _cluster(self, haystack: Haystack, planted: Planted) -> str:
         """The haystack where there are several (it holds the contexts cut from it); else the packed context."""
