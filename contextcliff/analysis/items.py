@@ -52,12 +52,15 @@ class Item:
     @property
     def if_scored_right(self) -> Item:
         """The same item if every scored repeat were right."""
-        repeats = (1.0,) * len(self.repeats)
-        return replace(self, repeats=repeats, score=1.0 if repeats else None)
+        if all(score == 1.0 for score in self.repeats):
+            return self
+        return replace(self, repeats=(1.0,) * len(self.repeats), score=1.0)
 
     @property
     def if_right(self) -> Item:
         """The same item if every repeat were scored, and right."""
+        if not self.unscored and all(score == 1.0 for score in self.repeats):
+            return self
         return replace(self, repeats=(1.0,) * (len(self.repeats) + self.unscored), score=1.0, unscored=0)
 
     @property

@@ -151,13 +151,14 @@ def _one_text(
 
 def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
     """Whether some length has more than one item of the same text, beyond what the intervals allow for."""
+    shared = [result.sharing > 0 for result in results]
     units = {
         (
             repeats[0].sample.document_id,
             repeats[0].sample.context_tokens,
-            repeats[0].sample.cluster if result.sharing and repeats[0].sample.cluster else (place, number),
+            repeats[0].sample.cluster if is_shared and repeats[0].sample.cluster else (place, number),
         )
-        for place, (group, result) in enumerate(zip(groups, results, strict=True))
+        for place, (group, is_shared) in enumerate(zip(groups, shared, strict=True))
         for number, repeats in enumerate(by_item(group.samples))
     }
     return len({unit[:2] for unit in units}) < len(units)

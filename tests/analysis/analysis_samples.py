@@ -28,6 +28,7 @@ def scored_sample(
     depth: float | None = None,
     measured: int | None = None,
     document: str = "moby-dick",
+    cluster: str = "",
     prompt: str | None = None,
     ttft_ms: float = 10.0,
     latency_ms: float = 20.0,
@@ -42,6 +43,7 @@ def scored_sample(
         depth=depth,
         trial=number,
         document_id=document,
+        cluster=cluster,
         question="?",
         answers=("42",),
         recipe=_RECIPE,
@@ -72,10 +74,10 @@ def scored_sample(
     )
 
 
-def right_of(length: int, right: int, n: int, unscored: int = 0) -> list[ScoredSample]:
-    """`right` full scores among `n` scored samples, and `unscored` more."""
+def right_of(length: int, right: int, n: int, unscored: int = 0, *, text: str = "") -> list[ScoredSample]:
+    """`right` full scores among `n` scored samples, and `unscored` more; of one shared text where it has a name."""
     scores: list[float | None] = [1.0] * right + [0.0] * (n - right) + [None] * unscored
-    return [scored_sample(length, score) for score in scores]
+    return [scored_sample(length, score, document=text or "moby-dick", cluster=text) for score in scores]
 
 
 def curve(results: Mapping[int, tuple[int, ...]]) -> list[ScoredSample]:

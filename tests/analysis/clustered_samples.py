@@ -17,7 +17,7 @@ def of(cluster: str, samples: Sequence[ScoredSample]) -> list[ScoredSample]:
 
 def texts(length: int, *results: tuple[int, ...]) -> list[ScoredSample]:
     """Samples of one length: `(right, scored)` or `(right, scored, unscored)` for each shared text."""
-    return [item for i, counts in enumerate(results) for item in of(f"text-{i}", right_of(length, *counts))]
+    return [item for i, counts in enumerate(results) for item in right_of(length, *counts, text=f"text-{i}")]
 
 
 def having(samples: Sequence[ScoredSample], **metadata: str | int | float) -> list[ScoredSample]:

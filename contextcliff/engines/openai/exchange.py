@@ -8,9 +8,10 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from contextcliff.engines.engine import OnToken
+from contextcliff.engines.openai.event_stream import body, choices, count, events, part, words
 from contextcliff.engines.openai.faults import connection_fault, detail_of, status_fault, stream_fault, timeout_fault
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
@@ -18,7 +19,6 @@ from contextcliff.records.sample import Prompt
 from contextcliff.text.tokens import messages, plain_text
 
 if TYPE_CHECKING:
-    import httpx2
     from openai import AsyncOpenAI
 
 
@@ -108,14 +108,14 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
     pieces: list[_Piece] = []
     first_s: float | None = None
     served_model = ""
-    usage = None
+    usage: Mapping[str, object] = {}
     streamed = request.streams
     started_s = time.perf_counter()
     async for event, is_part in _events(client, request):
         streamed = is_part
-        served_model = getattr(event, "model", None) or served_model
-        usage = getattr(event, "usage", None) or usage
-        for choice in getattr(event, "choices", None) or ():
+        served_model = words(event, "model") or served_model
+        usage = part(event, "usage") or usage
+        for choice in choices(event):
             piece = piece_of(choice)
             if first_s is None and (piece.text or piece.reasoning):
                 first_s = time.perf_counter()
@@ -124,7 +124,8 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
             pieces.append(piece)
     ended_s = time.perf_counter()
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-    if not finish_reason or (usage is None and request.stream_usage and streamed):
+    prompt_tokens, completion_tokens = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
+    if not finish_reason or (prompt_tokens is None and request.stream_usage and streamed):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and usage", retryable=True)
     reply = split_reasoning(
         "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
@@ -132,15 +133,15 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
     return Generation(
         text=_encodable(reply.answer),
         reasoning=_encodable(reply.reasoning),
-        reasoning_tokens=getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None),
+        reasoning_tokens=count(part(usage, "completion_tokens_details"), "reasoning_tokens"),
         finish_reason=finish_reason,
-        prompt_tokens=request.built_tokens if usage is None else usage.prompt_tokens,
-        completion_tokens=len(pieces) if usage is None else usage.completion_tokens,
-        cached_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
+        prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
+        completion_tokens=len(pieces) if completion_tokens is None else completion_tokens,
+        cached_tokens=count(part(usage, "prompt_tokens_details"), "cached_tokens"),
         ttft_ms=((first_s if first_s is not None else ended_s) - started_s) * _MS_PER_S,
         latency_ms=(ended_s - started_s) * _MS_PER_S,
         served_model=served_model,
-        server_counted=usage is not None,
+        server_counted=prompt_tokens is not None,
         streamed=streamed,
     )
 
@@ -150,72 +151,62 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Any, bool]]:
+async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Mapping[str, object], bool]]:
     """Every event of an answer, and whether it is a part of a stream (else it is the whole answer)."""
-    arguments: dict[str, Any] = {"model": request.model, "extra_body": dict(request.fields)}
+    from openai import AsyncStream
+
+    sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
-        create: Any = client.chat.completions.create
-        arguments["messages"] = messages(request.prompt)
+        path, sent["messages"] = "/chat/completions", messages(request.prompt)
     else:
-        create = client.completions.create
-        arguments["prompt"] = plain_text(request.prompt)
+        path, sent["prompt"] = "/completions", plain_text(request.prompt)
     if request.streams:
-        options = {"stream_options": {"include_usage": True}} if request.stream_usage else {}
-        async with await create(stream=True, **options, **arguments) as stream:
-            if "application/json" in stream.response.headers.get("content-type", ""):
-                body = await _body(stream.response)
-                if body.lstrip().startswith(b"{"):
-                    # The server does not know `stream`. Its whole answer is here already, and has been paid for.
-                    yield _whole_answer(request.api, body), False
-                    return
-            async for event in stream:
+        sent["stream"] = True
+        if request.stream_usage:
+            sent["stream_options"] = {"include_usage": True}
+    # The client's own methods for these routes would copy the prompt field by field, and build a model of each event.
+    async with await client.post(
+        path, cast_to=object, body=sent, stream=True, stream_cls=AsyncStream[object]
+    ) as stream:
+        response = stream.response
+        if request.streams and "application/json" not in response.headers.get("content-type", ""):
+            async for event in events(response):
                 yield event, True
-        return
-    answer = await create(stream=False, **arguments)
-    if isinstance(answer, str):
-        raise EngineFault("broken_stream", f"no JSON but: {detail_of(answer)}", retryable=True)
-    yield answer, False
+            return
+        answer = await body(response)
+        if request.streams and not answer.lstrip().startswith(b"{"):
+            async for event in events(response, read=answer):
+                yield event, True
+            return
+        # Maybe the server does not know `stream`. Its whole answer is here already, and has been paid for.
+        yield _whole_answer(answer), False
 
 
-def _chat_piece(choice: Any) -> _Piece:
-    message = getattr(choice, "delta", None) or getattr(choice, "message", None)
-    if message is None:
-        return _Piece(finish_reason=choice.finish_reason or "")
-    extra = message.model_extra or {}
+def _chat_piece(choice: Mapping[str, object]) -> _Piece:
+    message = part(choice, "delta") or part(choice, "message")
     return _Piece(
-        text=message.content or "",
-        reasoning=str(extra.get("reasoning_content") or extra.get("reasoning") or ""),
-        finish_reason=choice.finish_reason or "",
+        text=words(message, "content"),
+        reasoning=words(message, "reasoning_content") or words(message, "reasoning"),
+        finish_reason=words(choice, "finish_reason"),
     )
 
 
-def _completion_piece(choice: Any) -> _Piece:
-    return _Piece(text=choice.text or "", finish_reason=choice.finish_reason or "")
+def _completion_piece(choice: Mapping[str, object]) -> _Piece:
+    return _Piece(text=words(choice, "text"), finish_reason=words(choice, "finish_reason"))
 
 
-async def _body(response: httpx2.Response) -> bytes:
-    """The whole body; errors on the way are raised as the client's own."""
-    import httpx2
-    import openai
-
-    try:
-        return await response.aread()
-    except httpx2.TimeoutException as error:
-        raise openai.APITimeoutError(response.request) from error
-    except httpx2.TransportError as error:
-        raise openai.APIConnectionError(request=response.request) from error
+def _whole_answer(body: bytes) -> Mapping[str, object]:
+    """An answer that came in one piece."""
+    text = body.decode("utf-8", "replace")
+    if not text.lstrip().startswith("{"):
+        raise EngineFault("broken_stream", f"no JSON but: {detail_of(text)}", retryable=True)
+    answer = json.loads(text)
+    if not answer.get("choices"):
+        raise EngineFault("broken_stream", f"no answer but: {detail_of(text)}", retryable=True)
+    return cast("Mapping[str, object]", answer)
 
 
-def _whole_answer(api: Api, body: bytes) -> Any:
-    """An answer that came in one piece where a stream was asked for, as the client would have read it."""
-    from openai.types import Completion
-    from openai.types.chat import ChatCompletion
-
-    answer = json.loads(body)
-    if not isinstance(answer, dict) or not answer.get("choices"):
-        detail = detail_of(body.decode("utf-8", "replace"))
-        raise EngineFault("broken_stream", f"no answer but: {detail}", retryable=True)
-    return (ChatCompletion if api == "chat" else Completion).construct(**answer)
-
-
-_PIECES: Mapping[Api, Callable[[Any], _Piece]] = {"chat": _chat_piece, "completions": _completion_piece}
+_PIECES: Mapping[Api, Callable[[Mapping[str, object]], _Piece]] = {
+    "chat": _chat_piece,
+    "completions": _completion_piece,
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from random import Random
 
 from contextcliff.records.sample import Recipe, Turn, Words
@@ -99,9 +99,9 @@ class Conversing:
         spare = drawn[len(chosen) : len(chosen) + _SPARE]
         tokens = [self.estimate.tokens(turn) for turn in spare]
         fitting = (
-            (sum(tokens[place] for place in some), some)
+            each
             for size in (1, 2, 3)
-            for some in combinations(range(len(spare)), size)
+            for each in zip(map(sum, combinations(tokens, size)), combinations(range(len(spare)), size), strict=True)
         )
         _, last = max((each for each in fitting if each[0] <= room), default=(0.0, ()))
         return [*chosen, *(spare[place] for place in last)]
@@ -120,7 +120,7 @@ class Conversing:
         tokens = count(self.tokenizer, recipe)
         estimates = [self.estimate.tokens(turn) for turn in turns]
         scale = (tokens - alone) / sum(estimates) if estimates else 1.0
-        starts = [scale * sum(estimates[:place]) for place in range(len(turns))]
+        starts = [scale * start for start in accumulate(estimates[:-1], initial=0.0)] if turns else []
         names = {id(turn) for turn in placed.turns}
         places = tuple(round(start) for start, turn in zip(starts, turns, strict=True) if id(turn) in names)
         depth = starts[len(before)] / max(1.0, tokens - alone - scale * estimates[len(before)]) if anchor else 0.0
