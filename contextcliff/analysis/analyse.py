@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -20,7 +20,7 @@ from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
-from contextcliff.records.analysis import Analysis, DepthCell, SafeCap
+from contextcliff.records.analysis import Analysis, DepthCell, EvidenceName, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
@@ -73,6 +73,70 @@ def study_of(
     `scored` are all planned samples, unscored ones included, in any order; `controls` are the scored controls that
     they name.
     """
+    tested = _tested(scored, settings, facts)
+    sequence, threshold = tested.sequence, tested.threshold
+    return Study(
+        scored=tested.scored,
+        search=tested.search,
+        controls=tuple(controls),
+        settings=settings,
+        facts=facts,
+        relative=tested.relative,
+        groups=tested.groups,
+        sequence=sequence,
+        threshold=threshold,
+        control_levels=control_levels(
+            tested.groups,
+            control_book(controls),
+            threshold=None if threshold is None else threshold.score,
+            confidence=settings.confidence,
+        ),
+        safe_cap=_safe_cap(
+            sequence,
+            threshold,
+            settings,
+            relative=tested.relative,
+            window=facts.max_context_tokens,
+            quantity=facts.quantity,
+        ),
+        by_score=None if facts.quantity == "score" else summarise(tested.groups, settings.confidence),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A cap as other settings would give it, without the reason that it ends there."""
+
+    tokens: int | None
+    censored: bool
+    evidence: EvidenceName | None
+
+
+def judged(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: StudyFacts) -> Judgement:
+    """What `study_of` says of the cap, at a third of the time."""
+    tested = _tested(scored, settings, facts)
+    sequence, threshold = tested.sequence, tested.threshold
+    if sequence is None or threshold is None:
+        return Judgement(tokens=None, censored=False, evidence=None)
+    shape = shape_of(sequence.results, threshold)
+    return Judgement(
+        tokens=sequence.cap_tokens,
+        censored=_is_censored(sequence),
+        evidence=None if shape is None else evidence_of(sequence, threshold, shape),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Tested:
+    relative: bool
+    search: Search | None
+    scored: tuple[ScoredSample, ...]
+    groups: tuple[Group, ...]
+    sequence: FixedSequenceTest | None
+    threshold: Threshold | None
+
+
+def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: StudyFacts) -> _Tested:
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
     if facts.search is None:
@@ -92,32 +156,18 @@ def study_of(
         if groups
         else (None, None)
     )
-    return Study(
-        scored=tuple(scored),
-        search=search,
-        controls=tuple(controls),
-        settings=settings,
-        facts=facts,
+    return _Tested(
         relative=relative,
+        search=search,
+        scored=tuple(scored),
         groups=groups,
         sequence=sequence,
         threshold=threshold,
-        control_levels=control_levels(
-            groups,
-            control_book(controls),
-            threshold=None if threshold is None else threshold.score,
-            confidence=settings.confidence,
-        ),
-        safe_cap=_safe_cap(
-            sequence,
-            threshold,
-            settings,
-            relative=relative,
-            window=facts.max_context_tokens,
-            quantity=facts.quantity,
-        ),
-        by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )
+
+
+def _is_censored(sequence: FixedSequenceTest) -> bool:
+    return sequence.cap_tokens is not None and sequence.stop is None and not sequence.is_open
 
 
 def sequence_of(
@@ -206,7 +256,7 @@ def _safe_cap(
         tokens=tokens,
         ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=tokens is not None and sequence is not None and sequence.stop is None and not sequence.is_open,
+        censored=sequence is not None and _is_censored(sequence),
         fraction_of_max=None if tokens is None else tokens / window,
         rule="walk_up",
         threshold=settings.threshold,

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analyse import judged
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Study
-from contextcliff.records.analysis import EvidenceName, SafeCap
+from contextcliff.records.analysis import EvidenceName
 
 Moved = Literal["threshold", "confidence", "bins"]
 
@@ -72,11 +72,7 @@ def _thresholds(own: float) -> list[float]:
 
 def _by(study: Study, settings: AnalysisSettings, setting: Moved, value: float) -> JudgedAnew:
     own = settings == study.settings
-    cap = study.safe_cap if own else _cap(study, settings)
+    cap = study.safe_cap if own else judged(study.scored, settings, study.facts)
     return JudgedAnew(
         setting=setting, value=value, own=own, tokens=cap.tokens, censored=cap.censored, evidence=cap.evidence
     )
-
-
-def _cap(study: Study, settings: AnalysisSettings) -> SafeCap:
-    return study_of(study.scored, settings, study.facts).safe_cap

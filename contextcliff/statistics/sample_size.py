@@ -12,6 +12,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contextcliff.statistics.distributions import normal_below, normal_quantile
 from contextcliff.statistics.intervals import clopper_pearson_low
@@ -62,11 +63,10 @@ def to_show_above(rate: float, threshold: float, confidence: float) -> int | Non
 
     if rate <= threshold:
         return None
-    for n in _ranges():
-        # isf gives the largest count that is still compatible with a score at the threshold.
-        if threshold == 0.0:
-            return 1
-        compatible = stats.binom.isf(1.0 - confidence, n, threshold)
+    if threshold == 0.0:
+        return 1
+    for place, n in enumerate(_ranges()):
+        compatible = _most_compatible(threshold, confidence, place)
         enough = np.flatnonzero(stats.binom.sf(compatible, n, rate) >= POWER)
         if enough.size:
             return int(n[enough[0]])
@@ -80,6 +80,14 @@ def to_show_below(rate: float, threshold: float, confidence: float) -> int | Non
     threshold of 1, which a single wrong answer is below.
     """
     return None if threshold >= 1.0 else to_show_above(1.0 - rate, 1.0 - threshold, confidence)
+
+
+@lru_cache(maxsize=64)
+def _most_compatible(threshold: float, confidence: float, place: int) -> NDArray[np.float64]:
+    """The largest count right that is still compatible with a score at the threshold, for each n of a range."""
+    from scipy import stats
+
+    return np.asarray(stats.binom.isf(1.0 - confidence, _ranges()[place], threshold))
 
 
 def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
