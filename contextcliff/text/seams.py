@@ -14,7 +14,8 @@ _SEAM_CHARACTERS = 60
 _PROBED_SEAMS = 16
 _PROBED_CHARACTERS = 200
 _PROBE, _WIDE_PROBE = "It is so. ", "これはそうです。"
-_MOST_KEPT = 10_000
+_MOST_KEPT = 256
+"""Counts. Needles hardly ever come again, and what stands around them does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,10 +49,11 @@ class Seams:
         # Chat templates strip messages.
         right = _sides(self.text, self.place)[1].rstrip()
         prompt = Prompt(user=f"{text}{right}")
-        if prompt not in self._kept:
-            alone = self._counted([right])[right]
-            self._keep(prompt, self.tokenizer.count_prompt(prompt) - alone)
-        return self._kept[prompt]
+        known = self._known(prompt)
+        if known is None:
+            known = self.tokenizer.count_prompt(prompt) - self._counted([right])[right]
+            self._keep(prompt, known)
+        return known
 
     def added(self, texts: Mapping[int, str]) -> int:
         """Tokens that texts add at the places where they go in. One request at most."""
@@ -62,18 +64,23 @@ class Seams:
         return sum(known[text] for text in filled) - sum(known[text] for text in bare)
 
     def _counted(self, texts: Iterable[str]) -> dict[str, int]:
-        wanted = dict.fromkeys(texts)
-        unknown = [text for text in wanted if text not in self._kept]
+        found = {text: self._known(text) for text in texts}
+        unknown = [text for text, tokens in found.items() if tokens is None]
         fresh = dict(zip(unknown, token_counts(unknown, self.tokenizer), strict=True)) if unknown else {}
-        known = {text: fresh[text] if text in fresh else self._kept[text] for text in wanted}
         for text, tokens in fresh.items():
             self._keep(text, tokens)
-        return known
+        return {text: fresh[text] if tokens is None else tokens for text, tokens in found.items()}
 
-    def _keep(self, text: str | Prompt, value: int) -> None:
-        if len(self._kept) >= _MOST_KEPT:
+    def _known(self, text: str | Prompt) -> int | None:
+        """The count of a text, which is then the last to be forgotten."""
+        if text in self._kept:
+            self._kept[text] = self._kept.pop(text)
+        return self._kept.get(text)
+
+    def _keep(self, text: str | Prompt, tokens: int) -> None:
+        while len(self._kept) >= _MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        self._kept[text] = value
+        self._kept[text] = tokens
 
 
 def seams_of(text: str, boundaries: Sequence[int], tokenizer: Tokenizer) -> Seams:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from unicodedata import east_asian_width
 
 from contextcliff.errors import ConfigError
@@ -125,7 +126,7 @@ class Haystack:
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
-            recipe=Recipe(user=(Words(text=before), *self._with(inserted, start, end), Words(text=after))),
+            recipe=Recipe(user=(_words(before), *self._with(inserted, start, end), _words(after))),
             built_tokens=built - max(behind) + behind[0],
             token_places=tuple(token_places),
             off=max(
@@ -261,6 +262,12 @@ def _is_exact(text: TokenisedText, begins: Sequence[int], document: str, tokeniz
         if abs(alone - text.tokens_between(start, end)) > _EXACT_WITHIN_TOKENS:
             return False
     return True
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> Words:
+    """One object for all samples that begin or end alike."""
+    return Words(text=text)
 
 
 def as_sentence(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from sys import intern
 from typing import TYPE_CHECKING
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
@@ -18,6 +19,11 @@ from contextcliff.text.value_forms import ValueForm
 
 if TYPE_CHECKING:
     from contextcliff.tasks.needles.planting import PlantingTask
+
+
+_NO_REFERENCE = Reference()
+_NO_METADATA: Mapping[str, str | int | float] = {}
+"""One object for all samples: a hundred thousand of them are held at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,13 +155,13 @@ class Planter:
             depth=depth,
             trial=trial,
             document_id=haystack.document.document_id,
-            question=planted.question,
+            question=intern(planted.question),
             answers=planted.answers,
-            reference=Reference(distractors=planted.distractors),
+            reference=Reference(distractors=planted.distractors) if planted.distractors else _NO_REFERENCE,
             recipe=hidden.recipe,
             seed=site.seed,
             cluster=self._cluster(haystack, planted),
-            metadata={**planted.metadata, **_distances(planted, hidden)},
+            metadata={**planted.metadata, **_distances(planted, hidden)} or _NO_METADATA,
             answer_tokens=task.answer_tokens(context_tokens),
         )
         controls = self._controls(sample, planted, haystack, site) if task.controls else ()

@@ -1,0 +1,71 @@
+"""What building a plan costs: a text is tokenised once, and a sample holds places in it, not its words."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.records.corpus import Corpus
+from contextcliff.records.sample import Prompt
+from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
+from contextcliff.text.tokenizers import WordTokenizer
+from tests.tasks.needles import shipped
+
+ROOM = ContextBudget(context_window=262_144, answer_tokens=48)
+DEPTHS = [0.05 + place / 10 for place in range(10)]
+LONG = 131_072
+
+
+@dataclass
+class Counting:
+    """The pieces of words, and how many characters it was given."""
+
+    characters: int = 0
+    name: str = "counting"
+
+    def starts(self, text: str) -> Sequence[int]:
+        self.characters += len(text)
+        return WordTokenizer().starts(text)
+
+    def count_prompt(self, prompt: Prompt) -> int:
+        self.characters += len(prompt.user)
+        return WordTokenizer().count_prompt(prompt)
+
+
+def plan(*, trials: int) -> Task:
+    task: Task = shipped("niah", lengths=[LONG], depths=DEPTHS, trials=trials)
+    return task
+
+
+def text_for(task: Task) -> Corpus:
+    return Synthetic().corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
+
+
+def built(task: Task, corpus: Corpus, tokenizer: Counting) -> TaskPlan:
+    return task.build(Materials(corpus=corpus, tokenizer=tokenizer, context_budget=ROOM, seed=0, text_identity="text"))
+
+
+def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisations_of_the_text() -> None:
+    task, tokenizer = plan(trials=20), Counting()
+    corpus = text_for(task)
+    assert len(built(task, corpus, tokenizer).samples) == 200
+    assert tokenizer.characters <= 2 * len(corpus.documents[0].text)
+
+
+def test_a_further_sample_holds_little_more_than_a_thousand_bytes_however_long_it_is() -> None:
+    corpus = text_for(plan(trials=1))
+
+    def held(trials: int) -> int:
+        gc.collect()
+        tracemalloc.start()
+        kept = built(plan(trials=trials), corpus, Counting())
+        gc.collect()
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert len(kept.samples) == 10 * trials
+        return size
+
+    assert held(60) - held(30) <= 300 * 1_100
