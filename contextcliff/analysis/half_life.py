@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeWarning, curve_fit
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
@@ -176,6 +175,8 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     means = np.array([mean_of(result.scores) for result in scored])
     if len(set(lengths.tolist())) < FEWEST_LENGTHS or means.min() == means.max():
         return None
+    from scipy.optimize import OptimizeWarning, curve_fit
+
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", OptimizeWarning)

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from contextcliff.statistics.betting import Bets
+from contextcliff.statistics.roots import root_of
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 from contextcliff.statistics.sequential_decision import BELOW_AT
 
@@ -73,4 +73,4 @@ def _low(counted: _Counted, bets: Bets, alpha: float) -> float:
     # At the observed mean no bet has won; toward 0 the wealth grows without limit.
     observed = math.log(float(values @ counts) / int(counts.sum()))
     smallest = observed + math.log(_SMALLEST)
-    return math.exp(float(brentq(excess, smallest, observed, xtol=1e-12))) if excess(smallest) > 0.0 else 0.0
+    return math.exp(root_of(excess, smallest, observed, tolerance=1e-12)) if excess(smallest) > 0.0 else 0.0

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+
+from contextcliff.statistics.roots import root_of
 
 FLAT = 1e-9
 """Rate over the whole tested range up to which recall counts as constant: a half-life would overflow."""
@@ -96,7 +97,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where an increasing function crosses 0; an end itself where rounding has moved the crossing past it."""
     if function(low) >= 0.0:
         return low
-    return high if function(high) <= 0.0 else float(brentq(function, low, high, xtol=_TOLERANCE))
+    return high if function(high) <= 0.0 else root_of(function, low, high, tolerance=_TOLERANCE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

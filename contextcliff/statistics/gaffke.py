@@ -27,7 +27,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+
+from contextcliff.statistics.roots import root_of
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
 _TOLERANCE = 1e-10
@@ -71,7 +72,7 @@ def mean_lower_bound(scores: tuple[float, ...], confidence: float) -> float:
     def excess(candidate: float) -> float:
         return float(weighted_mean_cdf(with_worst, np.array([candidate]))[0]) - alpha
 
-    return float(brentq(excess, 0.0, highest, xtol=_TOLERANCE))
+    return root_of(excess, 0.0, highest, tolerance=_TOLERANCE)
 
 
 def mean_upper_bound(scores: tuple[float, ...], confidence: float) -> float:

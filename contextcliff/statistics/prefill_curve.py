@@ -21,7 +21,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
 
 from contextcliff.statistics.distributions import normal_quantile
 
@@ -92,6 +91,8 @@ def _rank_sum_below(n: int, tail: float) -> int:
 
 def follows_a_curve(rates: Sequence[PrefillRate]) -> bool:
     """Whether some prefill curve goes through the intervals of all lengths; at least one length."""
+    from scipy import optimize
+
     scale = float(np.mean([rate.typical.value for rate in rates]))
     design, _ = _design(rates)
     finite = np.asarray([math.isfinite(rate.typical.high) for rate in rates])
@@ -128,6 +129,8 @@ def fitted_curve(rates: Sequence[PrefillRate]) -> PrefillCurve:
 
     One length gives a constant rate. Two give a fixed part too where the rate falls, and attention where it rises.
     """
+    from scipy import optimize
+
     columns: Sequence[Sequence[int]] = ((0, 1, 2),)
     if len(rates) == 1:
         columns = ((1,),)

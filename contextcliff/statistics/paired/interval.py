@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from scipy.optimize import brentq
+from functools import partial
 
 from contextcliff.statistics.distributions import normal_quantile
 from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.paired.differences import Units
+from contextcliff.statistics.roots import root_of
 
 _EDGE = 1e-12
 _TOLERANCE = 1e-10
@@ -61,8 +61,14 @@ def tango(*, better: int, worse: int, n: int, confidence: float) -> tuple[float,
     def excess(difference: float, limit: float) -> float:
         return _score(better, worse, n, difference) - limit
 
-    low = -1.0 if better - worse == -n else float(brentq(excess, -1.0 + _EDGE, estimate, args=(z,), xtol=_TOLERANCE))
-    high = 1.0 if better - worse == n else float(brentq(excess, estimate, 1.0 - _EDGE, args=(-z,), xtol=_TOLERANCE))
+    low = (
+        -1.0
+        if better - worse == -n
+        else root_of(partial(excess, limit=z), -1.0 + _EDGE, estimate, tolerance=_TOLERANCE)
+    )
+    high = (
+        1.0 if better - worse == n else root_of(partial(excess, limit=-z), estimate, 1.0 - _EDGE, tolerance=_TOLERANCE)
+    )
     return low, high
 
 
