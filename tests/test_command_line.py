@@ -64,6 +64,13 @@ def test_a_run_without_figures_and_tracking_loads_nothing_for_them(tmp_path: Pat
     assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "statsmodels", "openai", "xllamacpp", "scipy.stats"})
 
 
+def test_a_plan_loads_nothing_that_only_a_run_needs() -> None:
+    asked = ["contextcliff", *SIMULATED, "action=plan", "reporting.console=none"]
+    loaded = loaded_by(f"sys.argv = {asked!r}; from contextcliff.__main__ import main; main()", whole=True)
+    assert "scipy.special" in loaded
+    assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "openai", "xllamacpp", "scipy.stats", "rich.progress"})
+
+
 @pytest.mark.slow
 def test_a_comma_sweeps_without_a_flag(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "model=qwen,glm", "task=niah", cwd=tmp_path)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
+_SLACK = 1e-12
+"""A chance that is the given one but for rounding does not exceed it."""
 
 
 def normal_quantile(p: float) -> float:
@@ -54,6 +56,35 @@ def binomial_at_most(k: float, n: int, p: float) -> float:
 def binomial_above(k: float, n: int, p: float) -> float:
     """Chance of more than `k` successes of `n`."""
     return 1.0 if k < 0 else 0.0 if k >= n else float(special.bdtrc(k, n, p))
+
+
+def binomial_chances(n: int, p: float) -> Floats:
+    """Chance of each number of successes of `n`, from none to all; `p` strictly between 0 and 1."""
+    k = np.arange(n + 1)
+    return np.asarray(np.exp(log_choose(n, k) + k * math.log(p) + (n - k) * math.log1p(-p)))
+
+
+def binomials_above(k: Floats, n: NDArray[np.int64], p: float) -> Floats:
+    """Chance of more than `k` successes, which are fewer than `n` or all of them, for each `n`."""
+    inside = np.clip(k, 0, n - 1)
+    chances = np.asarray(special.bdtrc(inside, n, p), dtype=np.float64)
+    return np.where(k < 0, 1.0, np.where(k >= n, 0.0, chances))
+
+
+def binomials_exceeded(q: float, n: NDArray[np.int64], p: float) -> Floats:
+    """The least number of successes that is exceeded with a chance of at most `q`, for each `n`."""
+    # From the normal approximation on, a step at a time: few are needed.
+    found = np.clip(np.ceil(n * p + normal_quantile(1.0 - q) * np.sqrt(n * p * (1.0 - p))), 0.0, n)
+    while (short := binomials_above(found, n, p) > q + _SLACK).any():
+        found = np.where(short, found + 1.0, found)
+    while (beyond := (found > 0) & (binomials_above(found - 1.0, n, p) <= q + _SLACK)).any():
+        found = np.where(beyond, found - 1.0, found)
+    return np.asarray(found)
+
+
+def log_choose(n: int, k: NDArray[np.int64]) -> Floats:
+    """Logarithm of the number of ways to choose each `k` of `n`."""
+    return np.asarray(special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0))
 
 
 @overload

@@ -14,7 +14,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.distributions import normal_below, normal_quantile
+from contextcliff.statistics.distributions import (
+    binomial_chances,
+    binomials_above,
+    binomials_exceeded,
+    log_choose,
+    normal_below,
+    normal_quantile,
+)
 from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.rank_tests import are_significant, is_significant, least_p
 
@@ -59,15 +66,13 @@ def cautious_mean(mean: float, n: float, threshold: float) -> float:
 @lru_cache(maxsize=1024)
 def to_show_above(rate: float, threshold: float, confidence: float) -> int | None:
     """Fewest samples with which a true score of `rate` is shown above `threshold` with 80% power; None above `MOST`."""
-    from scipy import stats
-
     if rate <= threshold:
         return None
     if threshold == 0.0:
         return 1
     for place, n in enumerate(_ranges()):
         compatible = _most_compatible(threshold, confidence, place)
-        enough = np.flatnonzero(stats.binom.sf(compatible, n, rate) >= POWER)
+        enough = np.flatnonzero(binomials_above(compatible, n, rate) >= POWER)
         if enough.size:
             return int(n[enough[0]])
     return None
@@ -85,9 +90,7 @@ def to_show_below(rate: float, threshold: float, confidence: float) -> int | Non
 @lru_cache(maxsize=64)
 def _most_compatible(threshold: float, confidence: float, place: int) -> NDArray[np.float64]:
     """The largest count right that is still compatible with a score at the threshold, for each n of a range."""
-    from scipy import stats
-
-    return np.asarray(stats.binom.isf(1.0 - confidence, _ranges()[place], threshold))
+    return binomials_exceeded(1.0 - confidence, _ranges()[place], threshold)
 
 
 def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
@@ -163,13 +166,25 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
 
 def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> float:
     """Power of Fisher's test, summed over all outcomes: arrays of shape (n + 1, n + 1), right before × right after."""
-    from scipy import stats
+    chances = _chances(n, baseline)[:, None] * _chances(n, baseline - drop)[None, :]
+    return float(chances[are_significant(_fisher_p_values(n), confidence)].sum())
 
+
+def _chances(n: int, rate: float) -> NDArray[np.float64]:
+    """The last drop is to zero, where rounding may leave something below it."""
+    return binomial_chances(n, rate) if rate > 0.0 else np.eye(1, n + 1).ravel()
+
+
+@lru_cache(maxsize=4)
+def _fisher_p_values(n: int) -> NDArray[np.float64]:
+    """The chance of so few right after, given how many are right in all: hypergeometric."""
     right = np.arange(n + 1)
-    before, after = right[:, None], right[None, :]
-    p_values = np.asarray(stats.hypergeom.cdf(after, 2 * n, before + after, n))
-    chances = stats.binom.pmf(right, n, baseline)[:, None] * stats.binom.pmf(right, n, baseline - drop)[None, :]
-    return float(chances[are_significant(p_values, confidence)].sum())
+    each, whole = log_choose(n, right), log_choose(2 * n, np.arange(2 * n + 1))
+    before = np.arange(2 * n + 1)[:, None] - right[None, :]
+    is_possible = (before >= 0) & (before <= n)
+    logs = each[None, :] + each[np.clip(before, 0, n)] - whole[:, None]
+    at_most = np.minimum(1.0, np.cumsum(np.where(is_possible, np.exp(logs), 0.0), axis=1))
+    return np.asarray(at_most[right[:, None] + right[None, :], right[None, :]])
 
 
 def _arcsine_power(n: int, confidence: float, baseline: float, drop: float) -> float:

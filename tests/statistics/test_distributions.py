@@ -49,6 +49,26 @@ def test_binomial(n: int, k: int, p: float) -> None:
     assert distributions.binomial_above(k, n, p) == near(stats.binom.sf(k, n, p))
 
 
+@given(st.integers(min_value=1, max_value=400), inside)
+def test_the_chances_of_a_binomial(n: int, p: float) -> None:
+    assert distributions.binomial_chances(n, p) == pytest.approx(stats.binom.pmf(np.arange(n + 1), n, p), rel=1e-8)
+
+
+@given(st.integers(min_value=1, max_value=3_000), st.floats(min_value=1e-4, max_value=1.0 - 1e-4), st.data())
+def test_what_a_binomial_hardly_exceeds(first: int, p: float, data: st.DataObject) -> None:
+    q = data.draw(st.sampled_from([0.001, 0.05, 0.1, 0.5, 0.9]))
+    n = np.arange(first, first + 40)
+    found = distributions.binomials_exceeded(q, n, p)
+    assert found.tolist() == np.asarray(stats.binom.isf(q, n, p)).tolist()
+    assert distributions.binomials_above(found, n, p) == near(stats.binom.sf(found, n, p))
+    assert (distributions.binomials_above(found, n, p) <= q + 1e-12).all()
+    assert ((found == 0) | (distributions.binomials_above(found - 1, n, p) > q)).all()
+
+
+def test_a_chance_that_is_exactly_the_given_one_does_not_exceed_it() -> None:
+    assert distributions.binomials_exceeded(0.05, np.array([1]), 0.05).tolist() == [0.0]
+
+
 @given(inside, anywhere, shape, shape)
 def test_beta(p: float, x: float, a: float, b: float) -> None:
     assert distributions.beta_quantile(p, a, b) == near(stats.beta.ppf(p, a, b))
