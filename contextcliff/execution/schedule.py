@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
@@ -45,22 +46,41 @@ def shared_tokens(samples: Sequence[Sample]) -> int:
 
     Counted on the recipes: equal leading pieces, and the common beginning of the first that differs.
     """
-    return sum(_shared(earlier, later) for earlier, later in pairwise(samples))
+    return sum(_shared(earlier, later) for earlier, later in pairwise(map(_outline, samples)))
 
 
-def _shared(earlier: Sample, later: Sample) -> int:
-    if earlier.recipe.system != later.recipe.system:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Outline:
+    """What of a prompt is compared with others, worked out once."""
+
+    system: str | None
+    pieces: tuple[Words | Passage, ...]
+    characters: int
+    """Of all pieces."""
+    tokens: int
+
+
+def _outline(sample: Sample) -> _Outline:
+    pieces = tuple(sample.recipe.pieces())
+    return _Outline(
+        system=sample.recipe.system,
+        pieces=pieces,
+        characters=sum(map(_length, pieces)),
+        tokens=sample.built_tokens,
+    )
+
+
+def _shared(earlier: _Outline, later: _Outline) -> int:
+    """Tokens of the later prompt that the earlier one begins with."""
+    if earlier.system != later.system:
         return 0
     characters = 0
-    for one, other in zip(earlier.recipe.pieces(), later.recipe.pieces(), strict=False):
-        common = _common_characters(one, other)
+    for one, other in zip(earlier.pieces, later.pieces, strict=False):
+        common = _length(one) if one is other else _common_characters(one, other)
         characters += common
-        if common < _length(one) or common < _length(other):
+        if one is not other and (common < _length(one) or common < _length(other)):
             break
-    if not characters:
-        return 0
-    whole = sum(_length(piece) for piece in later.recipe.pieces())
-    return round(later.built_tokens * characters / whole)
+    return round(later.tokens * characters / later.characters) if characters else 0
 
 
 def _common_characters(one: Words | Passage, other: Words | Passage) -> int:
@@ -118,18 +138,20 @@ class PrefixGate:
         self._ready: deque[PlannedSample] = deque()
         self._under_way: dict[str, PlannedSample] = {}
         """Without those that failed and wait to be sent again."""
-        self._cold: dict[str, PlannedSample] = {}
+        self._cold: dict[str, _Outline] = {}
         """Those of them without a first token yet."""
-        self._warm: deque[Sample] = deque(maxlen=_REMEMBERED)
+        self._warm: deque[_Outline] = deque(maxlen=_REMEMBERED)
         """Those that were computed last."""
         self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
 
     def next(self) -> PlannedSample | None:
         """A sample that can go now; None where all that are left wait for another one, or none is left."""
         while (item := self._ready.popleft() if self._ready else self._source.next()) is not None:
-            leader = self._leader_of(item)
+            outline = _outline(item.sample)
+            leader = self._leader_of(item, outline)
             if leader is None:
-                self._under_way[item.sample.sample_id] = self._cold[item.sample.sample_id] = item
+                self._under_way[item.sample.sample_id] = item
+                self._cold[item.sample.sample_id] = outline
                 return item
             self._waiting[leader].append(item)
         return None
@@ -142,8 +164,8 @@ class PrefixGate:
     def answering(self, item: PlannedSample) -> None:
         """The first token of a sample is back: those that share a part of its prompt may go."""
         name = item.sample.sample_id
-        if self._cold.pop(name, None) is not None:
-            self._warm.append(item.sample)
+        if (outline := self._cold.pop(name, None)) is not None:
+            self._warm.append(outline)
             waiting = self._waiting.pop(name, [])
             self._ready.extend(each for each in waiting if each.prompt_sha256 != item.prompt_sha256)
             if again := [each for each in waiting if each.prompt_sha256 == item.prompt_sha256]:
@@ -169,19 +191,19 @@ class PrefixGate:
     def _release(self, item: PlannedSample) -> None:
         self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
-    def _leader_of(self, item: PlannedSample) -> str | None:
+    def _leader_of(self, item: PlannedSample, outline: _Outline) -> str | None:
         """The sample under way that this one has to wait for."""
         for name, leader in self._under_way.items():
             if leader.prompt_sha256 == item.prompt_sha256:
                 return name
         # Most samples share little with those under way: what is computed already is looked up for the others alone.
-        half = _SAVED_TO_WAIT * item.sample.built_tokens
-        shared = {name: _shared(cold.sample, item.sample) for name, cold in self._cold.items()}
+        half = _SAVED_TO_WAIT * outline.tokens
+        shared = {name: _shared(cold, outline) for name, cold in self._cold.items()}
         shared = {name: tokens for name, tokens in shared.items() if tokens >= half}
         if not shared:
             return None
-        computed = max((_shared(warm, item.sample) for warm in self._warm), default=0)
-        to_compute = item.sample.built_tokens - computed
+        computed = max((_shared(warm, outline) for warm in self._warm), default=0)
+        to_compute = outline.tokens - computed
         return next(
             (name for name, tokens in shared.items() if tokens - computed >= max(1.0, _SAVED_TO_WAIT * to_compute)),
             None,

@@ -13,7 +13,7 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -26,6 +26,8 @@ from contextcliff.execution.stored_rows import (
     embedder_strings,
     facts_from_json,
     facts_to_strings,
+    generation_from_json,
+    generation_to_json,
     judge_strings,
     notes_strings,
     sample_from_json,
@@ -39,7 +41,6 @@ from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"
-_generation = TypeAdapter(Generation)
 _document = TypeAdapter(Document)
 
 
@@ -97,7 +98,7 @@ class Store(Database):
         """The generation under this key."""
         row = self.first("SELECT generation FROM generations WHERE key = ?", key)
         with explained(self.file):
-            return None if row is None else _generation.validate_json(row[0])
+            return None if row is None else generation_from_json(row[0])
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
@@ -120,7 +121,7 @@ class Store(Database):
                     each.planned.key,
                     each.planned.sample.sample_id,
                     each.planned.prompt_sha256,
-                    json.dumps(asdict(each.generation)),
+                    generation_to_json(each.generation),
                 )
                 for each in answered
             ],
@@ -271,7 +272,7 @@ class Store(Database):
             engine,
         )
         with explained(self.file):
-            generations = [_generation.validate_json(row[1]) for row in rows]
+            generations = [generation_from_json(row[1]) for row in rows]
         prefill_ms = sum(each.ttft_ms for each in generations)
         decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import DrawnBins, RunFacts
@@ -146,14 +147,30 @@ def _joined(lines: Sequence[str]) -> str:
 
 
 _sample = TypeAdapter(Sample)
+_generation = TypeAdapter(Generation)
 _REFERENCE = "reference"
 _OF_REFERENCE = tuple(field.name for field in fields(Reference))
 
 
 def sample_to_json(sample: Sample) -> str:
-    """The JSON object of a sample."""
-    values = _sample.dump_python(sample, mode="json")
-    return json.dumps({**values.pop(_REFERENCE), **values}, ensure_ascii=False)
+    """The JSON object of a sample, without what is at its default."""
+    values = _sample.dump_python(sample, mode="json", exclude_defaults=True)
+    return _compact({**values.pop(_REFERENCE, {}), **values})
+
+
+def generation_to_json(generation: Generation) -> str:
+    """The JSON object of a generation, without what is at its default."""
+    return _compact(_generation.dump_python(generation, mode="json", exclude_defaults=True))
+
+
+def generation_from_json(text: str) -> Generation:
+    """Read it back. Raises `ValueError` for JSON that is none."""
+    return _generation.validate_json(text)
+
+
+def _compact(values: Mapping[str, object]) -> str:
+    """SQLite gives a row of more than a quarter of a page a page of its own: a few bytes less are four thousand."""
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 def sample_from_json(text: str) -> Sample:

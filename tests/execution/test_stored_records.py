@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
+from pydantic import TypeAdapter
 
-from contextcliff.execution.stored_rows import facts_from_json, facts_to_strings, sample_from_json, sample_to_json
+from contextcliff.execution.stored_rows import (
+    facts_from_json,
+    facts_to_strings,
+    generation_from_json,
+    generation_to_json,
+    sample_from_json,
+    sample_to_json,
+)
 from contextcliff.records.corpus import AuditBin, LengthAudit, Span
+from contextcliff.records.generation import Generation
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Reference
@@ -60,11 +69,36 @@ def test_the_reference_stands_beside_the_other_fields_as_in_every_version() -> N
     assert (values["kind"], values["choices"], values["distractors"]) == ("choice", ["a lamp", "a key"], ["1234567"])
 
 
-def test_a_sample_without_the_fields_of_later_versions_has_their_defaults() -> None:
+def test_what_is_at_its_default_is_left_out_and_read_from_stores_that_have_it() -> None:
     values = json.loads(sample_to_json(SAMPLE))
-    for name in ("kind", "choices", "evidence", "reply", "pilot", "bin", "repeat", "item"):
-        del values[name]
-    assert sample_from_json(json.dumps(values)) == SAMPLE
+    assert values.keys().isdisjoint({"kind", "choices", "evidence", "reply", "pilot", "bin", "repeat", "item"})
+    whole = TypeAdapter(type(SAMPLE)).dump_python(SAMPLE, mode="json")
+    earlier = {**whole.pop("reference"), **whole}
+    assert earlier.keys() > values.keys()
+    assert sample_from_json(json.dumps(earlier)) == SAMPLE
+
+
+def test_a_row_of_a_needle_task_fits_beside_others_on_its_page() -> None:
+    """SQLite moves a row of more than about a thousand bytes to a page of its own, of four thousand."""
+    assert len(sample_to_json(SAMPLE)) < 700
+
+
+def test_a_generation_comes_back_as_it_was() -> None:
+    generation = Generation(
+        text="47, été",
+        finish_reason="stop",
+        prompt_tokens=300,
+        completion_tokens=3,
+        cached_tokens=0,
+        ttft_ms=12.5,
+        latency_ms=30.0,
+        reasoning="hm",
+        attention_entropy=(0.5, 1.0),
+    )
+    for each in (generation, replace(generation, cached_tokens=None, reasoning="", attention_entropy=())):
+        assert generation_from_json(generation_to_json(each)) == each
+        assert generation_from_json(json.dumps(asdict(each))) == each  # as earlier versions wrote it
+    assert len(generation_to_json(generation)) < len(json.dumps(asdict(generation)))
 
 
 @pytest.mark.parametrize("text", ["5", "[]", "{}", "not json"])
