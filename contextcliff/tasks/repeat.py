@@ -46,6 +46,7 @@ class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
     name = "repeat"
+    takes_texts = False
 
     instruction: str
     """Stands before the list."""

@@ -127,6 +127,8 @@ class Task(ABC):
     """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
     relative_by_default: ClassVar[bool] = False
     """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
+    takes_texts: ClassVar[bool] = True
+    """Whether prompts are made from the dataset's texts or questions, and not from the task's own words alone."""
     reads_documents: ClassVar[bool] = False
     """Whether scoring reads the documents, which are then kept with the run."""
     cap_quantity: ClassVar[Quantity] = "score"

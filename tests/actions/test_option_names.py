@@ -10,6 +10,7 @@ import pytest
 
 from contextcliff.composing import conf_dir
 from tests.commands import SIMULATED, contextcliff, reports
+from tests.compositions import built
 
 QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
@@ -114,3 +115,19 @@ def test_a_run_that_was_stored_under_its_kind_is_found_by_its_questions(tmp_path
     # An analysis goes on under the name that the run was stored under; a new run has the new name, and no new question.
     found = stored[before if action == "analyze" else now]
     assert (found["task"], found["counts"]["reused"], found["counts"]["planned"]) == ("niah_static", 11, 11)
+
+
+@pytest.mark.parametrize("task", ["mrcr", "graphwalks", "ruler_cwe", "ruler_fwe", "repeat"])
+def test_a_task_of_its_own_words_has_no_dataset_whatever_was_chosen(task: str) -> None:
+    english, japanese = built(f"task={task}"), built(f"task={task}", "dataset=essays_ja")
+    assert (english.dataset_name, japanese.dataset_name) == ("none", "none")
+    assert japanese.identify().run_id.startswith(f"{japanese.task_name}-SmolLM2")
+    assert built("task=niah", "dataset=essays_ja").dataset_name != "none"
+
+
+@pytest.mark.slow
+def test_the_report_of_such_a_task_names_none(tmp_path: Path) -> None:
+    told = run(tmp_path, *SIMULATED, "task=repeat", "reporting.console=full", "task.trials=1")
+    (report,) = reports(tmp_path)
+    assert (report["dataset"], report["dataset_kind"], report["texts"]) == ("none", "none", "")
+    assert "The Tide Clerk" not in told

@@ -47,6 +47,7 @@ class Mrcr(Depths):
     """A grid of lengths and depths of the piece that is asked for; a block of a search asks for each of the needles."""
 
     name = "mrcr"
+    takes_texts = False
     graded = True
 
     needles: Literal[2, 4, 8]

@@ -44,6 +44,7 @@ class Graphwalks(DesignedLengths):
     """A row of lengths. `hops` and `frontier` may be lists: the trials go through all pairs of them."""
 
     name = "graphwalks"
+    takes_texts = False
     graded = True
 
     question: Literal["bfs", "parents"]
