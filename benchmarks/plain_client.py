@@ -63,7 +63,7 @@ class Server:
                 length = next((int(line[15:]) for line in lines if line.lower().startswith("content-length:")), 0)
                 body = json.loads(await reader.readexactly(length) or b"{}")
                 self.requests += path not in ("/requests", "/v1/models", "/props")
-                if path == "/v1/chat/completions":
+                if path == "/v1/chat/completions" and body.get("stream"):
                     self._stream(body, writer)
                 else:
                     content = json.dumps(self._answer(path, body)).encode()
@@ -81,6 +81,8 @@ class Server:
             return self.requests
         if path == "/v1/models":
             return {"data": [{"id": "mock"}]}
+        if path == "/v1/chat/completions":
+            return self._whole(body)
         if path == "/props":
             return {"default_generation_settings": {"n_ctx": 262_144}, "chat_template": "mock"}
         if path == "/apply-template":
@@ -101,6 +103,23 @@ class Server:
         self._event(writer, {**whole, "choices": [], "usage": usage})
         end = b"data: [DONE]\n\n"
         writer.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(end), end))
+
+    def _whole(self, body: dict[str, Any]) -> object:
+        """The answer to a client that does not stream."""
+        tokens = len(_TOKENIZER.starts(self._framed(body)))
+        message = {"role": "assistant", "content": "7" * ANSWER_TOKENS}
+        return {
+            "id": "1",
+            "created": 1,
+            "model": "mock",
+            "object": "chat.completion",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {
+                "prompt_tokens": tokens,
+                "completion_tokens": ANSWER_TOKENS,
+                "total_tokens": tokens + ANSWER_TOKENS,
+            },
+        }
 
     @staticmethod
     def _framed(body: dict[str, Any]) -> str:

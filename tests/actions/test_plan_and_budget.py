@@ -142,9 +142,9 @@ def test_a_run_beyond_its_dollars_is_refused(tmp_path: Path) -> None:
 def test_a_small_sum_is_never_shown_as_nothing(tmp_path: Path) -> None:
     one = ("task.trials=1", "task.lengths=[512]", "task.depths=[0.5]", "model.price.input=1", "model.price.output=1")
     done = contextcliff(*SIMULATED, *one, "budget.usd=0.0001", cwd=tmp_path)
-    assert done.stderr.startswith("error: budget.usd=0.0001: this run can cost 0.000558 USD; nothing was sent")
+    assert done.stderr.startswith("error: budget.usd=0.0001: this run can cost 0.000557 USD; nothing was sent")
     shown = contextcliff("engine=simulated", "tracking=none", *one, "action=plan", cwd=tmp_path)
-    assert "at most 0.000558 USD, with a prefix cache" in shown.stdout
+    assert "at most 0.000557 USD, with a prefix cache" in shown.stdout
 
 
 @pytest.mark.slow
