@@ -30,7 +30,7 @@ from contextcliff.tracking.tracker import SweepPlace, Tracker
 
 _FINGERPRINT_SHOWN = 8
 _MODEL_SHOWN = 100
-NO_DATASET = "none"
+_NO_DATASET = "none"
 """The dataset of a task that makes its prompts of its own words."""
 _UNNAMED = "served"
 
@@ -122,7 +122,12 @@ class Invocation:
     @property
     def dataset_name(self) -> str:
         """The option that was chosen, as for the task; `none` where the task takes no texts."""
-        return self.options.get("dataset", self.dataset.name) if self.task.takes_texts else NO_DATASET
+        return self.options.get("dataset", self.dataset.name) if self.task.takes_texts else _NO_DATASET
+
+    @property
+    def dataset_kind(self) -> str:
+        """The kind of the dataset; `none` as for the option."""
+        return self.dataset.name if self.task.takes_texts else _NO_DATASET
 
     def identify(self) -> Identity:
         """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
@@ -143,7 +148,7 @@ class Invocation:
         parts = (
             self.task_name,
             # An option that is called as its kind says no more than the kind, and one draw of it is the same run.
-            self.dataset_name if self.dataset_name not in (self.dataset.name, NO_DATASET) else "",
+            self.dataset_name if self.dataset_name != self.dataset_kind else "",
             # Some servers name their model by a path: its end is shown, and the fingerprint distinguishes equal ends.
             folder_name(self.model_name)[-_MODEL_SHOWN:],
             self.kv_policy.shown,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.actions.action import NO_DATASET, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import Analysed, judge_notes
 from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.end_of_run import EndOfRun
@@ -188,7 +188,7 @@ def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes:
         task=facts.task_option or invocation.task_name,
         task_kind=invocation.task.name,
         dataset=facts.dataset_option or invocation.dataset_name,
-        dataset_kind=invocation.dataset.name if invocation.task.takes_texts else NO_DATASET,
+        dataset_kind=invocation.dataset_kind,
         texts=facts.texts,
         judged_by=rule_of_invocation(invocation, run),
         tokenizer=facts.tokenizer,

@@ -113,7 +113,7 @@ class Judgement:
 
 
 def judged(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: StudyFacts) -> Judgement:
-    """What `study_of` says of the cap, at a third of the time."""
+    """What `study_of` says of the cap, without its reason: that has to find sample sizes."""
     tested = _tested(scored, settings, facts)
     sequence, threshold = tested.sequence, tested.threshold
     if sequence is None or threshold is None:

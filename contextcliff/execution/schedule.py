@@ -76,9 +76,9 @@ def _shared(earlier: _Outline, later: _Outline) -> int:
         return 0
     characters = 0
     for one, other in zip(earlier.pieces, later.pieces, strict=False):
-        common = _length(one) if one is other else _common_characters(one, other)
+        common = _common_characters(one, other)
         characters += common
-        if one is not other and (common < _length(one) or common < _length(other)):
+        if common < _length(one) or common < _length(other):
             break
     return round(later.tokens * characters / later.characters) if characters else 0
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from unicodedata import east_asian_width
 
 from contextcliff.records.sample import Prompt
-from contextcliff.text.tokens import Tokenizer, token_counts
+from contextcliff.text.tokens import Tokenizer, is_wide, token_counts
 
 _SEAM_CHARACTERS = 60
 """No token reaches further than a word."""
@@ -88,7 +87,7 @@ def seams_of(text: str, boundaries: Sequence[int], tokenizer: Tokenizer) -> Seam
     inside = [start for start in boundaries if 0 < start < len(text)] or [0]
     step = max(1, len(inside) // _PROBED_SEAMS)
     places = inside[::step][:_PROBED_SEAMS]
-    wide = sum(map(_is_wide, text[:_PROBED_CHARACTERS])) > min(len(text), _PROBED_CHARACTERS) // 2
+    wide = sum(map(is_wide, text[:_PROBED_CHARACTERS])) > min(len(text), _PROBED_CHARACTERS) // 2
     probe = _WIDE_PROBE if wide else _PROBE
     sides = [_sides(text, place) for place in places]
     counts = token_counts(
@@ -100,7 +99,3 @@ def seams_of(text: str, boundaries: Sequence[int], tokenizer: Tokenizer) -> Seam
 
 def _sides(text: str, place: int) -> tuple[str, str]:
     return text[max(0, place - _SEAM_CHARACTERS) : place], text[place : place + _SEAM_CHARACTERS]
-
-
-def _is_wide(sign: str) -> bool:
-    return east_asian_width(sign) in "WF"

@@ -117,7 +117,7 @@ def is_between_words(text: str, place: int) -> bool:
     """Whether a text can be cut before the character at `place`, which must be inside the text."""
     before, after = text[place - 1], text[place]
     # Chinese and Japanese set no spaces: a text can be cut at every character.
-    return after.isspace() or _is_wide(after) or _is_wide(before)
+    return after.isspace() or is_wide(after) or is_wide(before)
 
 
 def _begins_word(text: str, place: int) -> bool:
@@ -126,10 +126,11 @@ def _begins_word(text: str, place: int) -> bool:
         return place == 0
     if text[place - 1].isspace():
         return True
-    return (_is_wide(text[place]) or _is_wide(text[place - 1])) and category(text[place]) not in _CLOSING
+    return (is_wide(text[place]) or is_wide(text[place - 1])) and category(text[place]) not in _CLOSING
 
 
-def _is_wide(character: str) -> bool:
+def is_wide(character: str) -> bool:
+    """Whether a character is Chinese, Japanese or Korean, or as wide: such scripts set no blanks between words."""
     return east_asian_width(character) in "WF"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,7 +12,15 @@ from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
-from contextcliff.text.tokens import Tokenizer, counted_starts, framed_tokens, messages, plain_text, plain_tokens
+from contextcliff.text.tokens import (
+    Tokenizer,
+    counted_starts,
+    framed_tokens,
+    messages,
+    plain_text,
+    plain_tokens,
+    tokenise,
+)
 
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 
@@ -101,12 +108,11 @@ class LlamaServerTokenizer:
 
     def counts(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text, by one request: as paragraphs of one text."""
-        starts, begin = self.starts(_PARAGRAPH.join(texts)), 0
+        whole, begin = tokenise(_PARAGRAPH.join(texts), self), 0
         counted = []
         for text in texts:
-            end = begin + len(text)
-            counted.append(bisect_left(starts, end) - bisect_left(starts, begin))
-            begin = end + len(_PARAGRAPH)
+            counted.append(whole.tokens_between(begin, begin + len(text)))
+            begin += len(text) + len(_PARAGRAPH)
         return counted
 
     def count_prompt(self, prompt: Prompt) -> int:

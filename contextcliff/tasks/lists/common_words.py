@@ -42,7 +42,6 @@ class CommonWords(WordListTask):
     """A row of lengths. `common_words` words occur `common_count` times, all others `other_count` times."""
 
     name = "common_words"
-    takes_texts = False
 
     common_words: Annotated[int, Field(ge=1, le=100)]
     """How many words are asked for."""

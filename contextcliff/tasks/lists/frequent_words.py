@@ -32,7 +32,6 @@ class FrequentWords(WordListTask):
     """A row of lengths. The words after the first in frequency are asked for, `frequent_words` of them."""
 
     name = "frequent_words"
-    takes_texts = False
 
     frequent_words: Annotated[int, Field(ge=1, le=20)]
     """How many words are asked for."""

@@ -70,6 +70,8 @@ class Listing(Protocol):
 class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
+    takes_texts = False
+
     instruction: str
     """Stands before the list."""
     question: Annotated[str, Field(min_length=1)]

@@ -6,17 +6,17 @@ begin anywhere and a finite text is gone round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from unicodedata import east_asian_width
+from functools import cache, lru_cache, partial
+from operator import itemgetter
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, Words
 from contextcliff.text.seams import Seams, seams_of
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
-from contextcliff.text.tokens import TokenisedText, Tokenizer, token_counts, tokenise
+from contextcliff.text.tokens import TokenisedText, Tokenizer, is_wide, token_counts, tokenise
 
 _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1
@@ -63,11 +63,11 @@ class Haystack:
     text: TokenisedText
     boundaries: tuple[int, ...]
     tokenizer: Tokenizer
-    seams: Seams
-    """What needles and questions add, wherever they stand."""
-    starts: tuple[int, ...] = (0,)
+    seams: Callable[[], Seams]
+    """What needles and questions add, wherever they stand; counted when it is first asked for."""
+    starts: tuple[int, ...]
     """Where contexts may begin: at the start of the text, or at its sentences."""
-    is_exact: bool = True
+    is_exact: bool
     """Whether tokens between two places are those of the text alone. Some servers only count, and offsets are then
     estimates."""
 
@@ -93,11 +93,12 @@ class Haystack:
         frame and the facts leave no room for text, and where the text is too short.
         """
         pieces = [_spaced(fact.text) for fact in facts]
-        each, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
-        frame = self.seams.before(before)
-        reserved = frame + max(behind)
-        added = sum(each)
-        budget = context_tokens - reserved - added - SEAM_TOKENS
+        seams = self.seams()
+        each, behind = seams.count(between=pieces, behind=(after, *cut_for))
+        most, longest = max(zip(behind, (after, *cut_for), strict=True), key=itemgetter(0))
+        reserved, added = seams.before(before) + most, sum(each)
+        room = context_tokens - reserved - SEAM_TOKENS
+        budget = room - added
         if budget < 1:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} is too short: template, question and needle alone take "
@@ -115,19 +116,17 @@ class Haystack:
         for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
             inserted[place] = inserted.get(place, "") + piece
         if len(facts) > _FEW_FACTS:
-            budget += added
-            added = self.seams.added(inserted)
-            budget -= added
+            added = seams.added(inserted)
+            budget = room - added
         end = max([self.text.end_for(start, budget), *places])
         built = reserved + added + self.text.tokens_between(start, end)
         if start and not self.is_exact:
-            longest = (after, *cut_for)[behind.index(max(behind))]
             end, built = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         return Hidden(
             recipe=Recipe(user=(_words(before), *self._with(inserted, start, end), _words(after))),
-            built_tokens=built - max(behind) + behind[0],
+            built_tokens=built - most + behind[0],
             token_places=tuple(token_places),
             off=max(
                 (abs(place / held - fact.depth) for fact, place in zip(facts, token_places, strict=True)), default=0.0
@@ -221,13 +220,10 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
         tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer, longest_word=longest)
         if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
             tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer, longest_word=longest)
-    boundaries = sentence_starts(tokenised.text, language=document.language)
-    return Haystack(
-        document=document,
-        text=tokenised,
-        boundaries=boundaries,
-        tokenizer=tokenizer,
-        seams=seams_of(tokenised.text, boundaries, tokenizer),
+    return _haystack(
+        document,
+        tokenised,
+        tokenizer,
         starts=tuple(begins),
         is_exact=_is_exact(tokenised, begins, text, tokenizer),
     )
@@ -240,13 +236,26 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
     tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer, longest_word=longest)
-    boundaries = sentence_starts(tokenised.text, language=document.language)
+    return _haystack(document, tokenised, tokenizer)
+
+
+def _haystack(
+    document: Document,
+    text: TokenisedText,
+    tokenizer: Tokenizer,
+    *,
+    starts: tuple[int, ...] = (0,),
+    is_exact: bool = True,
+) -> Haystack:
+    boundaries = sentence_starts(text.text, language=document.language)
     return Haystack(
         document=document,
-        text=tokenised,
+        text=text,
         boundaries=boundaries,
         tokenizer=tokenizer,
-        seams=seams_of(tokenised.text, boundaries, tokenizer),
+        seams=cache(partial(seams_of, text.text, boundaries, tokenizer)),
+        starts=starts,
+        is_exact=is_exact,
     )
 
 
@@ -277,7 +286,7 @@ def as_sentence(text: str) -> str:
 
 def _spaced(sentence: str) -> str:
     """A sentence with the space that its script sets before the next one."""
-    return sentence if east_asian_width(sentence[-1]) in "WF" else f"{sentence} "
+    return sentence if is_wide(sentence[-1]) else f"{sentence} "
 
 
 def _characters_for(tokens: int, text: str, tokenizer: Tokenizer) -> int:
