@@ -23,13 +23,11 @@ from typing import Any
 import httpx2
 
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.engines.llamacpp import loopback_server
+from contextcliff.engines.llamacpp import LlamaCpp, loopback_server
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.models.weights import Gguf
 
 ANSWER_TOKENS = 16
-UBATCH = 512
-"""`engine.batch_tokens` as shipped."""
 
 
 def _batch(tokens: int) -> Callable[[Any], None]:
@@ -58,7 +56,7 @@ def _flash(name: str) -> Callable[[Any], None]:
 
 
 def _as_shipped(params: Any) -> None:
-    params.n_ubatch = UBATCH
+    params.n_ubatch = LlamaCpp().batch_tokens
 
 
 SETTINGS: dict[str, Callable[[Any], None]] = {

@@ -9,11 +9,10 @@ command, and JSON.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from math import inf
+
+from loopback import cpu_and_peak
 
 _SMALL = ("engine=simulated", "task.lengths=[512,1024]", "task.trials=5", "reporting.progress=false", "tracking=none")
 _BARE = ("reporting.figures=false", "reporting.html=false")
@@ -27,16 +26,6 @@ COMMANDS = {
 }
 
 
-def cpu_s(command: list[str]) -> float:
-    """CPU of a process and its children."""
-    with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return usage.ru_utime + usage.ru_stime
-
-
 def main(rounds: int = 5) -> None:
     """Every command in turn, round after round."""
     rival = [sys.executable, "-c", RIVAL]
@@ -44,7 +33,7 @@ def main(rounds: int = 5) -> None:
     seconds = dict.fromkeys(("hydra", *commands), inf)
     for _ in range(rounds):
         for name, command in {"hydra": rival, **commands}.items():
-            seconds[name] = min(seconds[name], cpu_s(command))
+            seconds[name] = min(seconds[name], cpu_and_peak(command)[0])
     least = seconds.pop("hydra")
     for name, taken in seconds.items():
         print(f"{name:<45} {taken:.2f} s CPU: {taken / least:.1f} times Hydra alone ({least:.2f} s)")
