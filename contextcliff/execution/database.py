@@ -16,9 +16,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Self
 
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
-
 from contextcliff.errors import RunError
+from contextcliff.sqlite_locks import while_locked
 
 _PRIMARY = 0xFF
 """Extended result codes of SQLite hold the primary one in their low byte."""
@@ -206,19 +205,8 @@ class Database:
 
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            # Changing a fresh file to WAL does not wait for another process that is doing the same.
-            opening = Retrying(
-                retry=retry_if_exception(_is_locked),
-                stop=stop_after_delay(_BUSY_MS / 1000),
-                wait=wait_random(min=0.005, max=0.05),
-                reraise=True,
-            )
-            self._open = opening(_opened, self.file)
+            self._open = while_locked(at_most_s=_BUSY_MS / 1000)(_opened, self.file)
         return self._open
-
-
-def _is_locked(error: BaseException) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
 
 
 def _opened(file: Path) -> sqlite3.Connection:

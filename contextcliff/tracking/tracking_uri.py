@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from contextcliff.settings import why_no_path
+from contextcliff.sqlite_locks import while_locked
 from contextcliff.tracking.sqlite_commits import log_ahead
 
 LOCK_S = 60.0
@@ -135,7 +136,7 @@ class TrackingUri:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("ROLLBACK")
-            log_ahead(connection)
+            while_locked(at_most_s=BUSY_S)(log_ahead, connection)
 
     def _try_database(self) -> None:
         from sqlalchemy import create_engine

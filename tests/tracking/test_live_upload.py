@@ -17,6 +17,7 @@ import pytest
 from contextcliff.records.sweep import SweepRow
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.tracker import LengthPoint, LiveRun, RunTitle, Started, SweepPlace
+from contextcliff.tracking.tracking_uri import TrackingUri
 from tests.commands import contextcliff
 from tests.tracking.tracking_runs import report, tracked
 
@@ -42,7 +43,9 @@ def tracker(store: str, request: pytest.FixtureRequest) -> MLflowTracker:
 def client_of(uri: str) -> MlflowClient:
     from mlflow.tracking import MlflowClient
 
-    return MlflowClient(tracking_uri=uri)
+    # MLflow creates its tables with the first client, and the run's thread may be about to do the same.
+    with TrackingUri(uri).ready():
+        return MlflowClient(tracking_uri=uri)
 
 
 def runs_of(tracker: MLflowTracker) -> list[Run]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
-from contextcliff.tracking.sqlite_commits import commit_without_waiting
+from contextcliff.sqlite_locks import while_locked
+from contextcliff.tracking.sqlite_commits import commit_without_waiting, log_ahead
 from contextcliff.tracking.tracking_uri import TrackingUri
 
 NORMAL, FULL = 1, 2
@@ -22,6 +24,11 @@ def uri_of(database: Path) -> TrackingUri:
 def mode_of(database: Path) -> str:
     with closing(sqlite3.connect(database)) as connection:
         return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+def changed(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        log_ahead(connection)
 
 
 @pytest.fixture
@@ -44,6 +51,33 @@ def test_a_database_that_is_there_is_left_as_it_is(older: Path) -> None:
     with uri_of(older).ready():
         pass
     assert mode_of(older) == "delete"
+
+
+def test_a_new_database_that_somebody_writes_to_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with closing(sqlite3.connect(path)) as writer, ThreadPoolExecutor(1) as other:
+        writer.execute("BEGIN IMMEDIATE")
+        waiting = other.submit(lambda: while_locked(at_most_s=60)(changed, path))
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.2)  # SQLite itself gives up at once
+        writer.execute("ROLLBACK")
+        waiting.result()
+    assert mode_of(path) == "wal"
+
+
+def test_a_database_that_stays_locked_is_not_waited_for_beyond_its_time(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="database is locked"):
+            while_locked(at_most_s=0.1)(changed, path)
+
+
+def test_other_failures_are_raised_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "text.db"
+    path.write_text("not a database " * 100)
+    with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
+        while_locked(at_most_s=600)(changed, path)
 
 
 @pytest.mark.parametrize(("ahead", "waits"), [(True, NORMAL), (False, FULL)])
