@@ -7,6 +7,8 @@ RUN := $(VENV)/.installed-run
 DEV := $(VENV)/.installed-dev
 ALL := $(VENV)/.installed-all
 OVERRIDES ?=
+# The tests start ContextCliff some hundred times: where Python may not keep bytecode, each start compiles all of it.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run install test test-all check format ui clean
