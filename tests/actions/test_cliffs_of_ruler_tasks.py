@@ -23,7 +23,7 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "option", [pytest.param(name, marks=[pytest.mark.slow] if name.startswith("ruler_qa") else []) for name in OPTIONS]
+    "option", [pytest.param(name, marks=[] if name == "ruler_cwe" else [pytest.mark.slow]) for name in OPTIONS]
 )
 def test_a_planted_cliff_is_found_and_no_cap_where_nothing_is_right(option: str, tmp_path: Path) -> None:
     task = (*without_hub(option), LENGTHS)

@@ -50,7 +50,7 @@ ASKED = [
     *[compositions.without_hub(task) for task in TASKS],
     *[(f"experiment={name}",) for name in EXPERIMENTS if name not in APART],
     ("experiment=small_vs_large", "model=smollm2"),
-    *[job for experiment in SWEEPS for job in jobs(experiment)],
+    *[pytest.param(job, marks=pytest.mark.slow) for experiment in SWEEPS for job in jobs(experiment)],
 ]
 
 

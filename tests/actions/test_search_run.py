@@ -57,6 +57,7 @@ def generations(folder: Path) -> int:
     return kept(folder / "outputs" / "state.db")
 
 
+@pytest.mark.slow
 def test_any_concurrency_and_any_speculation_give_the_same_samples_and_decisions(tmp_path: Path) -> None:
     seen = []
     for concurrency, speculation in ((1, "0"), (8, "null"), (64, "200"), (64, "0")):
@@ -157,6 +158,7 @@ def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path:
         assert len(server.bodies) <= generations(tmp_path) + 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tmp_path: Path, concurrency: int) -> None:
     how = (*CLIFF, f"engine.concurrency={concurrency}", "engine.speculation=0")

@@ -72,7 +72,9 @@ def test_a_server_that_is_out_of_order_without_a_key_may_want_one(tmp_path: Path
     assert "(500: Internal Server Error); no API key was sent: is one needed? Else look at the server" in done.stderr
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 429, 500, 501, 503])
+@pytest.mark.parametrize(
+    "status", [400, 404, 503, *(pytest.param(other, marks=pytest.mark.slow) for other in (405, 429, 500, 501))]
+)
 def test_a_model_that_is_named_needs_no_list(status: int, tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(listing=(status, says("no list here")))) as server:
         done = run(server, tmp_path, tokenizer, "model.name=m")

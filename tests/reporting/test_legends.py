@@ -68,6 +68,7 @@ def test_no_legend_covers_an_axes(full: Report, name: str, lengths: int) -> None
     assert covered(OF_SCORES[name](report)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_WRITING)
 def test_no_legend_covers_a_panel_of_the_writing(cliff: Report, name: str) -> None:
     for tiers in (TIERS, (2048, 131_072, 262_144, 1_048_576), tuple(1000 * place for place in range(2, 14))):

@@ -7,6 +7,8 @@ import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pytest
+
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Corpus
 from contextcliff.records.sample import Prompt
@@ -55,6 +57,7 @@ def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisation
     assert tokenizer.characters <= 2 * len(corpus.documents[0].text)
 
 
+@pytest.mark.slow
 def test_a_further_sample_holds_little_more_than_a_thousand_bytes_however_long_it_is() -> None:
     corpus = text_for(plan(trials=1))
 

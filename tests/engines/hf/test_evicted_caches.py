@@ -39,6 +39,7 @@ def policy(name: str, budget: float, **changes: Any) -> KVPolicy:
     return KVPolicy(**{**shipped(name), "budget": budget, **changes})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVICTIONS)
 def test_every_shipped_press_keeps_all_of_it_at_budget_one(name: str) -> None:
     assert [each.text for each in answers(PROMPTS, policy=policy(name, 1.0))] == plain_generate(PROMPTS)
