@@ -30,6 +30,8 @@ _FURTHEST = 4.0
 """Scales beyond the nearest length at which a fall's middle lies at most: further off the curve is flat or a step."""
 _ROUNDS = 6
 """Halvings of the search around the grid's best point."""
+_AT_ONCE = 50
+"""Sets whose losses by some hundred curves stay in a processor's cache."""
 _SMALLEST = 1e-12
 
 _Array = NDArray[np.float64]
@@ -82,7 +84,8 @@ def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
     loss, top, bottom, middle, scale = (np.where(is_free, one, other) for one, other in zip(free, to_zero, strict=True))
     loss = loss + np.where(is_free, _PENALTY, 0.0)
     steps = np.tril(np.ones((at.size - 1, at.size)))
-    gap, step_loss, step_top, step_bottom = _best_of(steps, means, weights)
+    gap, step_loss = _best_of(steps, means, weights, bottom=True)
+    _, step_top, step_bottom = _ends(steps[gap], means, weights, bottom=True)
     is_step = loss > step_loss - _PENALTY
     low, high = at[gap], at[gap + 1]
     return Falls(
@@ -99,7 +102,7 @@ def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
 def _smooth(at: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, ...]:
     """The best smooth curve of each set, with a bottom of its own or with 0: loss, top, bottom, middle and scale."""
     middles, scales = _grid(at)
-    best, loss, _, _ = _best_of(_share_left(at, middles[:, None], scales[:, None]), means, weights, bottom=bottom)
+    best, loss = _best_of(_share_left(at, middles[:, None], scales[:, None]), means, weights, bottom=bottom)
     middle, scale, _ = _refined(at, means, weights, middles[best], scales[best], loss, bottom=bottom)
     loss, top, low = _ends(_share_left(at, middle[:, None], scale[:, None]), means, weights, bottom=bottom)
     return loss, top, low, middle, scale
@@ -130,63 +133,102 @@ def _narrowest(at: _Array) -> float:
     return max(float(np.diff(at).min()) / _STEEPEST, float(at[-1] - at[0]) / _FINEST)
 
 
-def _best_of(
-    curves: _Array, means: _Array, weights: _Array, *, bottom: bool = True
-) -> tuple[NDArray[np.int64], _Array, _Array, _Array]:
-    """Of curves with shape (curves, lengths) the best for each set: its index, loss, top and bottom."""
+def _best_of(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[NDArray[np.int64], _Array]:
+    """Of curves with shape (curves, lengths) the best for each set: its index and its loss."""
     left, done = curves * weights, (1.0 - curves) * weights
-    loss, top, low = _solved(
-        (left * curves).sum(axis=1),
-        (left * (1.0 - curves)).sum(axis=1),
-        (done * (1.0 - curves)).sum(axis=1),
-        means @ left.T,
-        means @ done.T,
-        has_bottom=bottom,
-    )
-    best = np.argmin(loss, axis=1)
-    rows = np.arange(means.shape[0])
-    return best, loss[rows, best], top[rows, best], low[rows, best]
+    squares = _squares(curves, left, done)
+    found = [
+        _least(_losses(squares, some @ left.T, some @ done.T, has_bottom=bottom))
+        for some in np.split(means, range(_AT_ONCE, means.shape[0], _AT_ONCE))
+    ]
+    indices, losses = zip(*found, strict=True)
+    return np.concatenate(indices), np.concatenate(losses)
+
+
+def _least(losses: _Array) -> tuple[NDArray[np.int64], _Array]:
+    best = np.argmin(losses, axis=1)
+    return best, losses[np.arange(best.size), best]
 
 
 def _ends(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, _Array, _Array]:
-    """Loss, top and bottom of one curve for each set; `curves` and `means` have shape (..., lengths)."""
+    """Loss, top and bottom of one curve for each set; `curves` and `means` have shape (sets, lengths)."""
     left, done = curves * weights, (1.0 - curves) * weights
-    return _solved(
-        (left * curves).sum(axis=-1),
-        (left * (1.0 - curves)).sum(axis=-1),
-        (done * (1.0 - curves)).sum(axis=-1),
-        (left * means).sum(axis=-1),
-        (done * means).sum(axis=-1),
-        has_bottom=bottom,
+    squares = _squares(curves, left, done)
+    return _solved(squares, (left * means).sum(axis=-1), (done * means).sum(axis=-1), has_bottom=bottom)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Squares:
+    """The weighted products of what the top is multiplied by (a) and what the bottom is (b)."""
+
+    aa: _Array
+    ab: _Array
+    bb: _Array
+
+
+def _squares(curves: _Array, left: _Array, done: _Array) -> _Squares:
+    return _Squares(
+        aa=(left * curves).sum(axis=-1), ab=(done * curves).sum(axis=-1), bb=(done * (1.0 - curves)).sum(axis=-1)
     )
 
 
-def _solved(
-    aa: _Array, ab: _Array, bb: _Array, ya: _Array, yb: _Array, *, has_bottom: bool
-) -> tuple[_Array, _Array, _Array]:
+def _losses(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> _Array:
+    """The loss of `_solved`, for many curves at once, without their ends."""
+    top = _top_alone(of, ya)
+    zero = top * (top * of.aa - 2.0 * ya)
+    if not has_bottom:
+        return zero
+    bottom, flat = _bottom_under_one(of, yb), _flat(of, ya, yb)
+    under_one = of.aa - 2.0 * ya + bottom * (2.0 * of.ab + bottom * of.bb - 2.0 * yb)
+    level = flat * (flat * _whole(of) - 2.0 * (ya + yb))
+    edges = np.minimum(np.minimum(zero, under_one), level)
+    top, bottom, allowed = _free(of, ya, yb)
+    return np.where(allowed, -(top * ya + bottom * yb), edges)
+
+
+def _solved(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> tuple[_Array, _Array, _Array]:
     """The least squares of y on top · a + bottom · b with 0 ≤ bottom ≤ top ≤ 1, from their weighted products.
 
     The loss lacks the term that no curve changes. Where the free optimum is not allowed, the best lies on an edge of
     the triangle of allowed pairs.
     """
+    alone = _top_alone(of, ya)
     if not has_bottom:
-        top = np.clip(ya / np.maximum(aa, _SMALLEST), 0.0, 1.0)
-        return top * (top * aa - 2.0 * ya), top, np.zeros_like(top)
-    determinant = np.maximum(aa * bb - ab * ab, _SMALLEST)
-    free = ((ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant)
-    allowed = (free[1] >= 0.0) & (free[0] >= free[1]) & (free[0] <= 1.0)
-    one, none = np.ones_like(ya), np.zeros_like(ya)
-    flat = np.clip((ya + yb) / (aa + 2.0 * ab + bb), 0.0, 1.0)
-    edges = (
-        (one, np.clip((yb - ab) / np.maximum(bb, _SMALLEST), 0.0, 1.0)),
-        (np.clip(ya / np.maximum(aa, _SMALLEST), 0.0, 1.0), none),
-        (flat, flat),
-    )
-    tops, bottoms = (np.stack([np.where(allowed, free[i], edge[i]) for edge in edges]) for i in (0, 1))
-    losses = tops * (tops * aa + 2.0 * bottoms * ab - 2.0 * ya) + bottoms * (bottoms * bb - 2.0 * yb)
+        return alone * (alone * of.aa - 2.0 * ya), alone, np.zeros_like(alone)
+    free_top, free_bottom, allowed = _free(of, ya, yb)
+    flat = _flat(of, ya, yb)
+    edges = ((np.ones_like(ya), _bottom_under_one(of, yb)), (alone, np.zeros_like(ya)), (flat, flat))
+    tops = np.stack([np.where(allowed, free_top, top) for top, _ in edges])
+    bottoms = np.stack([np.where(allowed, free_bottom, bottom) for _, bottom in edges])
+    losses = tops * (tops * of.aa + 2.0 * bottoms * of.ab - 2.0 * ya) + bottoms * (bottoms * of.bb - 2.0 * yb)
     best = np.argmin(losses, axis=0)[None]
     loss, top, bottom = (np.take_along_axis(each, best, axis=0)[0] for each in (losses, tops, bottoms))
     return loss, top, bottom
+
+
+def _free(of: _Squares, ya: _Array, yb: _Array) -> tuple[_Array, _Array, NDArray[np.bool_]]:
+    """Top and bottom without bounds, and where they keep them."""
+    determinant = of.aa * of.bb - of.ab * of.ab
+    inverse = 1.0 / np.maximum(determinant, _SMALLEST)
+    top, bottom = (ya * of.bb - yb * of.ab) * inverse, (yb * of.aa - ya * of.ab) * inverse
+    # A curve without a fall has no such optimum; its best is flat.
+    return top, bottom, (bottom >= 0.0) & (top >= bottom) & (top <= 1.0) & (determinant > _SMALLEST)
+
+
+def _top_alone(of: _Squares, ya: _Array) -> _Array:
+    return np.clip(ya / np.maximum(of.aa, _SMALLEST), 0.0, 1.0)
+
+
+def _bottom_under_one(of: _Squares, yb: _Array) -> _Array:
+    return np.clip((yb - of.ab) / np.maximum(of.bb, _SMALLEST), 0.0, 1.0)
+
+
+def _flat(of: _Squares, ya: _Array, yb: _Array) -> _Array:
+    return np.clip((ya + yb) / _whole(of), 0.0, 1.0)
+
+
+def _whole(of: _Squares) -> _Array:
+    return of.aa + 2.0 * of.ab + of.bb
 
 
 def _refined(
@@ -201,7 +243,9 @@ def _refined(
         middles = np.stack([middle + shift * scale for shift, _ in moves], axis=1)
         scales = np.maximum(narrowest, np.stack([scale * factor for _, factor in moves], axis=1))
         curves = _share_left(at, middles[..., None], scales[..., None])
-        losses, _, _ = _ends(curves, means[:, None, :], weights, bottom=bottom)
+        left, done = curves * weights, (1.0 - curves) * weights
+        products = ((each * means[:, None, :]).sum(axis=-1) for each in (left, done))
+        losses = _losses(_squares(curves, left, done), *products, has_bottom=bottom)
         best = np.argmin(losses, axis=1)
         middle, scale, loss = middles[rows, best], scales[rows, best], losses[rows, best]
         step, ratio = 0.5 * step, math.sqrt(ratio)

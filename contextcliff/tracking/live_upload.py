@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +25,8 @@ from contextcliff.tracking.uploads import LAYOUT, uploads
 
 UNDER_WAY = "under way"
 """What `contextcliff.layout` says of a run that has no report yet."""
+_BETWEEN_POINTS_S = 1.0
+"""Least time, in seconds, from one call to the next: each takes some ten milliseconds, and nobody reads faster."""
 _LAST_WORDS_S = 20.0
 """Longest wait, in seconds, for MLflow to hear that a run failed."""
 
@@ -36,10 +40,12 @@ class LiveUpload:
     def __init__(self, *, store: MLflowStore, started: Started, system_metrics: bool) -> None:
         self._store, self._started = store, started
         self._monitors = system_metrics and started.computes_here
+        self._opened: Opened | None = None
         self._run: str | None = None
         self._monitor: Any = None
         self._sent: set[LengthPoint] = set()
         self._points: queue.SimpleQueue[LengthPoint] = queue.SimpleQueue()
+        self._sent_at = -math.inf
         self._broken = False
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._talk, name="mlflow", daemon=True)
@@ -47,12 +53,13 @@ class LiveUpload:
         self._work.put(self._begin)
 
     def point(self, point: LengthPoint) -> None:
-        """Send the score of a length, together with those that wait."""
+        """Send the score of a length, together with those that wait: at once, or a second after the last ones."""
         self._points.put(point)
-        self._work.put(self._send)
+        self._work.put(_look_again)
 
     def hand_over(self) -> Begun | None:
         """Send what is left to send. Returns the run with its points, None where it could not be made."""
+        self._work.put(self._send)
         self._stop()
         return None if self._run is None else Begun(tracked_id=self._run, points=frozenset(self._sent))
 
@@ -62,7 +69,7 @@ class LiveUpload:
         self._stop(within_s=_LAST_WORDS_S)
 
     def _talk(self) -> None:
-        while (work := self._work.get()) is not None:
+        while (work := self._next()) is not None:
             if self._broken:
                 continue
             try:
@@ -70,6 +77,14 @@ class LiveUpload:
             except TrackingError as error:
                 self._broken = True
                 sys.stderr.write(f"warning: {error}; the run goes on, and is uploaded at its end\n")
+
+    def _next(self) -> Callable[[], None] | None:
+        if self._broken or self._points.empty():
+            return self._work.get()
+        try:
+            return self._work.get(timeout=max(0.0, self._sent_at + _BETWEEN_POINTS_S - time.monotonic()))
+        except queue.Empty:
+            return self._send
 
     def _stop(self, *, within_s: float | None = None) -> None:
         self._work.put(None)
@@ -81,6 +96,7 @@ class LiveUpload:
     def _begin(self) -> None:
         started = self._started
         with self._store.opened() as opened:
+            self._opened = opened
             labels = {
                 **started.tags,
                 "contextcliff.run_id": started.run_id,
@@ -117,15 +133,16 @@ class LiveUpload:
 
     def _send(self) -> None:
         points = [self._points.get() for _ in range(self._points.qsize())]
-        if self._run is not None and points:
-            with self._store.opened() as opened:
+        if self._opened is not None and self._run is not None and points:
+            with self._store.still(self._opened) as opened:
                 log_metrics(opened.client, self._run, [metric for point in points for metric in metrics_of(point)])
             self._sent.update(points)
+            self._sent_at = time.monotonic()
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._started.parameters))
-        if self._run is not None:
-            with self._store.opened() as opened:
+        if self._opened is not None and self._run is not None:
+            with self._store.still(self._opened) as opened:
                 opened.client.set_tag(self._run, NOTE, why)
                 opened.client.set_tag(self._run, "error", why)
                 row = self._started.row
@@ -133,3 +150,7 @@ class LiveUpload:
                     failed = replace(row, state="failed", error=why)
                     opened.client.set_tag(self._run, ROW, row_to_json(failed))
                 opened.client.set_terminated(self._run, status)
+
+
+def _look_again() -> None:
+    """Wakes the thread, which then sees that there are points."""

@@ -44,29 +44,34 @@ class MLflowStore:
     @contextmanager
     def opened(self, *, doing: str = "track") -> Iterator[Opened]:
         """The experiment, made where it is missing, with its views. Raises `TrackingError`."""
+        with self._failing(doing), quiet_mlflow():
+            with self.uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
+                client = self._client()
+                experiment_id = self._experiment_id(client)
+            with variables_set(LATER_REQUESTS, unless_set=True):
+                yield Opened(client=client, experiment_id=experiment_id)
+
+    @contextmanager
+    def still(self, opened: Opened, *, doing: str = "track") -> Iterator[Opened]:
+        """An experiment that was opened before, without asking for it again. Raises `TrackingError`."""
+        with self._failing(doing), quiet_mlflow(), variables_set(LATER_REQUESTS, unless_set=True):
+            yield opened
+
+    @contextmanager
+    def client(self, *, doing: str) -> Iterator[MlflowClient]:
+        """A client of the store, whatever experiments it has. Raises `TrackingError`."""
+        with self._failing(doing), quiet_mlflow(), self.uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
+            yield self._client()
+
+    @contextmanager
+    def _failing(self, doing: str) -> Iterator[None]:
         try:
-            with quiet_mlflow():
-                with self.uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
-                    client = self._client()
-                    experiment_id = self._experiment_id(client)
-                with variables_set(LATER_REQUESTS, unless_set=True):
-                    yield Opened(client=client, experiment_id=experiment_id)
+            yield
         except ImportError as error:
             # The driver of a database other than SQLite, or a broken installation of MLflow.
             raise self.failure(error, doing=doing) from error
         except Exception as error:
             if isinstance(error, mlflow_errors()):
-                raise self.failure(error, doing=doing) from error
-            raise
-
-    @contextmanager
-    def client(self, *, doing: str) -> Iterator[MlflowClient]:
-        """A client of the store, whatever experiments it has. Raises `TrackingError`."""
-        try:
-            with quiet_mlflow(), self.uri.ready(), variables_set(FIRST_REQUEST, unless_set=True):
-                yield self._client()
-        except Exception as error:
-            if isinstance(error, (ImportError, *mlflow_errors())):
                 raise self.failure(error, doing=doing) from error
             raise
 

@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from contextcliff.records.sweep import SweepRow
+from contextcliff.tracking import live_upload
+from contextcliff.tracking.metrics import MetricPoint
 from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.run_upload import log_metrics
 from contextcliff.tracking.tracker import LengthPoint, LiveRun, RunTitle, Started, SweepPlace
 from contextcliff.tracking.tracking_uri import TrackingUri
 from tests.commands import contextcliff
@@ -104,6 +107,28 @@ def test_lengths_are_points_as_they_are_answered_and_none_is_there_twice(
     tracker.log(tracked(tmp_path), begun=live.hand_over())
     (run,) = runs_of(tracker)
     assert points(tracker, run, "by_length/score") == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
+
+
+def test_points_that_come_close_together_are_sent_together_though_none_follows(
+    tracker: MLflowTracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def counted(client: MlflowClient, run: str, metrics: Sequence[MetricPoint]) -> None:
+        calls.append(len(metrics))
+        log_metrics(client, run, metrics)
+
+    live = begun(tracker)
+    monkeypatch.setattr(live_upload, "log_metrics", counted)
+    lengths = [512 * 2**i for i in range(8)]
+    for length in lengths:
+        live.point(LengthPoint(context_tokens=length, score=1.0, n_samples=20))
+    deadline = time.monotonic() + 30
+    while len(points(tracker, runs_of(tracker)[0], "by_length/score")) < 8 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert points(tracker, runs_of(tracker)[0], "by_length/score") == [(length, 1.0) for length in lengths]
+    assert len(calls) <= 2
+    live.hand_over()
 
 
 def test_the_safe_cap_is_first_of_the_metrics_though_lengths_come_before_it(
