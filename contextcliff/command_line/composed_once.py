@@ -1,15 +1,23 @@
-"""Less work of Hydra's for the same configurations. Composing takes some tenths of a second, much of a simulated job's
-time: each job of a sweep is composed once (Hydra does so to check all of them, and again when each begins), and the
-schemas are not copied for it."""
+"""Less work of Hydra's for the same configurations: composing takes a tenth of a second, much of a simulated job.
+
+Each job of a sweep is composed once (Hydra does so to check all of them, and again when each begins), what jobs with
+the same options have in common is read and merged once, and the schemas are not copied for it.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import IConfigRepository
+from hydra._internal.defaults_list import DefaultsList
 from hydra.core.config_store import ConfigStore
+from hydra.core.default_element import ResultDefault
+from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
 _MOST_KEPT = 500
@@ -20,6 +28,13 @@ _MOST_KEPT = 500
 class _Checked:
     master: DictConfig
     """Held, since its identity is part of the key."""
+    config: DictConfig
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Merged:
+    defaults: list[ResultDefault]
+    """Held, since its identity is the key."""
     config: DictConfig
 
 
@@ -44,6 +59,54 @@ def jobs_composed_once() -> Iterator[None]:
         yield
     finally:
         ConfigLoaderImpl.load_sweep_config = compose  # type: ignore[method-assign]
+
+
+@contextmanager
+def options_merged_once() -> Iterator[None]:
+    """Within the block, jobs that choose the same options share what these compose to, before values are set in it.
+
+    Which options a job has follows from the overrides that name groups, and from nothing else. The files are taken not
+    to change while a sweep is checked.
+    """
+    list_options = config_loader_impl.create_defaults_list  # type: ignore[attr-defined]
+    merge = ConfigLoaderImpl._compose_config_from_defaults_list
+    listed: dict[object, DefaultsList] = {}
+    merged: dict[int, _Merged] = {}
+
+    def options_of(
+        repo: IConfigRepository,
+        config_name: str | None,
+        overrides_list: list[Override],
+        prepend_hydra: bool,
+        skip_missing: bool,
+    ) -> DefaultsList:
+        values = [each for each in overrides_list if _sets_a_value(each, repo)]
+        choices = tuple(each.input_line for each in overrides_list if each not in values)
+        sources = tuple((each.provider, each.path) for each in repo.get_sources())
+        asked = (sources, config_name, choices, prepend_hydra, skip_missing)
+        if asked not in listed:
+            listed[asked] = list_options(repo, config_name, overrides_list, prepend_hydra, skip_missing)
+        return replace(listed[asked], config_overrides=values)
+
+    def compose(self: ConfigLoaderImpl, defaults: list[ResultDefault], repo: IConfigRepository) -> DictConfig:
+        if id(defaults) not in merged:
+            merged[id(defaults)] = _Merged(defaults=defaults, config=merge(self, defaults, repo))
+        return copy.deepcopy(merged[id(defaults)].config)
+
+    config_loader_impl.create_defaults_list = options_of  # type: ignore[attr-defined]
+    ConfigLoaderImpl._compose_config_from_defaults_list = compose  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        config_loader_impl.create_defaults_list = list_options  # type: ignore[attr-defined]
+        ConfigLoaderImpl._compose_config_from_defaults_list = merge  # type: ignore[method-assign]
+
+
+def _sets_a_value(override: Override, repo: IConfigRepository) -> bool:
+    """Whether Hydra takes it for a value of a key, and not for the choice of an option."""
+    if override.is_sweep_override():
+        return False
+    return isinstance(override.value(), dict) or not repo.group_exists(override.key_or_group)
 
 
 @contextmanager
