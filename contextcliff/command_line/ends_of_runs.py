@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from contextcliff.actions.end_of_run import EndOfRun
+from contextcliff.command_line.garbage_collection import collect_less_often
 
 FEWEST_JOBS = 8
 """A process takes some seconds to start, which the jobs of a shorter sweep do not gain."""
@@ -90,6 +91,7 @@ def all_ends_carried_out() -> Iterator[None]:
 
 def _begin() -> None:
     """In the new process: signals are the parent's matter, and without the parent there is nothing to do."""
+    collect_less_often()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

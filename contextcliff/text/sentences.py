@@ -21,11 +21,14 @@ _CLOSING = re.compile(r"""[,;:!?)\]}」』】〉》、。，．：；！？]|["'
 _FIRST_LETTER = re.compile(r"[\W_]{0,8}([^\W_])")
 ENDS = (".", "!", "?", "。", "！", "？", "」")
 """With what a sentence ends."""
+_TEXTS = 4
+"""Texts whose sentences are kept in memory: the jobs of a sweep begin with the same ones."""
 _CHARACTERS_BEFORE = 60
 _CHARACTERS_AFTER = 60
 """Of a place, in which an abbreviation is looked for."""
 
 
+@lru_cache(maxsize=_TEXTS)
 def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
     """Character offsets at which sentences begin, ascending; the first is 0.
 

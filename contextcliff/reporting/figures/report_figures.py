@@ -92,7 +92,11 @@ def _png(figure: Figure, *, dpi: int) -> bytes:
     from PIL import Image
 
     pixels = _pixels(figure, dpi=dpi)
-    image = Image.fromarray(pixels).quantize(_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    image = (
+        Image.fromarray(pixels)
+        .convert("RGB")
+        .quantize(_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    )
     image.putpalette(_with_white(image.getpalette() or ()))
     buffer = io.BytesIO()
     image.save(buffer, format="png", dpi=(dpi, dpi), compress_level=_COMPRESSION)
@@ -123,7 +127,7 @@ def _pixels(figure: Figure, *, dpi: int) -> NDArray[np.uint8]:
             cut = _cut(_drawn(figure, dpi=dpi, box=box), pad=round(_PAD_INCHES * dpi))
             if cut is not None:
                 return cut
-    return _drawn(figure, dpi=dpi, box="tight")[..., :3]
+    return _drawn(figure, dpi=dpi, box="tight")
 
 
 def _drawn(figure: Figure, *, dpi: int, box: Bbox | Literal["tight"]) -> NDArray[np.uint8]:
@@ -147,8 +151,8 @@ def _cut(pixels: NDArray[np.uint8], *, pad: int) -> NDArray[np.uint8] | None:
     marked = pixels.view(np.uint32)[..., 0] != np.uint32(_WHITE)
     rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
     if rows.size == 0:
-        return pixels[..., :3]
+        return pixels
     top, bottom, left, right = rows[0] - pad, rows[-1] + 1 + pad, columns[0] - pad, columns[-1] + 1 + pad
     if min(top, left) < 0 or bottom > pixels.shape[0] or right > pixels.shape[1]:
         return None
-    return np.ascontiguousarray(pixels[top:bottom, left:right, :3])
+    return np.ascontiguousarray(pixels[top:bottom, left:right])
