@@ -111,7 +111,7 @@ class LiveUpload:
             )
             self._run = str(run.info.run_id)
             log_metrics(opened.client, self._run, [cap_to_come()])
-            log_parameters(opened.client, self._run, started.parameters)
+            log_parameters(opened.client, self._run, started.parameters, there={})
             if self._monitors:
                 from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
 

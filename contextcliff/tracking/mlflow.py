@@ -24,7 +24,7 @@ from contextcliff.tracking.mlflow_store import MLflowStore, Opened
 from contextcliff.tracking.run_page import title_of
 from contextcliff.tracking.run_title import run_name
 from contextcliff.tracking.run_traces import delete_traces, log_traces
-from contextcliff.tracking.run_upload import fill_run
+from contextcliff.tracking.run_upload import fill_run, log_tags
 from contextcliff.tracking.sweep_upload import log_sweep, sweep_rows, sweep_tags
 from contextcliff.tracking.tracker import Begun, Started, Tracked, TrackedComparison, TrackedSweep
 from contextcliff.tracking.tracking_uri import TrackingUri
@@ -152,9 +152,10 @@ class MLflowTracker:
             **self._labels(tracked),
             **sweep_tags(client, experiment_id, tracked.place, tracked.row),
         }
+        run = None if live is None else client.get_run(live)
         # A run that another process has removed meanwhile is not there to be filled.
-        if live is not None and client.get_run(live).info.lifecycle_stage != "active":
-            live, sent = None, frozenset()
+        if run is not None and run.info.lifecycle_stage != "active":
+            run, live, sent = None, None, frozenset()
         unfinished, earlier = _found(opened, tracked, live=live)
         there = same_upload(earlier, labels)
         if there is not None:
@@ -167,19 +168,16 @@ class MLflowTracker:
         started_ms = ended_ms - round(report.usage.wall_s * 1000)
         rule = (tracked.name or report.run.run_id).removeprefix(report.run.run_id).lstrip("-")
         name = self._free_name(opened, run_name(title_of(report, tracked.parameters), rule=rule), tracked)
-        if live is None:
+        if run is None:
             run = client.create_run(experiment_id, start_time=started_ms, tags=labels, run_name=name)
         else:
-            run, ended_ms = client.get_run(live), int(time.time() * 1000)
-            started_ms = run.info.start_time
-            client.update_run(live, name=name)
-            for key, value in labels.items():
-                if run.data.tags.get(key) != value:
-                    client.set_tag(live, key, value)
-        run_id = str(run.info.run_id)
+            ended_ms, started_ms = int(time.time() * 1000), run.info.start_time
+            client.update_run(str(run.info.run_id), name=name)
+            log_tags(client, str(run.info.run_id), labels, there=run.data.tags)
+        run_id, made = str(run.info.run_id), run
 
         def fill() -> None:
-            fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
+            fill_run(client, made, tracked, log_text=self.log_text, sent=sent)
             kept = "none" if not self.log_text else self.traces
             log_traces(self._store.uri.absolute, experiment_id, run_id, tracked, kept=kept, started_ms=started_ms)
 
@@ -220,8 +218,8 @@ class MLflowTracker:
 
 def _place_in_sweep(opened: Opened, run_id: str, tracked: Tracked) -> None:
     """A run that is there already belongs to the sweep that asked for it last."""
-    for key, value in sweep_tags(opened.client, opened.experiment_id, tracked.place, tracked.row).items():
-        opened.client.set_tag(run_id, key, value)
+    placed = sweep_tags(opened.client, opened.experiment_id, tracked.place, tracked.row)
+    log_tags(opened.client, run_id, placed, there={})
 
 
 def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:

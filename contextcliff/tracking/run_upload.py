@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.tracking.metrics import MetricPoint, measurements, parameters, valid_key
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-# MLflow takes 100 parameters a call and one megabyte: 25 of the longest stay below that.
-_PARAMETERS_A_CALL = 25
+# MLflow takes a hundred parameters or tags a call, and a megabyte of JSON, where a character takes up to twelve bytes.
+_VALUES_A_CALL, _CHARACTERS_A_CALL = 100, 80_000
 _METRICS_A_CALL = 500
 _LONGEST_NAME = 250
 _LINKINGS = 5
@@ -28,14 +28,40 @@ _FIRST_COLUMNS = ("prompt", "question", "answers", "prediction", "score", "failu
 """What a reader of the samples looks for, in this order; the other columns follow."""
 
 
-def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, str]) -> None:
-    """The configuration, with what MLflow has of it already left alone."""
+def log_parameters(
+    client: MlflowClient, run_id: str, flattened: Mapping[str, str], *, there: Mapping[str, str]
+) -> None:
+    """The configuration, but for what MLflow has of it already."""
     from mlflow.entities import Param
 
-    there = client.get_run(run_id).data.params
-    params = [Param(key, value) for key, value in parameters(flattened).items() if there.get(key) != value]
-    for start in range(0, len(params), _PARAMETERS_A_CALL):
-        client.log_batch(run_id, params=params[start : start + _PARAMETERS_A_CALL], synchronous=True)
+    for some in _in_calls(_differing(parameters(flattened), there)):
+        client.log_batch(run_id, params=[Param(key, value) for key, value in some.items()], synchronous=True)
+
+
+def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str], *, there: Mapping[str, str]) -> None:
+    """Tags, but for those that are as they should be."""
+    from mlflow.entities import RunTag
+
+    for some in _in_calls(_differing(tags, there)):
+        client.log_batch(run_id, tags=[RunTag(key, value) for key, value in some.items()], synchronous=True)
+
+
+def _differing(wanted: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if there.get(key) != value}
+
+
+def _in_calls(values: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """As many at a time as MLflow takes."""
+    some: dict[str, str] = {}
+    characters = 0
+    for key, value in values.items():
+        characters += len(key) + len(value)
+        if some and (len(some) == _VALUES_A_CALL or characters > _CHARACTERS_A_CALL):
+            yield some
+            some, characters = {}, len(key) + len(value)
+        some[key] = value
+    if some:
+        yield some
 
 
 def log_metrics(client: MlflowClient, run_id: str, points: Sequence[MetricPoint]) -> None:
@@ -51,7 +77,7 @@ def log_metrics(client: MlflowClient, run_id: str, points: Sequence[MetricPoint]
 def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[MetricPoint]) -> None:
     """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
     run_id = str(run.info.run_id)
-    log_parameters(client, run_id, tracked.parameters)
+    log_parameters(client, run_id, tracked.parameters, there=run.data.params)
     _link_data(client, run, tracked)
     points = [point for point in measurements(tracked.report) if point not in sent]
     log_metrics(client, run_id, points)
