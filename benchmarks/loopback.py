@@ -186,10 +186,15 @@ def ours(port: int, *, length: int, depths: Sequence[float], trials: int, at_onc
     return [sys.executable, "-m", "contextcliff", *asked]
 
 
+def environment() -> dict[str, str]:
+    """That of a command: Python keeps bytecode, as where it is installed; else each start compiles what it imports."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def cpu_and_peak(command: list[str]) -> tuple[float, float]:
     """Seconds of CPU of a process with its children, in an empty folder, and its peak memory in MiB."""
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"failed: {' '.join(command)}")

@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from loopback import environment
+
 LENGTHS = (1_024, 2_048, 4_096, 8_192, 16_384)
 DEPTHS = (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95)
 _SHOWN = ("reporting.progress=false", "reporting.console=none")
@@ -25,7 +27,8 @@ _SHOWN = ("reporting.progress=false", "reporting.console=none")
 def seconds(folder: str, *overrides: str) -> float:
     """The time of a command, start to end."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "contextcliff", *overrides, *_SHOWN], cwd=folder, check=True)
+    command = [sys.executable, "-m", "contextcliff", *overrides, *_SHOWN]
+    subprocess.run(command, cwd=folder, env=environment(), check=True)
     return time.perf_counter() - began
 
 

@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+from loopback import environment
+
 _BARE = ("tracking=none", "reporting.figures=false", "reporting.html=false")
 
 
@@ -21,7 +23,9 @@ def seconds(jobs: int, *overrides: str) -> float:
     asked = ("engine=simulated", f"seed=range({jobs})", "reporting.progress=false", "reporting.console=none")
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "contextcliff", *asked, *overrides], cwd=folder, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "contextcliff", *asked, *overrides], cwd=folder, env=environment(), check=True
+        )
         return time.perf_counter() - began
 
 

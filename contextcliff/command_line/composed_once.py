@@ -89,9 +89,12 @@ def options_merged_once() -> Iterator[None]:
         return replace(listed[asked], config_overrides=values)
 
     def compose(self: ConfigLoaderImpl, defaults: list[ResultDefault], repo: IConfigRepository) -> DictConfig:
-        if id(defaults) not in merged:
-            merged[id(defaults)] = _Merged(defaults=defaults, config=merge(self, defaults, repo))
-        return copy.deepcopy(merged[id(defaults)].config)
+        kept = merged.get(id(defaults))
+        if kept is None:
+            kept = _Merged(defaults=defaults, config=merge(self, defaults, repo))
+            if len(merged) < _MOST_KEPT:
+                merged[id(defaults)] = kept
+        return copy.deepcopy(kept.config)
 
     config_loader_impl.create_defaults_list = options_of  # type: ignore[attr-defined]
     ConfigLoaderImpl._compose_config_from_defaults_list = compose  # type: ignore[method-assign]

@@ -59,7 +59,10 @@ def test_what_a_binomial_hardly_exceeds(first: int, p: float, data: st.DataObjec
     q = data.draw(st.sampled_from([0.001, 0.05, 0.1, 0.5, 0.9]))
     n = np.arange(first, first + 40)
     found = distributions.binomials_exceeded(q, n, p)
-    assert found.tolist() == np.asarray(stats.binom.isf(q, n, p)).tolist()
+    theirs = np.asarray(stats.binom.isf(q, n, p))
+    # Where a number is exceeded with a chance of q itself, as 17 of 35 are with p = q = 0.5, rounding decides.
+    at_q = np.abs(stats.binom.sf(np.minimum(found, theirs), n, p) - q) <= 1e-12
+    assert ((found == theirs) | (at_q & (np.abs(found - theirs) == 1))).all()
     assert distributions.binomials_above(found, n, p) == near(stats.binom.sf(found, n, p))
     assert (distributions.binomials_above(found, n, p) <= q + 1e-12).all()
     assert ((found == 0) | (distributions.binomials_above(found - 1, n, p) > q)).all()
