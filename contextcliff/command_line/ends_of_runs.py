@@ -6,6 +6,7 @@ for them. Nothing is lost where they end early: the runs' files are written, and
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -18,12 +19,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from contextcliff.actions.end_of_run import EndOfRun
-from contextcliff.command_line.garbage_collection import collect_less_often
 
 FEWEST_JOBS = 8
 """A process takes some seconds to start, which the jobs of a shorter sweep do not gain."""
 _PROCESSES = 2
 """Drawing and uploading take twice the time of the rest of a simulated job, and a database takes one at a time."""
+_GARBAGE = (20_000, 20, 20)
+"""When Python looks for garbage there: figures and sessions are large trees, gone through thirty times as often by default.
+Not where jobs run: what waits there may be a prompt of megabytes or a KV cache."""
 _MOST_WAITING = 8
 """Their samples are in memory."""
 
@@ -91,7 +94,7 @@ def all_ends_carried_out() -> Iterator[None]:
 
 def _begin() -> None:
     """In the new process: signals are the parent's matter, and without the parent there is nothing to do."""
-    collect_less_often()
+    gc.set_threshold(*_GARBAGE)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
