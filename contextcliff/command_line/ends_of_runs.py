@@ -25,8 +25,8 @@ FEWEST_JOBS = 8
 _PROCESSES = 2
 """Drawing and uploading take twice the time of the rest of a simulated job, and a database takes one at a time."""
 _GARBAGE = (20_000, 20, 20)
-"""When Python looks for garbage there: figures and sessions are large trees, gone through thirty times as often by default.
-Not where jobs run: what waits there may be a prompt of megabytes or a KV cache."""
+"""When Python looks for garbage there: by default it goes through figures and sessions thirty times as often. Not where
+jobs run: what waits there may be a prompt of megabytes or a KV cache."""
 _MOST_WAITING = 8
 """Their samples are in memory."""
 
