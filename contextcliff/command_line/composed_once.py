@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import IConfigRepository
-from hydra._internal.defaults_list import DefaultsList
+from hydra._internal.defaults_list import DefaultsList, Overrides
 from hydra.core.config_store import ConfigStore
 from hydra.core.default_element import ResultDefault
 from hydra.core.override_parser.types import Override
@@ -80,7 +80,7 @@ def options_merged_once() -> Iterator[None]:
         prepend_hydra: bool,
         skip_missing: bool,
     ) -> DefaultsList:
-        values = [each for each in overrides_list if _sets_a_value(each, repo)]
+        values = Overrides(repo=repo, overrides_list=overrides_list).config_overrides
         choices = tuple(each.input_line for each in overrides_list if each not in values)
         sources = tuple((each.provider, each.path) for each in repo.get_sources())
         asked = (sources, config_name, choices, prepend_hydra, skip_missing)
@@ -103,13 +103,6 @@ def options_merged_once() -> Iterator[None]:
     finally:
         config_loader_impl.create_defaults_list = list_options  # type: ignore[attr-defined]
         ConfigLoaderImpl._compose_config_from_defaults_list = merge  # type: ignore[method-assign]
-
-
-def _sets_a_value(override: Override, repo: IConfigRepository) -> bool:
-    """Whether Hydra takes it for a value of a key, and not for the choice of an option."""
-    if override.is_sweep_override():
-        return False
-    return isinstance(override.value(), dict) or not repo.group_exists(override.key_or_group)
 
 
 @contextmanager

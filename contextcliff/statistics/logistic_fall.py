@@ -135,10 +135,9 @@ def _narrowest(at: _Array) -> float:
 
 def _best_of(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[NDArray[np.int64], _Array]:
     """Of curves with shape (curves, lengths) the best for each set: its index and its loss."""
-    left, done = curves * weights, (1.0 - curves) * weights
-    squares = _squares(curves, left, done)
+    of = _weighted(curves, weights)
     found = [
-        _least(_losses(squares, some @ left.T, some @ done.T, has_bottom=bottom))
+        _least(_losses(of, some @ of.left.T, some @ of.done.T, has_bottom=bottom))
         for some in np.split(means, range(_AT_ONCE, means.shape[0], _AT_ONCE))
     ]
     indices, losses = zip(*found, strict=True)
@@ -152,27 +151,35 @@ def _least(losses: _Array) -> tuple[NDArray[np.int64], _Array]:
 
 def _ends(curves: _Array, means: _Array, weights: _Array, *, bottom: bool) -> tuple[_Array, _Array, _Array]:
     """Loss, top and bottom of one curve for each set; `curves` and `means` have shape (sets, lengths)."""
-    left, done = curves * weights, (1.0 - curves) * weights
-    squares = _squares(curves, left, done)
-    return _solved(squares, (left * means).sum(axis=-1), (done * means).sum(axis=-1), has_bottom=bottom)
+    of = _weighted(curves, weights)
+    return _solved(of, (of.left * means).sum(axis=-1), (of.done * means).sum(axis=-1), has_bottom=bottom)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Squares:
-    """The weighted products of what the top is multiplied by (a) and what the bottom is (b)."""
+class _Weighted:
+    """Curves for a fit: what the top is multiplied by (a) and what the bottom is (b), weighted, and their products."""
 
+    left: _Array
+    """a, weighted, of shape (..., lengths)."""
+    done: _Array
+    """b, weighted."""
     aa: _Array
     ab: _Array
     bb: _Array
 
 
-def _squares(curves: _Array, left: _Array, done: _Array) -> _Squares:
-    return _Squares(
-        aa=(left * curves).sum(axis=-1), ab=(done * curves).sum(axis=-1), bb=(done * (1.0 - curves)).sum(axis=-1)
+def _weighted(curves: _Array, weights: _Array) -> _Weighted:
+    left, done = curves * weights, (1.0 - curves) * weights
+    return _Weighted(
+        left=left,
+        done=done,
+        aa=(left * curves).sum(axis=-1),
+        ab=(done * curves).sum(axis=-1),
+        bb=(done * (1.0 - curves)).sum(axis=-1),
     )
 
 
-def _losses(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> _Array:
+def _losses(of: _Weighted, ya: _Array, yb: _Array, *, has_bottom: bool) -> _Array:
     """The loss of `_solved`, for many curves at once, without their ends."""
     top = _top_alone(of, ya)
     zero = top * (top * of.aa - 2.0 * ya)
@@ -186,7 +193,7 @@ def _losses(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> _Array
     return np.where(allowed, -(top * ya + bottom * yb), edges)
 
 
-def _solved(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> tuple[_Array, _Array, _Array]:
+def _solved(of: _Weighted, ya: _Array, yb: _Array, *, has_bottom: bool) -> tuple[_Array, _Array, _Array]:
     """The least squares of y on top · a + bottom · b with 0 ≤ bottom ≤ top ≤ 1, from their weighted products.
 
     The loss lacks the term that no curve changes. Where the free optimum is not allowed, the best lies on an edge of
@@ -206,7 +213,7 @@ def _solved(of: _Squares, ya: _Array, yb: _Array, *, has_bottom: bool) -> tuple[
     return loss, top, bottom
 
 
-def _free(of: _Squares, ya: _Array, yb: _Array) -> tuple[_Array, _Array, NDArray[np.bool_]]:
+def _free(of: _Weighted, ya: _Array, yb: _Array) -> tuple[_Array, _Array, NDArray[np.bool_]]:
     """Top and bottom without bounds, and where they keep them."""
     determinant = of.aa * of.bb - of.ab * of.ab
     inverse = 1.0 / np.maximum(determinant, _SMALLEST)
@@ -215,19 +222,19 @@ def _free(of: _Squares, ya: _Array, yb: _Array) -> tuple[_Array, _Array, NDArray
     return top, bottom, (bottom >= 0.0) & (top >= bottom) & (top <= 1.0) & (determinant > _SMALLEST)
 
 
-def _top_alone(of: _Squares, ya: _Array) -> _Array:
+def _top_alone(of: _Weighted, ya: _Array) -> _Array:
     return np.clip(ya / np.maximum(of.aa, _SMALLEST), 0.0, 1.0)
 
 
-def _bottom_under_one(of: _Squares, yb: _Array) -> _Array:
+def _bottom_under_one(of: _Weighted, yb: _Array) -> _Array:
     return np.clip((yb - of.ab) / np.maximum(of.bb, _SMALLEST), 0.0, 1.0)
 
 
-def _flat(of: _Squares, ya: _Array, yb: _Array) -> _Array:
+def _flat(of: _Weighted, ya: _Array, yb: _Array) -> _Array:
     return np.clip((ya + yb) / _whole(of), 0.0, 1.0)
 
 
-def _whole(of: _Squares) -> _Array:
+def _whole(of: _Weighted) -> _Array:
     return of.aa + 2.0 * of.ab + of.bb
 
 
@@ -243,9 +250,9 @@ def _refined(
         middles = np.stack([middle + shift * scale for shift, _ in moves], axis=1)
         scales = np.maximum(narrowest, np.stack([scale * factor for _, factor in moves], axis=1))
         curves = _share_left(at, middles[..., None], scales[..., None])
-        left, done = curves * weights, (1.0 - curves) * weights
-        products = ((each * means[:, None, :]).sum(axis=-1) for each in (left, done))
-        losses = _losses(_squares(curves, left, done), *products, has_bottom=bottom)
+        of = _weighted(curves, weights)
+        products = ((each * means[:, None, :]).sum(axis=-1) for each in (of.left, of.done))
+        losses = _losses(of, *products, has_bottom=bottom)
         best = np.argmin(losses, axis=1)
         middle, scale, loss = middles[rows, best], scales[rows, best], losses[rows, best]
         step, ratio = 0.5 * step, math.sqrt(ratio)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from contextcliff.sqlite_locks import while_locked
+from contextcliff.tracking import tracking_uri
 from contextcliff.tracking.sqlite_commits import commit_without_waiting, log_ahead
 from contextcliff.tracking.tracking_uri import TrackingUri
 
@@ -63,6 +64,23 @@ def test_a_new_database_that_somebody_writes_to_is_waited_for(tmp_path: Path) ->
         writer.execute("ROLLBACK")
         waiting.result()
     assert mode_of(path) == "wal"
+
+
+def test_a_store_is_ready_though_its_log_could_not_be_set_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[sqlite3.Connection] = []
+
+    def locked_at_first(connection: sqlite3.Connection) -> None:
+        tried.append(connection)
+        if len(tried) == 1:
+            raise sqlite3.OperationalError("database is locked")
+        log_ahead(connection)
+
+    monkeypatch.setattr(tracking_uri, "log_ahead", locked_at_first)
+    with uri_of(tmp_path / "new.db").ready():
+        pass
+    assert (len(tried), mode_of(tmp_path / "new.db")) == (2, "wal")
 
 
 def test_a_database_that_stays_locked_is_not_waited_for_beyond_its_time(tmp_path: Path) -> None:
