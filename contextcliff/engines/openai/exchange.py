@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -153,6 +154,7 @@ def _encodable(text: str) -> str:
 
 async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Mapping[str, object], bool]]:
     """Every event of an answer, and whether it is a part of a stream (else it is the whole answer)."""
+    import httpx2
     from openai import AsyncStream
 
     sent: dict[str, object] = {"model": request.model, **request.fields}
@@ -165,10 +167,14 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
         if request.stream_usage:
             sent["stream_options"] = {"include_usage": True}
     # The client's own methods for these routes would copy the prompt field by field, and build a model of each event.
-    async with await client.post(
-        path, cast_to=object, body=sent, stream=True, stream_cls=AsyncStream[object]
-    ) as stream:
-        response = stream.response
+    # Its stream refers to itself: the prompt would be in memory until garbage is looked for.
+    response = cast(
+        "httpx2.Response",
+        await client.post(
+            path, cast_to=httpx2.Response, body=sent, stream=True, stream_cls=AsyncStream[httpx2.Response]
+        ),
+    )
+    async with aclosing(response):
         if request.streams and "application/json" not in response.headers.get("content-type", ""):
             async for event in events(response):
                 yield event, True
