@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.page.excerpts import Excerpt
@@ -58,3 +59,14 @@ class EndOfRun:
             later = f"upload them later with: {self.upload_later}"
             return f"warning: {error}; the results in {folder} are complete; {later}\n"
         return ""
+
+
+def load_for_ends(tracker: Tracker, *, figures: bool, html: bool) -> None:
+    """Import what ends of runs take: of a sweep's processes for them, the first end would wait for seconds."""
+    for name in (*(_DRAWING if figures else ()), *(_PAGE if html else ())):
+        import_module(name)
+    tracker.load()
+
+
+_DRAWING = ("matplotlib.backends.backend_agg", "PIL.Image", "contextcliff.reporting.figures.report_figures")
+_PAGE = ("contextcliff.reporting.page.report_page",)

@@ -12,11 +12,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from multiprocessing.process import BaseProcess
 
 from contextcliff.actions.end_of_run import EndOfRun
 
@@ -38,15 +39,24 @@ class EndsOfRuns:
     _pool: ProcessPoolExecutor | None = None
     _waiting: dict[Future[str], EndOfRun] = field(default_factory=dict)
     _failed: list[Exception] = field(default_factory=list)
+    _idle: list[BaseProcess] = field(default_factory=list)
+    """Processes that have never been given an end."""
+
+    def prepare(self, load: Callable[[], None]) -> None:
+        """Start the processes, and `load` in them what ends take, while jobs are composed and the first one runs."""
+        others = multiprocessing.active_children()
+        self._pool = _pool()
+        for _ in range(_PROCESSES):
+            self._pool.submit(load)
+        self._idle = [process for process in multiprocessing.active_children() if process not in others]
 
     def add(self, end: EndOfRun) -> str:
         """Carry it out soon; waits while many are waiting. Returns no warning: those come on stderr."""
         while len(self._waiting) >= _MOST_WAITING:
             self._collect(wait(self._waiting, return_when=FIRST_COMPLETED).done)
+        self._idle.clear()
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                max_workers=_PROCESSES, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
-            )
+            self._pool = _pool()
         try:
             self._waiting[self._pool.submit(EndOfRun.carry_out, replace(end, named=False))] = end
         except BrokenProcessPool:
@@ -58,6 +68,8 @@ class EndsOfRuns:
         """Wait for all of them; raises what one of them raised."""
         if self._pool is None and not self._waiting:
             return
+        for process in self._idle:  # no job came that far: nobody waits until they have loaded everything
+            process.kill()
         self._collect(wait(self._waiting).done)
         if self._pool is not None:
             self._pool.shutdown()
@@ -77,6 +89,12 @@ class EndsOfRuns:
                 self._failed.append(error)
                 continue
             sys.stderr.write(warning)
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        max_workers=_PROCESSES, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
+    )
 
 
 ends_of_runs = EndsOfRuns()

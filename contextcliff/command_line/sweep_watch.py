@@ -8,13 +8,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
+from contextcliff.actions.end_of_run import load_for_ends
 from contextcliff.actions.tracked_sweep import tracked_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.end_of_sweep import posted_rows
+from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
 from contextcliff.command_line.sweep_grid import SweepGrid
 from contextcliff.config import part_of
 from contextcliff.records.published import PublishedCurve
@@ -38,6 +41,8 @@ _MOST_SHARE = 0.1
 """Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
 once."""
 _ELSEWHERE_EVERY_S = 15.0
+_IN_THIS_PROCESS = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
+"""Hydra's own launcher, which runs one job after the other."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -109,11 +114,13 @@ class SweepWatch:
         here = {row.job: row for row in read_rows(self.folder)}
         posted = {row.job: row for row in posted_rows()}
         lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
-        # A sweep of which nothing has begun asks no local tracker, which would make its store: it may never begin. One
-        # over the network has the rows of jobs on other machines.
-        if not here and not self.tracker.is_shared:
-            lacking = False
-        if lacking and (ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S):
+        # Only a tracker that machines share has rows that are not here while jobs go on. A local one is asked at the
+        # end, and never for a sweep of which nothing has begun: that would make its store.
+        if self.tracker.is_shared:
+            asks = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
+        else:
+            asks = ask and bool(here)
+        if lacking and asks:
             self._asked_at = time.monotonic()
             try:
                 self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
@@ -186,6 +193,9 @@ def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
     )
     _watching.append(watch)
     watch.begin()
+    if sweep.n_jobs >= FEWEST_JOBS and OmegaConf.select(config, "hydra.launcher._target_") == _IN_THIS_PROCESS:
+        reporting = parts.reporting
+        ends_of_runs.prepare(partial(load_for_ends, parts.tracking, figures=reporting.figures, html=reporting.html))
     return sweep
 
 
