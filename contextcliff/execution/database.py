@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from contextcliff.errors import RunError
+from contextcliff.execution.packing import teach
 from contextcliff.sqlite_locks import while_locked
 
 _PRIMARY = 0xFF
@@ -93,11 +94,31 @@ _FIRST = (
     )""",
     "CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id)",
 )
-_STEPS = (_FIRST,)
+_SECOND = (
+    # Half the bytes. The columns that a generation shares with its sample are left out but for the sample's name.
+    """CREATE TABLE packed_generations (
+        key BLOB PRIMARY KEY, sample_id TEXT NOT NULL, generation BLOB NOT NULL,
+        created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    ) WITHOUT ROWID""",
+    """INSERT INTO packed_generations (key, sample_id, generation, created_at)
+        SELECT packed_digest(key), sample_id, packed_json(generation), created_at FROM generations""",
+    "DROP TABLE generations",
+    "ALTER TABLE packed_generations RENAME TO generations",
+    """CREATE TABLE packed_samples (
+        run_id TEXT NOT NULL, position INTEGER NOT NULL, key BLOB NOT NULL, prompt_sha256 BLOB NOT NULL,
+        sample BLOB NOT NULL, PRIMARY KEY (run_id, position)
+    ) WITHOUT ROWID""",
+    """INSERT INTO packed_samples (run_id, position, key, prompt_sha256, sample)
+        SELECT run_id, position, packed_digest(key), packed_digest(prompt_sha256), packed_json(sample)
+        FROM run_samples""",
+    "DROP TABLE run_samples",
+    "ALTER TABLE packed_samples RENAME TO run_samples",
+)
+_STEPS = (_FIRST, _SECOND)
 """The statements that lead from each version to the next."""
 VERSION = len(_STEPS)
 
-_OURS = {"generations": {"key", "sample_id", "prompt_sha256", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
+_OURS = {"generations": {"key", "sample_id", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
 """Tables and columns that every database of ours has had."""
 
 
@@ -123,6 +144,7 @@ def check(connection: sqlite3.Connection, file: Path) -> int:
 
 def migrate(connection: sqlite3.Connection, file: Path) -> None:
     """Bring a database that was checked to today's version, all of it or nothing; another process may be at it too."""
+    teach(connection)
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back
         for step in _STEPS[check(connection, file) :]:
@@ -214,6 +236,7 @@ def _opened(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        teach(connection)
         version = check(connection, file)  # before anything is written to it
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

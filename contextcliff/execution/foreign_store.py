@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from contextcliff.datasets.local_files import MAX_BYTES
 from contextcliff.errors import RunError
 from contextcliff.execution.database import VERSION, check, migrate
+from contextcliff.execution.packing import digest_of_packed, json_of_packed
 from contextcliff.execution.stored_rows import facts_from_json, sample_from_json
 from contextcliff.records.generation import Generation
 
@@ -31,7 +32,7 @@ _FLOAT_BYTES = 4
 _generation = TypeAdapter(Generation)
 
 COLUMNS = {
-    "generations": ("key", "sample_id", "prompt_sha256", "generation", "created_at"),
+    "generations": ("key", "sample_id", "generation", "created_at"),
     "embeddings": ("key", "vector"),
     "documents": ("sha256", "document"),
     "runs": ("run_id", "fingerprint", "label", "facts", "wall_s", "created_at"),
@@ -50,12 +51,13 @@ def checked_copy(file: Path, copy: Path) -> None:
         with closing(_readable(file)) as given, closing(sqlite3.connect(copy)) as made:
             migrate(made, copy)
             source: sqlite3.Connection = given
-            if check(given, file) < VERSION:
+            version = check(given, file)
+            _refuse_programs(given, file)
+            if version < VERSION:
                 source = sqlite3.connect(":memory:")
                 given.backup(source)
                 migrate(source, file)
             source.execute("PRAGMA trusted_schema = OFF")
-            _refuse_programs(source, file)
             source.execute("BEGIN")  # one state of it, whoever writes to it meanwhile
             with made:
                 for table, columns in COLUMNS.items():
@@ -115,8 +117,10 @@ def _texts(*values: object) -> None:
 
 
 def _check_generation(row: _Row) -> None:
-    _texts(*row)
-    _generation.validate_json(str(row[3]))
+    key, sample_id, generation, created_at = row
+    _texts(sample_id, created_at)
+    digest_of_packed(key)
+    _generation.validate_json(json_of_packed(generation))
 
 
 def _check_vector(row: _Row) -> None:
@@ -148,10 +152,12 @@ def _check_run(row: _Row) -> None:
 
 def _check_sample(row: _Row) -> None:
     run_id, position, key, sha256, sample = row
-    _texts(run_id, key, sha256, sample)
+    _texts(run_id)
     if not isinstance(position, int):
         raise ValueError("a position is something else")
-    sample_from_json(str(sample))
+    digest_of_packed(key)
+    digest_of_packed(sha256)
+    sample_from_json(json_of_packed(sample))
 
 
 def _check_texts(row: _Row) -> None:

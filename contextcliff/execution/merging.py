@@ -16,14 +16,17 @@ from pathlib import Path
 
 from contextcliff.errors import RunError
 from contextcliff.execution.foreign_store import COLUMNS, checked_copy
+from contextcliff.execution.packing import digest_of_packed, json_of_packed, packed_digest, packed_json
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.execution.stored_rows import sample_from_json, sample_to_json
 from contextcliff.records.sample import Sample
 
 _BY_CONTENT = ("generations", "embeddings", "documents")
+# Unpacked, since what bytes a text packs to depends on the library that packed it.
 _OTHER_ANSWERS = (
-    "FROM theirs.generations AS t JOIN main.generations AS m USING (key) WHERE t.generation <> m.generation"
+    "FROM theirs.generations AS t JOIN main.generations AS m USING (key) "
+    "WHERE json_of_packed(t.generation) <> json_of_packed(m.generation)"
 )
 _TOGETHER = (("judge", "judge_served"),)
 """Facts of a run that belong together."""
@@ -159,17 +162,21 @@ def _join_run(connection: sqlite3.Connection, run: str) -> bool:
     connection.execute("DELETE FROM main.run_samples WHERE run_id = ?", (run,))
     connection.executemany(
         "INSERT INTO main.run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-        [(run, position, *planned) for position, planned in enumerate(union)],
+        [
+            (run, position, packed_digest(key), packed_digest(sha256), packed_json(sample))
+            for position, (key, sha256, sample) in enumerate(union)
+        ],
     )
     return True
 
 
 def _schedule(connection: sqlite3.Connection, schema: str, run: str) -> list[_Planned]:
-    return connection.execute(
+    rows = connection.execute(
         f"SELECT key, prompt_sha256, sample FROM {schema}.run_samples "  # noqa: S608 - our own names
         "WHERE run_id = ? ORDER BY position",
         (run,),
-    ).fetchall()
+    )
+    return [(digest_of_packed(key), digest_of_packed(sha256), json_of_packed(sample)) for key, sha256, sample in rows]
 
 
 def _in_order(connection: sqlite3.Connection, planned: set[_Planned]) -> list[_Planned]:
@@ -178,8 +185,8 @@ def _in_order(connection: sqlite3.Connection, planned: set[_Planned]) -> list[_P
     chosen: dict[str, tuple[tuple[bool, str, str, str], Sample]] = {}
     for key, sha256, text in planned:
         sample = sample_from_json(text)
-        answered = connection.execute("SELECT 1 FROM main.generations WHERE key = ?", (key,)).fetchone() is not None
-        place = (not answered, key, sha256, sample_to_json(sample))
+        found = connection.execute("SELECT 1 FROM main.generations WHERE key = ?", (packed_digest(key),)).fetchone()
+        place = (found is None, key, sha256, sample_to_json(sample))
         if sample.sample_id not in chosen or place < chosen[sample.sample_id][0]:
             chosen[sample.sample_id] = (place, sample)
     order = in_prefix_order(sample for _, sample in chosen.values())

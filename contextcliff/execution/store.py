@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.errors import ConfigError
 from contextcliff.execution.database import Database, explained
+from contextcliff.execution.packing import digest_of_packed, json_of_packed, packed_digest, packed_json
 from contextcliff.execution.stored_rows import (
     cache_strings,
     embedder_strings,
@@ -96,9 +97,9 @@ class Store(Database):
 
     def generation(self, key: str) -> Generation | None:
         """The generation under this key."""
-        row = self.first("SELECT generation FROM generations WHERE key = ?", key)
+        row = self.first("SELECT generation FROM generations WHERE key = ?", packed_digest(key))
         with explained(self.file):
-            return None if row is None else generation_from_json(row[0])
+            return None if row is None else generation_from_json(json_of_packed(row[0]))
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
@@ -106,7 +107,9 @@ class Store(Database):
         for item in planned:
             first.setdefault(item.key, item)
         return [
-            item for key, item in first.items() if self.first("SELECT 1 FROM generations WHERE key = ?", key) is None
+            item
+            for key, item in first.items()
+            if self.first("SELECT 1 FROM generations WHERE key = ?", packed_digest(key)) is None
         ]
 
     def keep(self, *answered: Answered) -> None:
@@ -115,13 +118,12 @@ class Store(Database):
         An earlier one under the same key, from another process, is kept instead.
         """
         self.write(
-            "INSERT OR IGNORE INTO generations (key, sample_id, prompt_sha256, generation) VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO generations (key, sample_id, generation) VALUES (?, ?, ?)",
             [
                 (
-                    each.planned.key,
+                    packed_digest(each.planned.key),
                     each.planned.sample.sample_id,
-                    each.planned.prompt_sha256,
-                    generation_to_json(each.generation),
+                    packed_json(generation_to_json(each.generation)),
                 )
                 for each in answered
             ],
@@ -150,10 +152,7 @@ class Store(Database):
         self.write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
         self.write(
             "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-            [
-                (run.run_id, position, item.key, item.prompt_sha256, sample_to_json(item.sample))
-                for position, item in enumerate(planned)
-            ],
+            [(run.run_id, position, *_planned_row(item)) for position, item in enumerate(planned)],
         )
 
     def extend(self, run_id: str, planned: Sequence[PlannedSample]) -> None:
@@ -161,7 +160,7 @@ class Store(Database):
         self.write(
             "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) "
             "SELECT ?, coalesce(max(position) + 1, 0), ?, ?, ? FROM run_samples WHERE run_id = ?",
-            [(run_id, item.key, item.prompt_sha256, sample_to_json(item.sample), run_id) for item in planned],
+            [(run_id, *_planned_row(item), run_id) for item in planned],
         )
 
     def record_notes(self, run_id: str, notes: Sequence[str]) -> None:
@@ -245,7 +244,11 @@ class Store(Database):
         rows = self.all("SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
         with explained(self.file):
             planned = (
-                PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
+                PlannedSample(
+                    sample=sample_from_json(json_of_packed(sample)),
+                    prompt_sha256=digest_of_packed(sha256),
+                    key=digest_of_packed(key),
+                )
                 for sample, sha256, key in rows
             )
             # A search that is under way while another store is merged may add what that one brought.
@@ -272,7 +275,7 @@ class Store(Database):
             engine,
         )
         with explained(self.file):
-            generations = [generation_from_json(row[1]) for row in rows]
+            generations = [generation_from_json(json_of_packed(row[1])) for row in rows]
         prefill_ms = sum(each.ttft_ms for each in generations)
         decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
@@ -313,6 +316,10 @@ def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
             f"label={label}: is the name of another configuration ({taken.run_id}); "
             "choose another label, or repeat that configuration"
         )
+
+
+def _planned_row(item: PlannedSample) -> tuple[object, ...]:
+    return packed_digest(item.key), packed_digest(item.prompt_sha256), packed_json(sample_to_json(item.sample))
 
 
 def _pack(document: Document) -> bytes:

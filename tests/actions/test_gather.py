@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.execution.packing import teach
 from contextcliff.reporting import data_files, run_folders
 from tests.commands import SIMULATED, contextcliff
 
@@ -124,7 +125,7 @@ def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: P
     for name, lost in (("a", "<"), ("b", ">=")):
         run(tmp_path / name, *RUN)
         with closing(sqlite3.connect(tmp_path / name / "outputs" / "state.db")) as store, store:
-            store.execute(f"DELETE FROM generations WHERE key {lost} '8'")
+            store.execute(f"DELETE FROM generations WHERE key {lost} x'80'")
         # As it stood when each machine was stopped: a partial report.
         run(tmp_path / name, *RUN, "action=analyze")
     told = run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
@@ -179,7 +180,9 @@ def test_a_newer_report_of_other_answers_than_those_that_stay_is_said_to_need_an
     file = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
     file.write_text(file.read_text("utf-8").replace(CREATED, "2999-01-01T00:00:00+00:00"), "utf-8")
     with closing(sqlite3.connect(machines / "a" / "outputs" / "state.db")) as store, store:
-        store.execute("UPDATE generations SET generation = json_set(generation, '$.text', 'something else')")
+        teach(store)
+        other = "json_set(json_of_packed(generation), '$.text', 'something else')"
+        store.execute(f"UPDATE generations SET generation = packed_json({other})")
     told = run(here, *GATHER, "action.stores=[../a/outputs]").splitlines()
     assert "  ../a/outputs: 22 of its answers were given otherwise here; those here stay" in told
     again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
@@ -307,7 +310,7 @@ def test_a_newer_store_is_refused_in_one_line(machines: Path) -> None:
     ended = contextcliff(*GATHER, "action.stores=[../b/outputs]", cwd=machines / "here")
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert ended.stderr.startswith(
-        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 1)"
+        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 2)"
     )
     assert folders(machines / "here") == []
 

@@ -251,7 +251,7 @@ def refused(tmp_path: Path) -> str:
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     edited(kept(tmp_path / "there", 1), "PRAGMA user_version = 9")
     assert refused(tmp_path) == (
-        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 1); nothing was changed: take "
+        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 2); nothing was changed: take "
         "that version (pip install -U contextcliff), or give another output_dir"
     )
 

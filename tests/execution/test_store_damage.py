@@ -14,6 +14,7 @@ import pytest
 
 from contextcliff.errors import RunError
 from contextcliff.execution.database import explained
+from contextcliff.execution.packing import packed_json
 from contextcliff.execution.store import Answered, Store
 from tests.execution.test_store import PLANNED, RUN
 from tests.execution.test_store_versions import opened
@@ -23,14 +24,14 @@ NOBODY = 65534
 
 
 def filled(folder: Path) -> Path:
-    """A database of some hundred pages."""
+    """A database of some forty pages."""
     with Store(folder) as store:
         store.begin(RUN, PLANNED)
         for number in range(200):
             store.keep(
                 Answered(
                     planned=replace(PLANNED[0], prompt_sha256="s", key=f"k{number:03}"),
-                    generation=said(f"{number} " * 200),
+                    generation=said(random.Random(number).randbytes(400).hex()),
                 )
             )
         for item in PLANNED:
@@ -78,8 +79,12 @@ def test_a_row_that_holds_something_else_is_damage_too(tmp_path: Path) -> None:
     file = filled(tmp_path)
     for garbage in ("{", '{"text": 1}'):
         with opened(file) as connection:
-            connection.execute("UPDATE generations SET generation = ? WHERE key = 'k100'", (garbage,))
+            connection.execute("UPDATE generations SET generation = ? WHERE key = 'k100'", (packed_json(garbage),))
         assert "a row can't be read (ValidationError)" in damaged_line(tmp_path)
+    for unpacked, why in (('{"text": "9"}', "ValueError"), (b"{}", "error")):
+        with opened(file) as connection:
+            connection.execute("UPDATE generations SET generation = ? WHERE key = 'k100'", (unpacked,))
+        assert f"a row can't be read ({why})" in damaged_line(tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs the command line tool of SQLite")

@@ -60,7 +60,9 @@ def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisation
 @pytest.mark.slow
 def test_a_further_sample_holds_less_than_a_thousand_bytes_however_long_it_is() -> None:
     corpus = text_for(plan(trials=1))
-    built(plan(trials=60), corpus, Counting())  # fills what all plans share: sentence starts, questions, counts of words
+    built(
+        plan(trials=60), corpus, Counting()
+    )  # fills what all plans share: sentence starts, questions, counts of words
 
     def held(trials: int) -> int:
         gc.collect()
