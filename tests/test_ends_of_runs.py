@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,46 @@ def test_a_sweep_of_eight_leaves_every_figure_and_every_run(tmp_path: Path) -> N
     with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
         statuses = store.execute("SELECT status, count(*) FROM runs GROUP BY status").fetchall()
     assert statuses == [("FINISHED", 9)]  # eight, and the sweep's own
+
+
+def fail() -> None:
+    raise ImportError("a library is missing")
+
+
+def note_process(folder: Path) -> None:
+    (folder / f"loaded-{os.getpid()}").touch()
+
+
+@pytest.mark.slow
+def test_both_processes_load_what_ends_take_before_the_first_end_comes(tmp_path: Path) -> None:
+    ends = EndsOfRuns()
+    ends.prepare(partial(note_process, tmp_path))
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    loaded = {file.name.rpartition("-")[2] for file in tmp_path.iterdir()}
+    ends.add(end(tmp_path, "one"))
+    ends.finish()
+    (ended,) = tmp_path.glob("one-*")
+    assert len(loaded) == 2
+    assert ended.name.rpartition("-")[2] in loaded
+
+
+@pytest.mark.slow
+def test_processes_to_which_no_end_came_are_not_waited_for(tmp_path: Path) -> None:
+    ends = EndsOfRuns()
+    ends.prepare(partial(time.sleep, 3_600))
+    ends.finish()
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.slow
+def test_a_fault_while_loading_is_no_fault_of_an_end(tmp_path: Path) -> None:
+    ends = EndsOfRuns()
+    ends.prepare(fail)
+    ends.add(end(tmp_path, "one"))
+    ends.finish()
+    assert told(tmp_path) == [("one", False)]
 
 
 @pytest.mark.slow

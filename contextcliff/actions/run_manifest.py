@@ -32,7 +32,7 @@ def manifest_of(
         "provenance": dict(provenance_of(invocation)),
         "facts": facts_to_strings(run.facts),
         "configuration": dict(invocation.parameters),
-        "samples": [_line(position, item) for position, item in enumerate(planned)],
+        "samples": [_line(item) for item in planned],
     }
     if documents:
         asked = [item.sample for item in planned if item.sample.control is None and item.sample.repeat == 0]
@@ -49,16 +49,15 @@ def manifest_of(
     return manifest
 
 
-def _line(position: int, item: PlannedSample) -> Mapping[str, object]:
+def _line(item: PlannedSample) -> Mapping[str, object]:
     sample = item.sample
     return {
-        "position": position,
         "sample_id": sample.sample_id,
         "context_tokens": sample.context_tokens,
         "built_tokens": sample.built_tokens,
         "depth": sample.depth,
         "trial": sample.trial,
-        "control": sample.control,
+        **({} if sample.control is None else {"control": sample.control}),
         "document_id": sample.document_id,
         "seed": sample.seed,
         "prompt_sha256": item.prompt_sha256,

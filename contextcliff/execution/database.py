@@ -95,13 +95,13 @@ _FIRST = (
     "CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id)",
 )
 _SECOND = (
-    # Half the bytes. The columns that a generation shares with its sample are left out but for the sample's name.
+    # A third of the bytes. What a generation shared with the samples of its key stands with these alone.
     """CREATE TABLE packed_generations (
-        key BLOB PRIMARY KEY, sample_id TEXT NOT NULL, generation BLOB NOT NULL,
+        key BLOB PRIMARY KEY, generation BLOB NOT NULL,
         created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
     ) WITHOUT ROWID""",
-    """INSERT INTO packed_generations (key, sample_id, generation, created_at)
-        SELECT packed_digest(key), sample_id, packed_json(generation), created_at FROM generations""",
+    """INSERT INTO packed_generations (key, generation, created_at)
+        SELECT packed_digest(key), packed_json(generation), created_at FROM generations""",
     "DROP TABLE generations",
     "ALTER TABLE packed_generations RENAME TO generations",
     """CREATE TABLE packed_samples (
@@ -118,7 +118,7 @@ _STEPS = (_FIRST, _SECOND)
 """The statements that lead from each version to the next."""
 VERSION = len(_STEPS)
 
-_OURS = {"generations": {"key", "sample_id", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
+_OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
 """Tables and columns that every database of ours has had."""
 
 

@@ -32,7 +32,7 @@ _FLOAT_BYTES = 4
 _generation = TypeAdapter(Generation)
 
 COLUMNS = {
-    "generations": ("key", "sample_id", "generation", "created_at"),
+    "generations": ("key", "generation", "created_at"),
     "embeddings": ("key", "vector"),
     "documents": ("sha256", "document"),
     "runs": ("run_id", "fingerprint", "label", "facts", "wall_s", "created_at"),
@@ -117,8 +117,8 @@ def _texts(*values: object) -> None:
 
 
 def _check_generation(row: _Row) -> None:
-    key, sample_id, generation, created_at = row
-    _texts(sample_id, created_at)
+    key, generation, created_at = row
+    _texts(created_at)
     digest_of_packed(key)
     _generation.validate_json(json_of_packed(generation))
 

@@ -118,15 +118,8 @@ class Store(Database):
         An earlier one under the same key, from another process, is kept instead.
         """
         self.write(
-            "INSERT OR IGNORE INTO generations (key, sample_id, generation) VALUES (?, ?, ?)",
-            [
-                (
-                    packed_digest(each.planned.key),
-                    each.planned.sample.sample_id,
-                    packed_json(generation_to_json(each.generation)),
-                )
-                for each in answered
-            ],
+            "INSERT OR IGNORE INTO generations (key, generation) VALUES (?, ?)",
+            [(packed_digest(each.planned.key), packed_json(generation_to_json(each.generation))) for each in answered],
             creates=True,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
 from contextcliff.records.generation import ScoredSample
@@ -19,11 +19,15 @@ from contextcliff.reporting.section_list import sections_of
 
 CONTROLS_NAME = "controls.jsonl"
 FIGURES = "figures"
+_SAMPLES = "samples"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SampleLine:
-    """A line of `samples.jsonl`. What only a generation can tell is None where there was none."""
+    """A line of `samples.jsonl`. What only a generation can tell is None where there was none.
+
+    Fields with a default are left out of all lines where every sample has it.
+    """
 
     sample_id: str
     task: str
@@ -45,34 +49,34 @@ class SampleLine:
     cached_tokens: int | None
     prompt_sha256: str
     seed: int
-    cluster: str
+    cluster: str = ""
     """What it shares with other samples of its length; empty: nothing."""
-    evidence_distance_tokens: int | None
+    evidence_distance_tokens: int | None = None
     """Tokens between neighbouring pieces of evidence, where there are several."""
-    metadata: Mapping[str, str | int | float]
-    judge_rating: int | None
-    level: int | None
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict)
+    judge_rating: int | None = None
+    level: int | None = None
     """1 a single piece of evidence, 2 several; None where the task has no levels."""
-    em: float | None
-    f1: float | None
-    contains_reference: bool | None
+    em: float | None = None
+    f1: float | None = None
+    contains_reference: bool | None = None
     """Whether an accepted answer stands in what the model said, alone or among further words; None: not looked at."""
-    false_refusal: bool | None
+    false_refusal: bool | None = None
     """Whether a model said that the text doesn't tell, though it does; None where that isn't looked at."""
-    output: str | None
+    output: str | None = None
     """What the model said, whole."""
-    completion_tokens: int | None
+    completion_tokens: int | None = None
     """The server's count of the answer, reasoning included."""
-    retries: int
+    retries: int = 0
     """Failed attempts after which it was tried again."""
-    item: str
+    item: str = ""
     """The question that it repeats; empty: the sample itself."""
-    repeat: int
-    block: int | None
+    repeat: int = 0
+    block: int | None = None
     """Its block of a search, from 0; None where its length has a fixed number of samples."""
-    replayed: bool
+    replayed: bool = False
     """Whether it was asked only to stay paired with another run: no figure of the report counts it."""
-    figures: Mapping[str, float]
+    figures: Mapping[str, float] = field(default_factory=dict)
     """What else the task measured of the answer, without what has a column of its own."""
 
 
@@ -118,7 +122,18 @@ def write_report_files(
 
 def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
     """Write `manifest.json` into a folder."""
-    return write_text(path=folder / "manifest.json", text=_json(dict(manifest), indent=2) + "\n")
+    return write_text(path=folder / "manifest.json", text=_manifest_text(manifest))
+
+
+def _manifest_text(manifest: Mapping[str, object]) -> str:
+    """Indented, but for the samples: each is a line, which takes half of what it would."""
+    samples = manifest.get(_SAMPLES)
+    if not isinstance(samples, list) or not samples:
+        return f"{_json(dict(manifest), indent=2)}\n"
+    text = _json({**manifest, _SAMPLES: None}, indent=2)
+    lines = ",\n".join(f"    {_compact(sample)}" for sample in samples)
+    # Only the manifest's own key stands so: line ends inside texts are escaped.
+    return text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]') + "\n"
 
 
 def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
@@ -131,10 +146,14 @@ def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ..
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
-    """A row a sample with the keys of `SampleLine`, for `samples.jsonl` and for the tracking table."""
-    lines = (*map(sample_line, scored), *(sample_line(item, replayed=True) for item in replayed))
+    """A row a sample with the keys of `SampleLine`, for `samples.jsonl` and for the tracking table.
+
+    All rows have the same keys: what no sample of the run has is left out.
+    """
+    lines = [*map(sample_line, scored), *(sample_line(item, replayed=True) for item in replayed)]
+    keys = [name for name in _KEYS if name not in _DEFAULTS or any(getattr(x, name) != _DEFAULTS[name] for x in lines)]
     # `answers` becomes a list, so that a row equals what reading its line gives back.
-    return [{**{name: getattr(line, name) for name in _KEYS}, "answers": list(line.answers)} for line in lines]
+    return [{**{name: getattr(line, name) for name in keys}, "answers": list(line.answers)} for line in lines]
 
 
 def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
@@ -184,6 +203,11 @@ def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
 
 
 _KEYS = tuple(each.name for each in fields(SampleLine))
+_DEFAULTS: Mapping[str, object] = {
+    each.name: each.default if each.default is not MISSING else {}
+    for each in fields(SampleLine)
+    if each.default is not MISSING or each.default_factory is not MISSING
+}
 
 _COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
 
@@ -193,7 +217,11 @@ def _flag(scored: ScoredSample, name: str) -> bool | None:
 
 
 def _lines(rows: Iterable[Mapping[str, object]]) -> str:
-    return "".join(f"{_json(dict(row)).translate(LINE_ENDS)}\n" for row in rows)
+    return "".join(f"{_compact(dict(row)).translate(LINE_ENDS)}\n" for row in rows)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _json(value: object, *, indent: int | None = None) -> str:

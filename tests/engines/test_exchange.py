@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -395,3 +397,20 @@ def test_a_base_model_gets_a_conversation_as_one_text() -> None:
     with served(stream(*events)) as (address, bodies):
         assert ask(address, request=replace(TURNS, api="completions")).text == " An owl."
     assert bodies[0]["prompt"] == "User: What is it?\n\nAssistant: A wren.\n\nUser: And now?\n\nAssistant:"
+
+
+def test_a_prompt_is_freed_with_its_answer_and_waits_for_no_search_for_garbage() -> None:
+    text = "".join(["word "] * 1_000)
+
+    def held_after(address: str) -> int:
+        ask(address, request=replace(REQUEST, prompt=Prompt(user=text)))
+        return sys.getrefcount(text)
+
+    gc.collect()
+    gc.disable()
+    try:
+        with served(stream(*WHOLE)) as (address, _):
+            first, *later = [held_after(address) for _ in range(3)]
+    finally:
+        gc.enable()
+    assert later == [first] * 2

@@ -64,6 +64,7 @@ def version(file: Path) -> int:
 
 PACKED = {
     ("generations", "prompt_sha256"): "(SELECT hex_of(prompt_sha256) FROM new.run_samples AS s WHERE s.key = t.key)",
+    ("generations", "sample_id"): "'of ' || hex_of(key)",
     **{("generations", name): f"{way}({name})" for name, way in (("key", "hex_of"), ("generation", "json_of_packed"))},
     **{("run_samples", name): f"hex_of({name})" for name in ("key", "prompt_sha256")},
     ("run_samples", "sample"): "json_of_packed(sample)",
@@ -122,13 +123,13 @@ def test_nothing_of_an_earlier_layout_is_lost_or_changed(tmp_path: Path, earlier
         answers = [store.generation(each.key) for each in (*PLANNED, *planned)]
     put_back(tmp_path / "state.db", version=earlier)
     with opened(tmp_path / "state.db") as connection:
-        dates = connection.execute("SELECT sample_id, created_at FROM generations ORDER BY 1, 2").fetchall()
+        dates = connection.execute("SELECT created_at FROM generations ORDER BY 1").fetchall()
     with Store(tmp_path) as store:
         assert [store.schedule(name) for name in (RUN.run_id, "other")] == kept
         assert [store.generation(each.key) for each in (*PLANNED, *planned)] == answers
         assert None not in answers
     with opened(tmp_path / "state.db") as connection:
-        assert connection.execute("SELECT sample_id, created_at FROM generations ORDER BY 1, 2").fetchall() == dates
+        assert connection.execute("SELECT created_at FROM generations ORDER BY 1").fetchall() == dates
 
 
 def test_a_damaged_row_of_an_earlier_layout_stays_as_it_is_and_is_damage(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +17,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.files import FIGURES, samples_table, write_report_files
+from contextcliff.reporting.files import FIGURES, samples_table, write_manifest, write_report_files
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited
 from tests.valid_reports import valid_report
@@ -99,8 +100,43 @@ def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: 
     assert not (tmp_path / "report.json").exists()
 
 
-def test_a_line_has_exactly_the_pinned_keys_in_their_order(make_scored: MakeScored) -> None:
-    assert list(samples_table([make_scored()])[0]) == KEYS
+PINNED = KEYS[: KEYS.index("seed") + 1]
+SAID = ("output", "completion_tokens")
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    return [key for key in KEYS if key in {*PINNED, *keys}]
+
+
+def test_a_line_has_the_pinned_keys_and_after_them_those_that_some_sample_of_the_run_has(
+    make_scored: MakeScored,
+) -> None:
+    plain = make_scored(answered=False)
+    (row,) = samples_table([plain])
+    assert list(row) == in_order(["cluster"])
+    hops = make_scored(answered=False, metadata={"hops": 2}, trial=1)
+    rows = samples_table([plain, hops], replayed=[plain])
+    assert [list(row) for row in rows] == [in_order(["cluster", "metadata", "replayed"])] * 3
+    assert [row["metadata"] for row in rows] == [{}, {"hops": 2}, {}]
+    assert [row["replayed"] for row in rows] == [False, False, True]
+
+
+def test_a_figure_of_zero_is_a_figure(make_scored: MakeScored) -> None:
+    wrong = replace(make_scored(), details={"em": 0.0, "contains_reference": 0.0, "overlap": 0.0})
+    (row,) = samples_table([wrong])
+    assert (row["em"], row["contains_reference"], row["figures"]) == (0.0, False, {"overlap": 0.0})
+
+
+def test_a_manifest_has_a_line_a_sample_and_reads_back_as_it_was(tmp_path: Path) -> None:
+    samples = [{"sample_id": f"s{i}", "depth": 0.5} for i in range(3)]
+    manifest = {"run_id": '\n  "samples": null', "deeper": {"samples": None}, "samples": samples, "corpus": ["a"]}
+    text = write_manifest(manifest, folder=tmp_path).read_text(encoding="utf-8")
+    assert json.loads(text) == manifest
+    assert list(json.loads(text)) == list(manifest)
+    assert '    {"sample_id":"s1","depth":0.5},\n' in text
+    for none in ([], None):
+        file = write_manifest({**manifest, "samples": none}, folder=tmp_path)
+        assert json.loads(file.read_text(encoding="utf-8")) == {**manifest, "samples": none}
 
 
 def test_context_tokens_is_what_was_asked_and_prompt_tokens_what_the_server_counted(
@@ -113,17 +149,8 @@ def test_context_tokens_is_what_was_asked_and_prompt_tokens_what_the_server_coun
 def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeScored) -> None:
     row = samples_table([make_scored(answered=False)])[0]
     nulls = {key for key, value in row.items() if value is None}
-    of_generation = {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
-    of_the_task = {
-        "judge_rating",
-        "evidence_distance_tokens",
-        "level",
-        "em",
-        "f1",
-        "contains_reference",
-        "false_refusal",
-    }
-    assert nulls == of_generation | of_the_task | {"output", "completion_tokens", "block"}
+    assert nulls == {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
+    assert not {"output", "completion_tokens"} & row.keys()
     assert row["failure"] == "timeout"
 
 
@@ -145,7 +172,7 @@ def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_ar
     paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, figures=True)
     assert tmp_path / "controls.jsonl" in paths
     rows = [json.loads(line) for line in (tmp_path / "controls.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [list(row) for row in rows] == [[*KEYS, "control"]] * 2
+    assert [list(row) for row in rows] == [[*in_order(["cluster", "judge_rating", *SAID]), "control"]] * 2
     assert [row["control"] for row in rows] == ["ceiling", "floor"]
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     # An analysis of the same run without controls leaves none of an earlier one's behind.
