@@ -6,7 +6,6 @@ for them. Nothing is lost where they end early: the runs' files are written, and
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -20,14 +19,12 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
 
 from contextcliff.actions.end_of_run import EndOfRun
+from contextcliff.command_line.garbage import look_for_garbage_less_often
 
 FEWEST_JOBS = 8
 """A process takes some seconds to start, which the jobs of a shorter sweep do not gain."""
 _PROCESSES = 2
 """Drawing and uploading take twice the time of the rest of a simulated job, and a database takes one at a time."""
-_GARBAGE = (20_000, 20, 20)
-"""When Python looks for garbage there: by default it goes through figures and sessions thirty times as often. Not where
-jobs run: what waits there may be a prompt of megabytes or a KV cache."""
 _MOST_WAITING = 8
 """Their samples are in memory."""
 
@@ -112,7 +109,7 @@ def all_ends_carried_out() -> Iterator[None]:
 
 def _begin() -> None:
     """In the new process: signals are the parent's matter, and without the parent there is nothing to do."""
-    gc.set_threshold(*_GARBAGE)
+    look_for_garbage_less_often()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
