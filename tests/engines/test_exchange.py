@@ -147,6 +147,20 @@ def test_every_sampler_is_sent_as_a_field_of_the_body() -> None:
     }
 
 
+def test_a_body_is_json_and_says_so_whatever_signs_the_prompt_has() -> None:
+    told: list[str | None] = []
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        told.append(handler.headers["Content-Type"])
+        stream(*WHOLE)(handler)
+
+    text = 'a "quoted" \\ word,\n\ttabs, \x00 \x1f \x7f \u2028, 東京, é and 🦊'
+    with served(answer) as (address, bodies):
+        ask(address, request=replace(REQUEST, prompt=Prompt(user=text)))
+    assert bodies[0]["messages"] == [{"role": "user", "content": text}]
+    assert told == ["application/json"]
+
+
 @pytest.mark.parametrize("code", [408, 409, 425, 429, 500, 502, 503])
 def test_transport_faults_are_to_be_tried_again(code: int) -> None:
     engine_fault = fault(status(code, {"error": {"message": "busy"}}, **{"Retry-After": "7"}))

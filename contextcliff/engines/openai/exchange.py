@@ -156,6 +156,7 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
     """Every event of an answer, and whether it is a part of a stream (else it is the whole answer)."""
     import httpx2
     from openai import AsyncStream
+    from pydantic_core import to_json
 
     sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
@@ -166,12 +167,13 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
         sent["stream"] = True
         if request.stream_usage:
             sent["stream_options"] = {"include_usage": True}
-    # The client's own methods for these routes would copy the prompt field by field, and build a model of each event.
-    # Its stream refers to itself: the prompt would be in memory until garbage is looked for.
+    # The client's own methods for these routes would copy the prompt field by field, take six times as long to write it
+    # as JSON, and build a model of each event. Its stream refers to itself: the prompt would stay until a search for
+    # garbage.
     response = cast(
         "httpx2.Response",
         await client.post(
-            path, cast_to=httpx2.Response, body=sent, stream=True, stream_cls=AsyncStream[httpx2.Response]
+            path, cast_to=httpx2.Response, content=to_json(sent), stream=True, stream_cls=AsyncStream[httpx2.Response]
         ),
     )
     async with aclosing(response):
