@@ -134,7 +134,8 @@ def test_a_manifest_has_a_line_a_sample_and_reads_back_as_it_was(tmp_path: Path)
     assert json.loads(text) == manifest
     assert list(json.loads(text)) == list(manifest)
     assert '    {"sample_id":"s1","depth":0.5},\n' in text
-    for none in ([], None):
+    empty: tuple[object, ...] = ([], None)
+    for none in empty:
         file = write_manifest({**manifest, "samples": none}, folder=tmp_path)
         assert json.loads(file.read_text(encoding="utf-8")) == {**manifest, "samples": none}
 
