@@ -132,6 +132,7 @@ def test_the_progress_bar_counts_tokens_on_stderr(tmp_path: Path) -> None:
     assert "132/132 samples" in last
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_no_run(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "contextcliff", "engine=simulated", "tracking=none", "task.trials=2"],

@@ -76,6 +76,7 @@ def test_each_of_them_is_asked_at_the_lengths_of_the_experiment(task: str) -> No
     assert invocation.task.longest_context(budget) > 120_000
 
 
+@pytest.mark.slow
 def test_a_sweep_of_several_tasks_ends_with_their_mean(tmp_path: Path) -> None:
     """The experiment's own sweep over tasks that are quick to build."""
     asked = ("task=tracing,aggregation", "task.lengths=[1024,2048,4096]", "model.context_window=4096")

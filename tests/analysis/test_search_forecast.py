@@ -126,6 +126,7 @@ def test_nothing_is_ahead_of_a_search_that_is_over() -> None:
     assert perfect_path(SHIPPED, NEEDLES, known)[1] == ()
 
 
+@pytest.mark.slow
 def test_a_length_that_is_half_answered_goes_on_from_there() -> None:
     """Ten of eleven are right so far, and the model is right in 0.9: what is expected is what such searches ask."""
     key = BlockKey(context_tokens=512, index=0)

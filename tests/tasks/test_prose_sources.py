@@ -57,6 +57,7 @@ def test_one_novel_in_a_folder_is_taken_and_files_that_are_listed_are_one_text(t
         assert one_text(dataset.corpus(tokens=1, seed=0), task="continuation").title.startswith("persuasion")
 
 
+@pytest.mark.slow
 def test_a_report_names_the_texts_that_were_used_and_no_other(tmp_path: Path) -> None:
     folder = novels(tmp_path)
     few = (
