@@ -157,6 +157,15 @@ def test_a_job_that_fails_before_its_first_prompt_is_a_failed_run_with_its_reaso
 
 
 @pytest.mark.slow
+def test_a_sweep_of_which_no_job_can_begin_leaves_nothing_and_names_no_leaderboard(tmp_path: Path) -> None:
+    asked = ("engine=simulated", "seed=1,2", "task.lengths=[3]", "reporting.progress=false")
+    ended = contextcliff(*asked, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "2 of 2 jobs, 2 failed" in ended.stdout
+    assert "leaderboard" not in ended.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:
     done = contextcliff("action=plan", *CARD, *SHORT, "tracking=none", cwd=tmp_path)
     assert done.returncode == 0

@@ -207,7 +207,11 @@ def end_sweep() -> None:
         if rows and watch.reporting.prints:
             from contextcliff.reporting.sweep_console import render_sweep
 
-            render_sweep(rows, sweep=watch.sweep, folder=watch.folder / LEADERBOARD, page=_page(watch.tracker))
+            # Asking for the page makes a local store, which a sweep of which nothing began leaves unmade.
+            folder = watch.folder / LEADERBOARD
+            written = folder if folder.is_dir() else None
+            page = None if written is None else _page(watch.tracker)
+            render_sweep(rows, sweep=watch.sweep, folder=written, page=page)
 
 
 def _page(tracker: Tracker) -> str | None:

@@ -26,14 +26,14 @@ def render_sweep(
     rows: Sequence[SweepRow],
     *,
     sweep: StoredSweep,
-    folder: Path,
+    folder: Path | None,
     page: str | None,
     console: Console | None = None,
 ) -> None:
     """Print the table of a sweep: the cap of each job, and how it stands to that of the first job of its task.
 
-    Where it is too wide for the console, what all jobs have in common stands over it. `page` is the address of MLflow's
-    leaderboard.
+    Where it is too wide for the console, what all jobs have in common stands over it. `folder` is where the leaderboard
+    lies, None where no job began; `page` is the address of MLflow's.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -62,9 +62,10 @@ def render_sweep(
         out.print(_means_table(means))
         for said in sentences(means):
             out.print(Text(tame(said)))
-    if (folder / CAPS).is_file():
-        out.print(Text(f"caps in one figure: {folder / CAPS}"), soft_wrap=True)
-    out.print(Text(f"leaderboard: {folder}"), soft_wrap=True)
+    if folder is not None:
+        if (folder / CAPS).is_file():
+            out.print(Text(f"caps in one figure: {folder / CAPS}"), soft_wrap=True)
+        out.print(Text(f"leaderboard: {folder}"), soft_wrap=True)
     if page is not None:
         out.print(Text(f"in MLflow (contextcliff ui opens it): {page}"), soft_wrap=True)
 
