@@ -127,9 +127,17 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert "no data" not in words(heatmap_figure(cliff))
 
 
-def test_a_cell_says_its_mean_and_its_n(cliff: Report) -> None:
-    cells = (DepthCell(asked_tokens=512, depth=0.0, n_samples=1234, mean=0.875),)
-    assert "0.88\nn=1,234" in words(heatmap_figure(edited(cliff, cells=cells)))
+def test_a_cell_says_its_mean_and_a_column_the_n_of_its_cells(cliff: Report) -> None:
+    cells = tuple(DepthCell(asked_tokens=512, depth=depth, n_samples=1234, mean=0.875) for depth in (0.0, 0.5))
+    said = words(heatmap_figure(edited(cliff, cells=cells)))
+    assert (said.count("0.88"), said.count("n=1,234")) == (2, 1)
+
+
+def test_a_cell_says_its_n_where_another_of_its_length_has_more(cliff: Report) -> None:
+    uneven = [DepthCell(asked_tokens=512, depth=n / 2, n_samples=n + 1, mean=0.875) for n in (0, 1)]
+    even = DepthCell(asked_tokens=1024, depth=0.0, n_samples=7, mean=0.5)
+    said = words(heatmap_figure(edited(cliff, cells=(*uneven, even))))
+    assert {"0.88\nn=1", "0.88\nn=2", "0.50", "n=7"} <= set(said)
 
 
 def test_a_cell_that_cannot_show_a_cliff_is_framed_and_keeps_its_colour_and_its_figures(full: Report) -> None:
@@ -138,7 +146,9 @@ def test_a_cell_that_cannot_show_a_cliff_is_framed_and_keeps_its_colour_and_its_
     assert len(frames(figure.axes[0])) == blind == 5
     assert not np.ma.getmaskarray(image_of(figure)).any()
     assert not any(patch.get_hatch() for patch in figure.axes[0].patches)
-    assert words(figure).count("1.00\nn=4") == sum(cell.mean == 1.0 for cell in full.analysis.cells)
+    inside = [text.get_text() for text in figure.axes[0].texts]
+    assert inside.count("1.00") == sum(cell.mean == 1.0 for cell in full.analysis.cells)
+    assert words(figure).count("n=4") == len({cell.asked_tokens for cell in full.analysis.cells})
     assert "can't show a cliff, by its controls (low ceiling or high floor)" in text_of(figure)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.records.analysis import DepthCell
@@ -30,7 +32,8 @@ def heatmap_figure(report: Report) -> Figure:
     """Draw a report that has cells: depth downwards from the start of the text, length to the right.
 
     Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have hues of their
-    own, and grey is kept for what was not measured: a cell that its controls say can't show a cliff is framed.
+    own, and grey is kept for what was not measured: a cell that its controls say can't show a cliff is framed. How many
+    samples a cell has stands over its column where all of the length have as many, else in the cell.
     """
     import numpy as np
 
@@ -61,12 +64,18 @@ def heatmap_figure(report: Report) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0)
+    counts = _counts(cells)
+    for tokens, count in counts.items():
+        axes.annotate(
+            f"n={count:,}", xy=(lengths.index(tokens), 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+            textcoords="offset points", ha="center", va="bottom", fontsize=7, color="0.35",
+        )  # fmt: skip
     for cell in cells:
         column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
         if not cell.informative:
             axes.add_patch(_frame(column, row, colour=ink))
-        words = _words(cell)
+        words = _words(cell, counted=cell.asked_tokens not in counts)
         axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
     _scale(figure, image, threshold=threshold, width=width, height=height)
     _legend(
@@ -139,6 +148,14 @@ def _frame(column: int, row: int, *, colour: str) -> Rectangle:
     return Rectangle(corner, 0.88, 0.86, fill=False, edgecolor=colour, linestyle=_FRAME, linewidth=1.0)
 
 
-def _words(cell: DepthCell) -> str:
+def _counts(cells: Sequence[DepthCell]) -> Mapping[int, int]:
+    """Samples a cell, of lengths whose cells have equally many: they are said once, over the column."""
+    of_length: defaultdict[int, set[int]] = defaultdict(set)
+    for cell in cells:
+        of_length[cell.asked_tokens].add(cell.n_samples)
+    return {tokens: min(counts) for tokens, counts in of_length.items() if len(counts) == 1}
+
+
+def _words(cell: DepthCell, *, counted: bool) -> str:
     mean = phrases.MISSING if cell.mean is None else f"{cell.mean:.2f}"
-    return f"{mean}\nn={cell.n_samples:,}"
+    return f"{mean}\nn={cell.n_samples:,}" if counted else mean
