@@ -37,7 +37,7 @@ from contextcliff.tracking.tracker import Tracker, TrackingError
 _LOOK_EVERY_S = 1.0
 _DRAW_EVERY_S = 60.0
 """Tables are written when jobs have ended; figures take a second."""
-_MOST_SHARE = 0.1
+_MOST_SHARE = 0.03
 """Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
 once."""
 _ELSEWHERE_EVERY_S = 15.0
