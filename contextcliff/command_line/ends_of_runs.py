@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
 
 from contextcliff.actions.end_of_run import EndOfRun
-from contextcliff.command_line.garbage import look_for_garbage_less_often
+from contextcliff.command_line.garbage_collection import collect_less_often
 
 FEWEST_JOBS = 8
 """A process takes some seconds to start, which the jobs of a shorter sweep do not gain."""
@@ -42,7 +42,7 @@ class EndsOfRuns:
     def prepare(self, load: Callable[[], None]) -> None:
         """Start the processes, and `load` in them what ends take, while jobs are composed and the first one runs."""
         others = multiprocessing.active_children()
-        self._pool = _pool()
+        self._pool = _new_pool()
         for _ in range(_PROCESSES):
             self._pool.submit(load)
         self._idle = [process for process in multiprocessing.active_children() if process not in others]
@@ -53,7 +53,7 @@ class EndsOfRuns:
             self._collect(wait(self._waiting, return_when=FIRST_COMPLETED).done)
         self._idle.clear()
         if self._pool is None:
-            self._pool = _pool()
+            self._pool = _new_pool()
         try:
             self._waiting[self._pool.submit(EndOfRun.carry_out, replace(end, named=False))] = end
         except BrokenProcessPool:
@@ -88,7 +88,7 @@ class EndsOfRuns:
             sys.stderr.write(warning)
 
 
-def _pool() -> ProcessPoolExecutor:
+def _new_pool() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         max_workers=_PROCESSES, mp_context=multiprocessing.get_context("spawn"), initializer=_begin
     )
@@ -109,7 +109,7 @@ def all_ends_carried_out() -> Iterator[None]:
 
 def _begin() -> None:
     """In the new process: signals are the parent's matter, and without the parent there is nothing to do."""
-    look_for_garbage_less_often()
+    collect_less_often()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

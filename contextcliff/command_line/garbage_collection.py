@@ -13,6 +13,6 @@ _AFTER = (10_000, 20, 20)
 """New objects until the newest are searched, and such searches until older ones are too."""
 
 
-def look_for_garbage_less_often() -> None:
+def collect_less_often() -> None:
     """In this process, from now on."""
     gc.set_threshold(*_AFTER)
