@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from contextcliff.datasets.local_files import MAX_BYTES
 from contextcliff.errors import RunError
 from contextcliff.execution.database import VERSION, check, migrate
-from contextcliff.execution.packing import digest_of_packed, json_of_packed
+from contextcliff.execution.packing import digest_of_packed, json_of_packed, planned_of_packed
 from contextcliff.execution.stored_rows import facts_from_json, sample_from_json
 from contextcliff.records.generation import Generation
 
@@ -151,13 +151,12 @@ def _check_run(row: _Row) -> None:
 
 
 def _check_sample(row: _Row) -> None:
-    run_id, position, key, sha256, sample = row
+    run_id, position, *planned = row
     _texts(run_id)
     if not isinstance(position, int):
         raise ValueError("a position is something else")
-    digest_of_packed(key)
-    digest_of_packed(sha256)
-    sample_from_json(json_of_packed(sample))
+    _, _, sample = planned_of_packed(*planned)
+    sample_from_json(sample)
 
 
 def _check_texts(row: _Row) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from contextcliff.errors import RunError
 from contextcliff.execution.foreign_store import COLUMNS, checked_copy
-from contextcliff.execution.packing import digest_of_packed, json_of_packed, packed_digest, packed_json
+from contextcliff.execution.packing import packed_digest, packed_planned, planned_of_packed
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.execution.stored_rows import sample_from_json, sample_to_json
@@ -162,10 +162,7 @@ def _join_run(connection: sqlite3.Connection, run: str) -> bool:
     connection.execute("DELETE FROM main.run_samples WHERE run_id = ?", (run,))
     connection.executemany(
         "INSERT INTO main.run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-        [
-            (run, position, packed_digest(key), packed_digest(sha256), packed_json(sample))
-            for position, (key, sha256, sample) in enumerate(union)
-        ],
+        [(run, position, *packed_planned(*planned)) for position, planned in enumerate(union)],
     )
     return True
 
@@ -176,7 +173,7 @@ def _schedule(connection: sqlite3.Connection, schema: str, run: str) -> list[_Pl
         "WHERE run_id = ? ORDER BY position",
         (run,),
     )
-    return [(digest_of_packed(key), digest_of_packed(sha256), json_of_packed(sample)) for key, sha256, sample in rows]
+    return [planned_of_packed(*row) for row in rows]
 
 
 def _in_order(connection: sqlite3.Connection, planned: set[_Planned]) -> list[_Planned]:

@@ -71,6 +71,16 @@ def json_of_packed(packed: object) -> str:
     return data.decode()
 
 
+def packed_planned(key: str, prompt_sha256: str, sample: str) -> tuple[bytes | str, bytes | str, bytes]:
+    """The columns of a planned sample: its key, the digest of its prompt, and the sample as JSON."""
+    return packed_digest(key), packed_digest(prompt_sha256), packed_json(sample)
+
+
+def planned_of_packed(key: object, prompt_sha256: object, sample: object) -> tuple[str, str, str]:
+    """The same three as they were packed. Raises what `digest_of_packed` and `json_of_packed` raise."""
+    return digest_of_packed(key), digest_of_packed(prompt_sha256), json_of_packed(sample)
+
+
 def teach(connection: sqlite3.Connection) -> None:
     """Give a connection the SQL functions `packed_digest`, `packed_json` and `json_of_packed`.
 

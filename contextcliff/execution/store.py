@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from contextcliff.errors import ConfigError
 from contextcliff.execution.database import Database, explained
-from contextcliff.execution.packing import digest_of_packed, json_of_packed, packed_digest, packed_json
+from contextcliff.execution.packing import json_of_packed, packed_digest, packed_json, packed_planned, planned_of_packed
 from contextcliff.execution.stored_rows import (
     cache_strings,
     embedder_strings,
@@ -234,15 +234,11 @@ class Store(Database):
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order, each sample once."""
-        rows = self.all("SELECT sample, prompt_sha256, key FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
+        rows = self.all("SELECT key, prompt_sha256, sample FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
         with explained(self.file):
             planned = (
-                PlannedSample(
-                    sample=sample_from_json(json_of_packed(sample)),
-                    prompt_sha256=digest_of_packed(sha256),
-                    key=digest_of_packed(key),
-                )
-                for sample, sha256, key in rows
+                PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
+                for key, sha256, sample in (planned_of_packed(*row) for row in rows)
             )
             # A search that is under way while another store is merged may add what that one brought.
             once: dict[tuple[str, str], PlannedSample] = {}
@@ -312,7 +308,7 @@ def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
 
 
 def _planned_row(item: PlannedSample) -> tuple[object, ...]:
-    return packed_digest(item.key), packed_digest(item.prompt_sha256), packed_json(sample_to_json(item.sample))
+    return packed_planned(item.key, item.prompt_sha256, sample_to_json(item.sample))
 
 
 def _pack(document: Document) -> bytes:

@@ -169,7 +169,7 @@ def generation_from_json(text: str) -> Generation:
 
 
 def _compact(values: Mapping[str, object]) -> str:
-    """SQLite gives a row of more than a quarter of a page a page of its own: a few bytes less are four thousand."""
+    """Without blanks, as the text that rows are packed with."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
