@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -30,6 +31,7 @@ from contextcliff.records.cautions import (
     StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
+    UnknownMarks,
     UnscoredSamples,
     ZeroOrOneScores,
 )
@@ -43,6 +45,13 @@ COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
 FEW_TEXTS = 8
 """Below so many shared texts the variance between them is hardly known."""
+_LIKE_A_MARK = re.compile(
+    r"\s*([<\[◁][|/]?(?:[\w:.-]{0,40}[|_:.-])?"
+    r"(?:think|thought|reason|ponder|reflect|analy[sz]|scratch|contemplat|deliberat|monolog|cot\b)"
+    r"[\w:.|-]{0,40}[>\]▷]|thought(?=\n))",
+    re.IGNORECASE,
+)
+"""What begins an answer like a mark of reasoning. Engines cut the marks off that they know."""
 
 
 def notes_of(
@@ -65,6 +74,7 @@ def notes_of(
     scored = [item for group in groups for item in group.samples]
     return (
         *_unscored(scored, sequence),
+        *_unknown_marks(scored),
         *_not_monotone(sequence, threshold),
         *_of_documents(sequence.results, window),
         *_uninformative(controls, cells),
@@ -87,6 +97,13 @@ def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> It
             tags=tuple(sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))),
             cap_holds=sequence.cap_tokens is not None,
         )
+
+
+def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[UnknownMarks]:
+    answers = [item.generation.text for item in scored if item.generation is not None and item.score is not None]
+    marks = Counter(found[1] for text in answers if (found := _LIKE_A_MARK.match(text)) is not None)
+    if marks:
+        yield UnknownMarks(mark=marks.most_common(1)[0][0], n=marks.total(), total=len(answers))
 
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[NotMonotone]:

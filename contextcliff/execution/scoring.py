@@ -100,7 +100,8 @@ def score_outcomes(
 
 def _ran_out_thinking(generation: Generation) -> bool:
     """Whether the model used up its tokens before it came to an answer."""
-    return generation.finish_reason == "length" and bool(generation.reasoning) and not generation.text.strip()
+    thought = generation.reasoning or generation.reasoning_tokens
+    return generation.finish_reason == "length" and bool(thought) and not generation.text.strip()
 
 
 TRUNCATED = "truncated"

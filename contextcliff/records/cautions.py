@@ -22,6 +22,15 @@ class UnscoredSamples(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UnknownMarks(Fact):
+    """So many of the `total` answers begin with what looks like a mark of reasoning; `mark` is the commonest."""
+
+    mark: str
+    n: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NotMonotone(Fact):
     """A longer length clears the threshold that the length at which the test stopped does not.
 

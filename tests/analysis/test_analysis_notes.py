@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from contextcliff.records.cautions import (
     NotMonotone,
     OneText,
@@ -10,6 +12,7 @@ from contextcliff.records.cautions import (
     RepeatedQuestions,
     ServerCountsDiffer,
     SharedDraws,
+    UnknownMarks,
     UnscoredSamples,
     ZeroOrOneScores,
 )
@@ -79,3 +82,24 @@ def test_repeated_questions_are_said_once() -> None:
 def test_a_server_that_counts_otherwise() -> None:
     samples = [scored_sample(1_000, 0.5, measured=m, document=f"d{m}") for m in (1_000, 1_020, 1_030, 950)]
     assert notes(samples) == (ServerCountsDiffer(n=2, total=4, largest=0.05, tolerance=0.02),)
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("<ponder>I see 7.</ponder>42", "<ponder>"),
+        ("\n<|start_of_thinking|>I see 7.", "<|start_of_thinking|>"),
+        ("[Chain-of-thought] I see 7.", "[Chain-of-thought]"),
+        ("<inner_monologue>", "<inner_monologue>"),
+        ("thought\nI see 7.", "thought"),
+        ("42 <ponder>later</ponder>", None),
+        ("I think <42>", None),
+        ("<b>42</b>", None),
+        ("thought it was 42", None),
+    ],
+)
+def test_answers_that_begin_like_reasoning_are_counted(text: str, mark: str | None) -> None:
+    samples = [scored_sample(500, 0.5, document=f"d{number}") for number in range(3)]
+    assert samples[0].generation is not None
+    odd = replace(samples[0], generation=replace(samples[0].generation, text=text))
+    assert notes([odd, *samples[1:]]) == ((UnknownMarks(mark=mark, n=1, total=3),) if mark else ())

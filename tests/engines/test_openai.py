@@ -13,7 +13,6 @@ import pytest
 
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.dialect import Dialect
-from contextcliff.engines.openai.exchange import split_reasoning
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
@@ -356,24 +355,6 @@ def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path
         "error: kv_policy=fp8: engine=vllm can't set the cache of a server that runs already; start it with `vllm "
         "serve MODEL --kv-cache-dtype fp8` and say so with kv_policy.declared=true, or let engine.command start it\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "answer", "reasoning"),
-    [
-        ("42", "42", ""),
-        ("<think>hm</think>\n\n42", "42", "hm"),
-        ("<think>\nhm\n</think>42", "42", "hm"),
-        ("hm</think>42", "42", "hm"),
-        ("<think>never ends", "", "never ends"),
-        ("<think>a</think><think>b</think>42", "42", "a\nb"),
-        ("Use <think> tags</think>?", "?", "Use <think> tags"),
-        ("42 <think>later</think>", "", "42 <think>later"),
-    ],
-)
-def test_inline_reasoning_is_cut_from_the_front(text: str, answer: str, reasoning: str) -> None:
-    reply = split_reasoning(text)
-    assert (reply.answer, reply.reasoning) == (answer, reasoning)
 
 
 def test_a_field_with_another_name_is_renamed() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import pytest
 
 from contextcliff.execution.scoring import Scorer, score_outcomes
 from contextcliff.records.corpus import Document
@@ -102,3 +104,25 @@ def test_a_document_of_another_name_is_none() -> None:
     other = Document(document_id="other", title="Other", text="Nothing.")
     (scored,) = score_outcomes(Reading(), outcomes("one"), {"other": other})
     assert scored.document is None
+
+
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "reasoning", "reasoning_tokens", "failure"),
+    [
+        ("", "length", "It is 42", None, "thinking_budget"),
+        ("", "length", "", 64, "thinking_budget"),
+        ("", "length", "", 0, None),
+        ("", "stop", "It is 42", 64, None),
+        ("It is", "length", "", None, None),
+        ("It is", "length", "It is 42", 64, None),
+    ],
+)
+def test_an_answer_that_was_cut_off_before_it_began_ran_out_of_thought(
+    text: str, finish_reason: str, reasoning: str, reasoning_tokens: int | None, failure: str | None
+) -> None:
+    (outcome,) = outcomes(text)
+    generation = replace(
+        said(text), finish_reason=finish_reason, reasoning=reasoning, reasoning_tokens=reasoning_tokens
+    )
+    scored = Scorer(Watching(), SAMPLES).score(replace(outcome, generation=generation))
+    assert (scored.failure, scored.score) == (failure, 0.0 if failure else 0.5)

@@ -54,6 +54,7 @@ from contextcliff.records.cautions import (
     StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
+    UnknownMarks,
     UnscoredSamples,
     ZeroOrOneScores,
 )
@@ -478,6 +479,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         "4 of 82 samples are unscored (timeout 3, oom 1); the cap holds even if all of them were wrong",
     ),
     (UnscoredSamples(n=1, total=21, tags=(("oom", 1),), cap_holds=False), "1 of 21 samples is unscored (oom 1)"),
+    (
+        UnknownMarks(mark="<ponder>", n=2, total=21),
+        "2 of 21 answers began with “<ponder>” or its like, as reasoning does, which counted as the answer: let the server split reasoning off, or turn thinking off",
+    ),
     (
         NotMonotone(stop_tokens=1000, stop_mean=0.25, higher_tokens=2000, higher_mean=1.0, may_be_chance=False),
         "the observed curve is not monotone: at 2,000 tokens the score (1.00) clears the threshold, though at 1,000 (0.25) it does not; the cap stays below the first length that does not",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from contextcliff.engines.engine import OnToken, Served
-from contextcliff.engines.openai.exchange import split_reasoning
+from contextcliff.engines.openai.reasoning import Reply, split_reasoning
 from contextcliff.engines.transformers.batching import Request, answers, can_batch
 from contextcliff.engines.transformers.decoding import Answer, Decoder, StoppedError
 from contextcliff.engines.transformers.drawing import drawing
@@ -170,8 +170,7 @@ class TransformersSession:
             torch.cuda.empty_cache()
 
     def _generation(self, waiting: _Waiting, answer: Answer) -> Generation:
-        waiting.text.end(answer.tokens)
-        reply = split_reasoning(waiting.text.written)
+        reply = waiting.text.end(answer)
         return Generation(
             text=reply.answer,
             reasoning=reply.reasoning,
@@ -232,16 +231,20 @@ class _Growing:
             return
         self._write(text)
 
-    def end(self, tokens: Sequence[int]) -> None:
-        self._write(self._text(tokens))
+    def end(self, answer: Answer) -> Reply:
+        self._write(self._text(answer.tokens))
+        # The marks of reasoning may be special tokens.
+        marked = self._text(answer.tokens[:-1] if answer.ended else answer.tokens, skip_special_tokens=False)
+        reply = split_reasoning(marked)
+        return reply if reply.answer != marked else Reply(answer=self.written, reasoning="")
 
     def _write(self, text: str) -> None:
         piece, self.written = text[len(self.written) :], text
         if piece:
             self.emit(piece)
 
-    def _text(self, tokens: Sequence[int]) -> str:
+    def _text(self, tokens: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         text: str = self.tokenizer.tokenizer.decode(
-            list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            list(tokens), skip_special_tokens=skip_special_tokens, clean_up_tokenization_spaces=False
         )
         return text

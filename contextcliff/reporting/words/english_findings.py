@@ -25,6 +25,7 @@ from contextcliff.records.cautions import (
     StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
+    UnknownMarks,
     UnscoredSamples,
     ZeroOrOneScores,
 )
@@ -170,6 +171,14 @@ def _unscored(fact: UnscoredSamples) -> str:
     wrong = "it was" if fact.n == 1 else "all of them were"
     after = f"; the cap holds even if {wrong} wrong" if fact.cap_holds else ""
     return f"{portion(fact.n, fact.total, 'samples')} {are(fact.n)} unscored ({kinds}){after}"
+
+
+@say.register
+def _unknown_marks(fact: UnknownMarks) -> str:
+    return (
+        f"{portion(fact.n, fact.total, 'answers')} began with “{fact.mark}” or its like, as reasoning does, which "
+        "counted as the answer: let the server split reasoning off, or turn thinking off"
+    )
 
 
 @say.register

@@ -26,6 +26,7 @@ from contextcliff.records.cautions import (
     StoppedWhenDecided,
     UninformativeCells,
     UninformativeLengths,
+    UnknownMarks,
     UnscoredSamples,
     ZeroOrOneScores,
 )
@@ -168,6 +169,14 @@ def _unscored(fact: UnscoredSamples) -> str:
     kinds = "、".join(f"{tag or '理由不明'} {n}" for tag, n in fact.tags)
     after = "。すべて不正解だったとしても上限は変わらない" if fact.cap_holds else ""
     return f"{portion(Part(n=fact.n, total=fact.total), 'サンプル')}が未採点（{kinds}）{after}"
+
+
+@say.register
+def _unknown_marks(fact: UnknownMarks) -> str:
+    return (
+        f"{portion(Part(n=fact.n, total=fact.total), '回答')}が、推論のように「{fact.mark}」などで始まり、それも"
+        "回答として採点された。推論をサーバーに分けさせるか、思考を切ること"
+    )
 
 
 @say.register

@@ -11,6 +11,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.positions import Positions
+from contextcliff.text.tokenizers import HubTokenizer
 from tests.engines.hf.made_model import answers, asked, made_folder, made_model, plain_generate, with_session
 
 pytestmark = pytest.mark.torch
@@ -181,3 +182,39 @@ def test_repetition_is_penalised_at_temperature_zero_too() -> None:
         for penalty in (1.0, 1.8)
     )
     assert plain != penalised
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ended", "answer", "reasoning"),
+    [
+        (("[THINK]", "7", "[/THINK]", "42", "</s>"), True, "42", "7"),
+        (("<think>", "7", "</think>", "42", "</s>"), True, "42", "7"),
+        (("[THINK]", "7"), False, "", "7"),
+        (("42", "[PAD]", "7", "</s>"), True, "427", ""),
+    ],
+)
+def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
+    tokens: tuple[str, ...], ended: bool, answer: str, reasoning: str
+) -> None:
+    from tokenizers import Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
+    from contextcliff.engines.transformers.decoding import Answer
+    from contextcliff.engines.transformers.hf_session import _Growing
+
+    signs = ["</s>", "[THINK]", "[/THINK]", "[PAD]", "<think>", "</think>", "7", "42"]
+    made = Tokenizer(models.WordLevel({sign: number for number, sign in enumerate(signs)}, unk_token="</s>"))
+    made.decoder = decoders.Fuse()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=made, eos_token="</s>", additional_special_tokens=["[THINK]", "[/THINK]", "[PAD]"]
+    )
+    written: list[str] = []
+    growing = _Growing(
+        tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}), emit=written.append
+    )
+    reply = growing.end(
+        Answer(
+            tokens=tuple(map(signs.index, tokens)), ended=ended, cached_tokens=0, ttft_s=0.0, latency_s=0.0, entropy=()
+        )
+    )
+    assert (reply.answer, reply.reasoning) == (answer, reasoning)

@@ -1,0 +1,213 @@
+"""Reasoning inside answers: every pair of marks, whole and streamed, and answers that never came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.openai.reasoning import split_reasoning
+from contextcliff.records.generation import Generation
+from tests.commands import QUIET, contextcliff, reports, samples
+from tests.engines.fake_server import NUMBER, FakeServer, serving
+from tests.engines.test_exchange import USAGE, ask, chunk, served, status, stream
+
+HARMONY_FINAL = "<|start|>assistant<|channel|>final<|message|>"
+MARKS = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reason>", "</reason>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<ifm|think>", "</ifm|think>"),
+    ("<longcat_think>", "</longcat_think>"),
+    ("[THINK]", "[/THINK]"),
+    ("[unused16]", "[unused17]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>\n\n<|begin_of_solution|>"),
+    ("<|thought_start|>", "<|thought_end|>"),
+    ("<|think:start|>", "<|think:end|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    ("<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>"),
+    ("<think>", "</think>\n<answer>"),
+    ("<|channel|>analysis<|message|>", f"<|end|>{HARMONY_FINAL}"),
+    ("<|channel|>commentary<|message|>", f"<|end|>{HARMONY_FINAL}"),
+    ("<|start|>assistant<|channel|>analysis<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    ("analysis", "assistantfinal"),
+    ('<details type="reasoning" done="true" duration="3">', "</details>"),
+    ("Here is my thought process:", "Here's my response:"),
+]
+ENDS = {
+    "<|START_RESPONSE|>": "<|END_RESPONSE|>",
+    "<|begin_of_solution|>": "<|end_of_solution|>",
+    "<|open|>response<|sep|>": "<|close|>response<|sep|><|close|>message<|sep|>",
+    "<answer>": "</answer>",
+    "<|message|>": "<|return|>",
+}
+"""What ends an answer, by the mark that began it."""
+NO_SECOND_HALF = ("</details>", "Here's my response:")
+"""Closing marks that plain answers may have too."""
+
+
+def answers(text: str) -> list[Generation]:
+    """The same text in one piece, streamed in one event, and streamed sign by sign."""
+    whole = {
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": USAGE,
+    }
+    last = (chunk(finish="stop", usage=USAGE), "[DONE]")
+    sent = []
+    for answer in (status(200, whole), stream(chunk(text), *last), stream(*map(chunk, text), *last)):
+        with served(answer) as (address, _):
+            sent.append(ask(address))
+    return sent
+
+
+@pytest.mark.parametrize(("opening", "closing"), MARKS)
+def test_reasoning_is_kept_apart_whole_and_streamed(opening: str, closing: str) -> None:
+    end = next((end for start, end in ENDS.items() if closing.endswith(start)), "")
+    for generation in answers(f"{opening}Maybe 7.\nOr 12.{closing}\n42{end}"):
+        assert (generation.text, generation.reasoning) == ("42", "Maybe 7.\nOr 12.")
+
+
+@pytest.mark.parametrize(("opening", "closing"), MARKS)
+def test_a_mark_that_never_closes_leaves_no_answer(opening: str, closing: str) -> None:
+    if closing == "Here's my response:":
+        return
+    assert split_reasoning(f"{opening}Maybe 7.") == split_reasoning("", reasoning="Maybe 7.")
+    if opening != "analysis":
+        assert split_reasoning(opening) == split_reasoning("", reasoning=opening.strip())
+
+
+@pytest.mark.parametrize("closing", [closing for _, closing in MARKS if closing not in NO_SECOND_HALF])
+def test_a_closing_mark_alone_ends_reasoning_that_the_template_opened(closing: str) -> None:
+    reply = split_reasoning(f"Maybe 7.{closing}42")
+    assert (reply.answer, reply.reasoning) == ("42", "Maybe 7.")
+
+
+@pytest.mark.parametrize(("opening", "closing"), MARKS)
+def test_a_later_mark_is_part_of_the_answer(opening: str, closing: str) -> None:
+    text = f"42 {opening}"
+    assert split_reasoning(text).answer == text
+    assert split_reasoning(f"<think>hm</think>42 {opening}{closing}").answer.startswith(f"42 {opening}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "42",
+        " 42\n",
+        "42<|end|>\n<|user|>And now?",
+        "<details><summary>How</summary>I looked.</details>42",
+        "Here is my thought process: it says 42.",
+        "Here is my response: 42",
+        "analysis of the text: 42",
+        "<thought-provoking>42",
+        "[THINKING] 42",
+    ],
+)
+def test_a_plain_answer_stays_as_it_is(text: str) -> None:
+    assert (split_reasoning(text).answer, split_reasoning(text).reasoning) == (text, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "reasoning"),
+    [
+        ("<think>\nhm\n</think>42", "42", "hm"),
+        ("<|channel|>final<|message|>42<|return|>", "42", ""),
+        ("<|START_RESPONSE|>42<|END_RESPONSE|>", "42", ""),
+        (
+            "<|channel|>analysis<|message|>Maybe 7.<|end|><|start|>assistant<|channel|>commentary<|message|>I look."
+            f"<|end|>{HARMONY_FINAL}42",
+            "42",
+            "Maybe 7.\nI look.",
+        ),
+        ("<|channel|>analysis<|message|>Maybe 7.<|end|><|start|>assistant", "", "Maybe 7."),
+        ("<|channel|>analysis<|message|>Maybe 7.<|end|><|start|>assistant<|channel|>final", "", "Maybe 7."),
+        ("<|channel|>", "", "<|channel|>"),
+        ("<think>a</think><think>b</think>42", "42", "a\nb"),
+        ("<think>\n\n</think>\n\n42", "42", ""),
+        ("Use <think> tags</think>?", "?", "Use <think> tags"),
+        ("42 <think>later</think>", "", "42 <think>later"),
+    ],
+)
+def test_what_comes_of_channels_and_blocks(text: str, answer: str, reasoning: str) -> None:
+    reply = split_reasoning(text)
+    assert (reply.answer, reply.reasoning) == (answer, reasoning)
+
+
+def test_a_mark_inside_an_answer_whose_reasoning_came_in_its_own_field_is_part_of_it() -> None:
+    reply = split_reasoning("It says </think> there.", reasoning="hm")
+    assert (reply.answer, reply.reasoning) == ("It says </think> there.", "hm")
+
+
+class Thinking(FakeServer):
+    """Says what a test makes of the numbers of a prompt and the right answer."""
+
+    def __init__(self, says: Callable[[list[str], str], str], *, finish: str = "stop") -> None:
+        super().__init__(models=[{"id": "m", "max_model_len": 4096}], finishes=lambda _: finish)
+        self.says = says
+
+    def answer(self, prompt: str) -> str:
+        return self.says([number for _, number in NUMBER.findall(prompt)], super().answer(prompt))
+
+
+def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> dict[str, object]:
+    with serving(server):
+        done = contextcliff(
+            "engine=vllm",
+            f"engine.base_url={server.address}",
+            "tokenizer=huggingface",
+            f"tokenizer.name={tokenizer}",
+            "model=served",
+            "task.lengths=[300,600]",
+            "task.depths=[0.0,1.0]",
+            "task.trials=12",
+            *QUIET,
+            *overrides,
+            cwd=folder,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    (report,) = reports(folder)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("says", "finish", "failure"),
+    [
+        (f"<|channel|>analysis<|message|>I see {{0}}.<|end|>{HARMONY_FINAL}1234567", "stop", "hallucination"),
+        ("[THINK]It must be {0}, but let me", "length", "thinking_budget"),
+        ("<|channel|>analysis<|message|>It must be {0}, but let me", "length", "thinking_budget"),
+        ("It must be {0}, but let me", "length", None),
+    ],
+)
+def test_only_what_is_said_after_the_reasoning_counts(
+    says: str, finish: str, failure: str | None, tmp_path: Path, tokenizer: str
+) -> None:
+    report = run(Thinking(lambda _, right: says.format(right), finish=finish), tmp_path, tokenizer)
+    assert {line["failure"] for line in samples(tmp_path)} == {failure}
+    assert {line["score"] for line in samples(tmp_path)} == {0.0 if failure else 1.0}
+    assert (report["safe_cap"]["tokens"] is None) is bool(failure)  # type: ignore[index]
+
+
+def test_right_answers_behind_reasoning_that_names_several_numbers_are_not_hedged(
+    tmp_path: Path, tokenizer: str
+) -> None:
+    def says(numbers: list[str], right: str) -> str:
+        return f"<|channel|>analysis<|message|>I see {', '.join(numbers)}.<|end|>{HARMONY_FINAL}{right}<|return|>"
+
+    run(Thinking(says), tmp_path, tokenizer, "task=niah_multikey", "task.lengths=[600]")
+    assert {(line["score"], line["failure"]) for line in samples(tmp_path)} == {(1.0, None)}
+
+
+def test_marks_that_are_not_known_are_named(tmp_path: Path, tokenizer: str) -> None:
+    report = run(Thinking(lambda _, right: f"<ponder>I see {right}.</ponder>1234567"), tmp_path, tokenizer)
+    assert any(str(note).startswith("all 48 answers began with “<ponder>”") for note in report["notes"])  # type: ignore[attr-defined]
