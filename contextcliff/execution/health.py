@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.engines.openai.faults import CONTENT_FILTER
+from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA
 from contextcliff.errors import EngineFault, RunError
 
 _REMEDIES: Mapping[str, str] = {
@@ -18,6 +18,11 @@ _REMEDIES: Mapping[str, str] = {
     "truncated": "ask for shorter prompts, or start the server with a longer context",
     "too_large": "lower sampling.max_tokens",
     "bad_request": "look at the server's log, and at what is sent beside the prompt: sampling, model.extra_body",
+    "unauthorized": "set the right key, and name its variable with engine.api_key_env",
+    "forbidden": "may this key use the model?",
+    "not_found": "does the server have model.name, and is engine.base_url right?",
+    "no_bound": "name the field that it bounds an answer by with engine.max_tokens_name, or lower sampling.max_tokens",
+    QUOTA: "add credit or raise the limit at the provider, or lower sampling.max_tokens; the same command goes on",
     CONTENT_FILTER: "take other texts (dataset.path), or a provider that lets these pass",
 }
 

@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.group_commit import GroupCommit
-from contextcliff.execution.health import REFUSALS, Health
+from contextcliff.execution.health import REFUSALS, Health, way_out
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import outcome_of
 from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
@@ -135,7 +135,7 @@ class Runner:
             generation: Generation = await retrying(self._attempt, attempts)
         except EngineFault as fault:
             if fault.fatal:
-                raise RunError(f"{fault}; nothing that was stored is lost") from fault
+                raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
             return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail))
         await commits.keep(Answered(planned=planned, generation=generation))
         return outcome_of(planned, generation, None)

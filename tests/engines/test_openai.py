@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.detection import detect
-from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
@@ -355,16 +354,6 @@ def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path
         "error: kv_policy=fp8: engine=vllm can't set the cache of a server that runs already; start it with `vllm "
         "serve MODEL --kv-cache-dtype fp8` and say so with kv_policy.declared=true, or let engine.command start it\n"
     )
-
-
-def test_a_field_with_another_name_is_renamed() -> None:
-    dialect = Dialect()
-    fields = {"max_tokens": 5, "temperature": 0.0}
-    assert dialect.concede("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", fields)
-    assert dialect.accepted(fields) == {"max_completion_tokens": 5, "temperature": 0.0}
-    assert dialect.concede("'max_completion_tokens' is not supported", fields)
-    assert dialect.accepted(fields) == {"temperature": 0.0}
-    assert not dialect.concede("something else is wrong", fields)
 
 
 def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,17 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_USE_INSTEAD = re.compile(r"[Uu]se '(\w+)' instead")
+from contextcliff.errors import EngineFault
+
+_USE_INSTEAD = re.compile(r"use '(\w+)' instead", re.IGNORECASE)
+_IS_UNKNOWN = re.compile(
+    r"(?:not|n['’]t) (?:yet |currently )?(?:support|permit|allow|recogni[sz]e|accept|implement|available)"
+    r"|un(?:supported|recogni[sz]ed|known)(?! error)|unexpected (?:keyword|field|param|arg|prop|key|name)"
+    r"|(?:was|is|were|are) unexpected|(?:no such|cannot find|not a valid) (?:field|param|arg|name)"
+    r"|extra[_ ](?:forbidden|inputs|fields)|additional propert|cannot both be",
+    re.IGNORECASE,
+)
+"""How servers say that they do not know a field: OpenAI, Azure, Mistral, vLLM, TGI, LiteLLM, Groq, Gemini."""
+_CLAUSE = re.compile(r"[.;!?]\s|\\n|\}, ?\{")
+_BOUNDS = ("max_completion_tokens", "max_tokens")
 
 
 class Dialect:
     """Starts with every field, and gives one up for each refusal; `concessions` lists them for the report.
 
     Some servers refuse `stream_options` or streaming, some have another name for a field, some refuse a sampler. A
-    refused sampler is left out and reported, since the server's own default then applies.
+    refused sampler is left out and reported, since the server's own default then applies. `bound` is the field that
+    bounds an answer's length: it is never left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bound: str = "max_tokens") -> None:
+        self.bound = bound
         self.streams = True
         self.stream_usage = True
         self.stream_ignored = False
@@ -27,22 +41,28 @@ class Dialect:
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
     def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
-        """Give up what a refusal names: a field is renamed or left out. False where it names nothing of the request."""
-        if self.stream_usage and "stream_options" in refusal:
+        """Give up what a server does not know: a field is renamed or left out. False if it says so of none.
+
+        Raises `EngineFault` if the server knows no bound of an answer's length.
+        """
+        refused, instead = self._refused(refusal, fields), _USE_INSTEAD.search(refusal)
+        if refused is None:
+            return False
+        if refused == "stream_options":
             self.stream_usage = False
-            return True
-        refused = self._field_named_in(refusal, fields)
-        if refused is not None:
-            instead = _USE_INSTEAD.search(refusal)
-            if instead is not None and refused not in self.renamed:
-                self.renamed[refused] = instead[1]
-            else:
-                self.left_out.add(refused)
-            return True
-        if self.streams and re.search(r"\bstream(?:ing)?\b", refusal):
+        elif refused == "stream":
             self.streams = self.stream_usage = False
-            return True
-        return False
+        elif instead is not None and refused not in self.renamed and instead[1] not in fields:
+            self.renamed[refused] = instead[1]
+        elif refused != self.bound:
+            self.left_out.add(refused)
+        elif refused not in self.renamed:
+            self.renamed[refused] = next(name for name in _BOUNDS if name != refused)
+        else:
+            raise EngineFault(
+                "no_bound", f"the server takes neither {refused} nor {self.renamed[refused]}: {refusal}", fatal=True
+            )
+        return True
 
     def answered(self, *, streamed: bool) -> None:
         """Note whether an answer was streamed: a server that ignores the request for a stream is reported."""
@@ -59,11 +79,22 @@ class Dialect:
             lines.append("stream_options is refused: token counts are the tokenizer's")
         return tuple(lines)
 
-    def _field_named_in(self, refusal: str, fields: Mapping[str, object]) -> str | None:
-        """Our name of the field that a refusal names; None where it names none."""
+    def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:
+        """Our name of the field that is named next to where a refusal says that a field is unknown, or of streaming.
+
+        A mention alone says nothing: "requires fewer max_tokens".
+        """
         ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
-        # The longest name first: max_tokens is part of max_completion_tokens.
-        for sent in sorted(ours, key=len, reverse=True):
-            if re.search(rf"(?<![\w]){re.escape(sent)}(?![\w])", refusal):
-                return ours[sent]
-        return None
+        if self.stream_usage:
+            ours["stream_options"] = "stream_options"
+        if self.streams:
+            ours |= dict.fromkeys(("stream", "streaming", "Streaming"), "stream")
+        name = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ours))})(?![\w-])")
+        for clause in _CLAUSE.split(refusal):
+            for said in _IS_UNKNOWN.finditer(clause):
+                if named := list(name.finditer(clause)):
+                    nearest = min(named, key=lambda at: max(at.start() - said.end(), said.start() - at.end()))
+                    return ours[nearest[0]]
+        # Some refuse streaming in other words, and no answer is lost or longer without it.
+        mentioned = {ours[found] for found in name.findall(refusal)}
+        return next((field for field in ("stream_options", "stream") if field in mentioned), None)

@@ -40,7 +40,9 @@ def is_filtered(finish_reason: str) -> bool:
 
 
 _RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
-_FATAL_STATUS = {401: "unauthorized", 403: "forbidden", 404: "not_found"}
+QUOTA = "quota"
+"""The kind of `EngineFault` for what is not paid for."""
+_FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
     r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
 )
@@ -59,8 +61,8 @@ def timeout_fault(timeout_s: float) -> EngineFault:
 
 def status_fault(error: APIStatusError) -> EngineFault:
     """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
-    status, detail = error.status_code, detail_of(error.message)
-    answer = f"{error.message} {error.body}"
+    status, detail = error.status_code, detail_of(_words_of(error))
+    answer = f"{error.message} {error.response.text}"
     if status in (400, 413, 422) and _TOO_LONG.search(answer):
         return EngineFault("overflow", detail)
     if status in (400, 403, 422) and names_filter(answer):
@@ -74,6 +76,13 @@ def status_fault(error: APIStatusError) -> EngineFault:
         target = error.response.headers.get("location", "elsewhere")
         return EngineFault("redirect", f"{status} to {target}; give that address as engine.base_url", fatal=True)
     return EngineFault("bad_request", detail)
+
+
+def _words_of(error: APIStatusError) -> str:
+    """The server's own message; its whole answer if the client found none in it, but no web page."""
+    if " - " in error.message or "html" in error.response.headers.get("content-type", ""):
+        return error.message
+    return f"{error.message} {error.response.text}"
 
 
 def connection_fault(error: APIConnectionError, host: str) -> EngineFault:

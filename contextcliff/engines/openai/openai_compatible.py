@@ -263,7 +263,7 @@ class OpenAICompatible:
                     facts=facts,
                     model=model,
                     tokenizer=self._tokenizer(asking, facts, key, model),
-                    dialect=Dialect(),
+                    dialect=Dialect(self.max_tokens_name),
                     pace=Pace(
                         requests_per_minute=self.requests_per_minute,
                         seconds_between_requests=self.seconds_between_requests,

@@ -115,7 +115,7 @@ class OpenAISession:
                 # Requests in flight together are refused together. The first refusal changes the dialect; the others
                 # are sent again in it.
                 outdated = refused and request != self._request(sample, prompt, fields)
-                if not outdated and not (refused and self.dialect.concede(fault.detail, fields)):
+                if not outdated and not (refused and self.dialect.concede(self.key.hide_in(fault.detail), fields)):
                     raise self._without_key(fault) from fault
 
     def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:

@@ -1,0 +1,183 @@
+"""What a server's refusals take out of a request, in the words of real servers, and what they never take out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contextcliff.engines.openai.dialect import Dialect
+from contextcliff.errors import EngineFault
+from tests.commands import QUIET, contextcliff, reports
+from tests.engines.fake_server import FakeServer, serving
+
+MODELS = [{"id": "m", "max_model_len": 1024}]
+FIELDS = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "seed": 5, "top_k": 1, "min_p": 0.0}
+USE_THE_OTHER = (
+    "Error code: 400 - Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+    "'max_completion_tokens' instead."
+)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "field"),
+    [
+        ("Unrecognized request argument supplied: seed", "seed"),
+        ("Unrecognized field: min_p", "min_p"),
+        ('Invalid JSON payload received. Unknown name "top_k": Cannot find field.', "top_k"),
+        ("property 'top_k' is unsupported", "top_k"),
+        ("property 'top_k' is unsupported, did you mean 'top_p'?", "top_k"),
+        ('{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}',
+         "seed"),
+        ("[{'type': 'extra_forbidden', 'loc': ('body', 'min_p'), 'msg': 'Extra inputs are not permitted'}, "
+         "{'type': 'less_than', 'loc': ('body', 'max_tokens'), 'msg': 'Input should be less than 8'}]", "min_p"),
+        ("Failed to deserialize the JSON body: unknown field `min_p`, expected one of `model`, `max_tokens`, `seed`",
+         "min_p"),
+        ("litellm.UnsupportedParamsError: openai does not support parameters: ['top_k'], for model=m", "top_k"),
+        ("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is "
+         "supported.", "temperature"),
+        ("`temperature` and `top_p` cannot both be specified for this model. Please use only one.", "top_p"),
+        ("Completions.create() got an unexpected keyword argument 'top_k'", "top_k"),
+        ("Additional properties are not allowed ('min_p' was unexpected)", "min_p"),
+        ("top_k isn't supported. max_tokens must be at least 1", "top_k"),
+    ],
+)  # fmt: skip
+def test_a_field_that_a_server_does_not_know_is_left_out(refusal: str, field: str) -> None:
+    dialect = Dialect()
+    assert dialect.concede(f"Error code: 400 - {refusal}", FIELDS)
+    assert dialect.accepted(FIELDS) == {name: value for name, value in FIELDS.items() if name != field}
+    assert (dialect.streams, dialect.stream_usage) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens.",
+        "max_tokens must be at least 1, got -149",
+        "max_tokens is too large: 5000. This model supports at most 4096 completion tokens",
+        '{"detail":[{"type":"greater_than_equal","loc":["body","max_tokens"],"msg":"Input should be at least 1"}]}',
+        "temperature must be strictly positive",
+        "The model seed-oss-36b is not supported",
+        "An unknown error occurred; top_k was 1",
+        "something else is wrong",
+    ],
+)
+def test_a_field_that_is_only_mentioned_stays(refusal: str) -> None:
+    dialect = Dialect()
+    assert not dialect.concede(refusal, FIELDS)
+    assert dialect.accepted(FIELDS) == FIELDS
+
+
+@pytest.mark.parametrize(
+    ("refusal", "streams", "stream_usage"),
+    [
+        ("Unrecognized request argument supplied: stream_options", True, False),
+        ("stream_options is not supported", True, False),
+        ("unknown field `stream_options`, expected one of `model`, `max_tokens`", True, False),
+        ("Streaming is not supported for this model", False, False),
+        ("Unsupported value: 'stream' does not support true with this model.", False, False),
+        ("Your organization must be verified to stream this model", False, False),
+    ],
+)
+def test_streaming_is_given_up_alone(refusal: str, streams: bool, stream_usage: bool) -> None:
+    dialect = Dialect()
+    assert dialect.concede(refusal, FIELDS)
+    assert (dialect.streams, dialect.stream_usage, dialect.accepted(FIELDS)) == (streams, stream_usage, FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("bound", "refusal", "instead"),
+    [
+        ("max_tokens", USE_THE_OTHER, "max_completion_tokens"),
+        ("max_tokens", "Unrecognized request argument supplied: max_tokens", "max_completion_tokens"),
+        ("max_completion_tokens", "('body', 'max_completion_tokens'): Extra inputs are not permitted", "max_tokens"),
+        ("n_predict", "unknown field `n_predict`", "max_completion_tokens"),
+    ],
+)
+def test_a_bound_that_is_refused_has_another_in_its_place(bound: str, refusal: str, instead: str) -> None:
+    dialect, fields = Dialect(bound), {"temperature": 0.0, bound: 9}
+    assert dialect.concede(refusal, fields)
+    assert dialect.accepted(fields) == {"temperature": 0.0, instead: 9}
+    with pytest.raises(EngineFault) as raised:
+        dialect.concede(f"'{instead}' is not supported", fields)
+    assert (raised.value.kind, raised.value.fatal) == ("no_bound", True)
+    assert dialect.accepted(fields) == {"temperature": 0.0, instead: 9}
+
+
+def run(server: FakeServer, folder: Path, tokenizer: str) -> tuple[int, str]:
+    with serving(server):
+        done = contextcliff(
+            "engine=vllm",
+            f"engine.base_url={server.address}",
+            "engine.max_retries=1",
+            "engine.concurrency=1",
+            "tokenizer=huggingface",
+            f"tokenizer.name={tokenizer}",
+            "model=served",
+            "task.lengths=[300,600]",
+            "task.depths=[0.0,1.0]",
+            "task.trials=4",
+            *QUIET,
+            cwd=folder,
+        )
+    return done.returncode, done.stderr
+
+
+def test_a_refusal_that_mentions_the_bound_takes_it_off_no_later_answer(tmp_path: Path, tokenizer: str) -> None:
+    server = FakeServer(
+        models=MODELS,
+        fault=lambda number: "odd" if number == 3 else None,
+        errors={"odd": (400, {"error": {"message": "max_tokens must be at least 1, got -149"}})},
+    )
+    assert run(server, tmp_path, tokenizer) == (0, "")
+    assert all("max_tokens" in body for body in server.bodies)
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["unscored"], report["counts"]["errors"]) == (1, {"bad_request": 1})
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_refusal_in_whatever_form_of_json_is_read(listed: bool, tmp_path: Path, tokenizer: str) -> None:
+    detail = {
+        "detail": [{"type": "extra_forbidden", "loc": ["body", "min_p"], "msg": "Extra inputs are not permitted"}]
+    }
+    server = FakeServer(
+        models=MODELS,
+        fault=lambda _: "odd" if "min_p" in server.bodies[-1] else None,
+        errors={
+            "odd": (422, [{"error": {"message": 'Unknown name "min_p": Cannot find field.'}}] if listed else detail)
+        },
+    )
+    assert run(server, tmp_path, tokenizer) == (0, "")
+    (report,) = reports(tmp_path)
+    assert "min_p is refused and left out: the server's own default holds" in report["server"]
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        (
+            FakeServer(
+                models=MODELS,
+                fault=lambda _: "poor",
+                errors={"poor": (402, {"error": {"message": "This requires more credits, or fewer max_tokens"}})},
+            ),
+            "error: quota: Error code: 402 - This requires more credits, or fewer max_tokens; add credit or raise the "
+            "limit at the provider, or lower sampling.max_tokens; the same command goes on; nothing that was stored is "
+            "lost\n",
+        ),
+        (
+            FakeServer(
+                models=MODELS,
+                refuses={name: f"'{name}' is unknown" for name in ("max_tokens", "max_completion_tokens")},
+            ),
+            "error: no_bound: the server takes neither max_tokens nor max_completion_tokens: Error code: 400 - "
+            "'max_completion_tokens' is unknown; name the field that it bounds an answer by with "
+            "engine.max_tokens_name, or lower sampling.max_tokens; nothing that was stored is lost\n",
+        ),
+    ],
+)
+def test_what_can_not_be_conceded_ends_the_run_at_once(
+    server: FakeServer, told: str, tmp_path: Path, tokenizer: str
+) -> None:
+    assert run(server, tmp_path, tokenizer) == (1, told)
+    assert len(server.bodies) <= 2
