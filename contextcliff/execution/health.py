@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA
+from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE
 from contextcliff.errors import EngineFault, RunError
 
 _REMEDIES: Mapping[str, str] = {
@@ -23,6 +23,7 @@ _REMEDIES: Mapping[str, str] = {
     "not_found": "does the server have model.name, and is engine.base_url right?",
     "no_bound": "name the field that it bounds an answer by with engine.max_tokens_name, or lower sampling.max_tokens",
     QUOTA: "add credit or raise the limit at the provider, or lower sampling.max_tokens; the same command goes on",
+    TOO_LITTLE_A_MINUTE: "ask for shorter prompts (task.lengths), or have the provider raise the limit",
     CONTENT_FILTER: "take other texts (dataset.path), or a provider that lets these pass",
 }
 

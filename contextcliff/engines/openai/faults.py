@@ -42,6 +42,19 @@ def is_filtered(finish_reason: str) -> bool:
 _RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
 QUOTA = "quota"
 """The kind of `EngineFault` for what is not paid for."""
+TOO_LITTLE_A_MINUTE = "tokens_per_minute"
+"""The kind for a prompt that is longer than what may be sent in a minute."""
+_SPENT = re.compile(
+    r"exceeded (?:your|the) current quota|check your (?:plan|billing)|billing (?:details|limit|hard)|credit balance"
+    r"|insufficient (?:credit|balance|funds)|over budget|budget[ _](?:has been )?exceeded|spending limit"
+    r"|(?:out of|not enough|no|requires? more|all available) credits",
+    re.IGNORECASE,
+)
+"""OpenAI, Gemini, Moonshot; Anthropic; DeepSeek; LiteLLM; OpenRouter; xAI."""
+_WAIT = re.compile(r"(?:retry|again) (?:in|after) [\d.]|retryDelay", re.IGNORECASE)
+_NUMBER = r"(\d[\d,]{0,14})\b"
+_LIMIT = re.compile(rf"per min.{{0,40}}?\blimit:? {_NUMBER}.{{0,80}}?\brequested:? {_NUMBER}", re.IGNORECASE)
+"""OpenAI and Groq, of tokens a minute."""
 _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
     r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
@@ -61,12 +74,15 @@ def timeout_fault(timeout_s: float) -> EngineFault:
 
 def status_fault(error: APIStatusError) -> EngineFault:
     """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
-    status, detail = error.status_code, detail_of(_words_of(error))
+    status, said = error.status_code, _words_of(error)
+    detail = detail_of(said)
     answer = f"{error.message} {error.response.text}"
     if status in (400, 413, 422) and _TOO_LONG.search(answer):
         return EngineFault("overflow", detail)
     if status in (400, 403, 422) and names_filter(answer):
         return EngineFault(CONTENT_FILTER, detail)
+    if status in (400, 403, 413, 429) and (fault := _spent(answer, said, error.response.headers)) is not None:
+        return fault
     if status in _FATAL_STATUS:
         return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
     if status in _RETRYABLE_STATUS or status >= 500:
@@ -76,6 +92,21 @@ def status_fault(error: APIStatusError) -> EngineFault:
         target = error.response.headers.get("location", "elsewhere")
         return EngineFault("redirect", f"{status} to {target}; give that address as engine.base_url", fatal=True)
     return EngineFault("bad_request", detail)
+
+
+def _spent(answer: str, said: str, headers: Mapping[str, str]) -> EngineFault | None:
+    """A quota that is spent, or a limit a minute below one prompt: no wait helps; None if neither.
+
+    Only `said` is read for words: the rest of an answer may repeat the prompt.
+    """
+    found = _LIMIT.search(said)
+    if found is not None and int(found[2].replace(",", "")) > int(found[1].replace(",", "")):
+        return EngineFault(TOO_LITTLE_A_MINUTE, detail_of(said), fatal=True)
+    # Gemini says of its limits a minute that the current quota is exceeded, and when to ask again.
+    waits = "retry-after" in headers or _WAIT.search(answer) is not None
+    if "insufficient_quota" in answer or (_SPENT.search(said) is not None and not waits):
+        return EngineFault(QUOTA, detail_of(said), fatal=True)
+    return None
 
 
 def _words_of(error: APIStatusError) -> str:
@@ -95,8 +126,11 @@ def connection_fault(error: APIConnectionError, host: str) -> EngineFault:
 
 def stream_fault(error: Exception) -> EngineFault:
     """An error inside a stream, or a body that can't be read; some providers report their filter there."""
-    if names_filter(f"{error} {getattr(error, 'body', '')}"):
+    said = f"{error} {getattr(error, 'body', '')}"
+    if names_filter(said):
         return EngineFault(CONTENT_FILTER, detail_of(str(error)))
+    if (fault := _spent(said, str(error), {})) is not None:
+        return fault
     return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
 
 
