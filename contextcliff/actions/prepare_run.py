@@ -26,6 +26,10 @@ from contextcliff.text.tokens import Tokenizer
 _TEMPLATE_SLACK_TOKENS = 64
 _ITEM_CHARACTERS = 16
 _MOST_TITLES = 3
+_ESTIMATED = (
+    "the model's tokens could not be matched with the text, only counted: prompts may be a few tokens shorter than "
+    "asked for, and needles a few tokens from their depth"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,6 +144,7 @@ def prepare(
             notes=(
                 *invocation.task.length_notes(context_budget),
                 *missed,
+                *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
                 *corpus.notes,
                 *(built.notes if plan is None else ()),
             ),

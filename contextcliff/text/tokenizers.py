@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause, reach_the_hub
 from contextcliff.records.sample import Prompt
-from contextcliff.text.tokens import framed_tokens, messages, plain_tokens
+from contextcliff.text.tokens import counted_starts, framed_tokens, messages, plain_tokens
 
 if TYPE_CHECKING:
     import tiktoken
@@ -52,7 +52,7 @@ _PROBED_FILE = "config.json"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubTokenizer:
-    """A fast tokenizer of `transformers`, with its chat template where it has one."""
+    """A tokenizer of `transformers`, with its chat template where it has one."""
 
     name: str
     tokenizer: Any
@@ -60,8 +60,15 @@ class HubTokenizer:
     plain: bool = False
     """Whether prompts are sent without the chat template."""
 
+    @property
+    def has_estimated(self) -> bool:
+        """Whether offsets are estimates: tokenizers that are written in Python only count."""
+        return not getattr(self.tokenizer, "is_fast", False)
+
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token, without special tokens."""
+        if self.has_estimated:
+            return counted_starts(text, self._count)
         encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         return [start for start, _ in encoded["offset_mapping"]]
 
@@ -70,11 +77,14 @@ class HubTokenizer:
         if self.plain:
             return plain_tokens(prompt, lambda text: len(self.tokenizer(text, verbose=False)["input_ids"]))
         if self.tokenizer.chat_template is None:
-            return framed_tokens(prompt, lambda text: len(self.starts(text)))
+            return framed_tokens(prompt, self._count)
         framed = self.tokenizer.apply_chat_template(
             messages(prompt), add_generation_prompt=True, tokenize=False, **self.template_arguments
         )
-        return len(self.tokenizer(framed, add_special_tokens=False, verbose=False)["input_ids"])
+        return self._count(framed)
+
+    def _count(self, text: str) -> int:
+        return len(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
 def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain: bool = False) -> HubTokenizer:

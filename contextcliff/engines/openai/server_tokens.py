@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal
+from unicodedata import normalize
 
 import httpx2
 
@@ -90,21 +92,30 @@ class ChatFrame:
         return str(self.server.post("/apply-template", request)["prompt"])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True, eq=False)
 class LlamaServerTokenizer:
     """llama.cpp, embedded or not: exact offsets, and prompts counted in the model's chat template."""
 
     name: str
     server: TokenServer
-    _frame: ChatFrame = field(init=False, repr=False, compare=False)
+    has_estimated: bool = False
+    """Whether the tokens of a text could only be counted, and their offsets are estimates."""
+    _frame: ChatFrame = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_frame", ChatFrame(server=self.server))
+        self._frame = ChatFrame(server=self.server)
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token of `text`, without the special tokens that a server would add."""
+        starts = piece_starts(text, self._pieces(text))
+        if starts is not None:
+            return starts
+        self.has_estimated = True
+        return counted_starts(text, lambda block: len(self._pieces(block)))
+
+    def _pieces(self, text: str) -> Sequence[str | Sequence[int]]:
         answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
-        return piece_starts(text, [token["piece"] for token in answer["tokens"]])
+        return [token["piece"] for token in answer["tokens"]]
 
     def counts(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text, by one request: as paragraphs of one text."""
@@ -175,21 +186,58 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
 """The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
 
 
-def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int]:
-    """The offset in `text`, in characters, at which each token begins.
+_SPM_BLANK = "\u2581"
+"""SentencePiece's sign for a blank, which comes back as one where a text has it."""
 
-    A piece is text, or a list of bytes where the token ends inside a character; such a character
-    belongs to the token that begins it. Raises `ValueError` where the pieces do not add up to the text.
+
+def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] | None:
+    """The offset in `text`, in characters, at which each token begins; None where the pieces are another text.
+
+    A piece is text, or a list of bytes where the token ends inside a character; such a character belongs to the token
+    that begins it. Pieces may differ from the text in blanks (SentencePiece sets one before it and after special
+    tokens), in case, and as NFKC does.
     """
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
-    if b"".join(encoded) != text.encode():
-        raise ValueError("the server's tokens do not add up to the text that it was given")
-    character_of: Sequence[int] = range(len(text))
-    if not text.isascii():
-        character_of = [index for index, character in enumerate(text) for _ in character.encode()]
-    starts: list[int] = []
-    offset = 0
-    for piece in encoded:
-        starts.append(character_of[offset])
-        offset += len(piece)
-    return starts
+    whole = b"".join(encoded)
+    offsets = list(accumulate(map(len, encoded), initial=0))[:-1]
+    try:
+        said = whole.decode()
+    except UnicodeDecodeError:
+        return None
+    places: Sequence[int] | None = range(len(text)) if said == text else _places(said, text)
+    if places is None:
+        return None
+    if not said.isascii():
+        places = [place for place, character in zip(places, said, strict=True) for _ in character.encode()]
+    # A token may be empty, and so may what is left after the last character.
+    return [0 if offset == 0 else places[min(offset, len(whole) - 1)] for offset in offsets] if text else []
+
+
+def _places(said: str, text: str) -> list[int] | None:
+    """Where each character of `said` stands in `text`; None unless they differ in blanks, case and NFKC alone."""
+    if said == f" {text.replace(_SPM_BLANK, ' ')}":
+        return [0, *range(len(text))]
+    letters, others = _letters(said), _letters(text)
+    if [letter for letter, _ in letters] != [letter for letter, _ in others]:
+        return None
+    place_of: dict[int, int] = {}
+    for (_, index), (_, place) in zip(letters, others, strict=True):
+        place_of.setdefault(index, place)
+    places, place = [], 0
+    for index in range(len(said)):
+        place = place_of.get(index, place)
+        places.append(place)
+        place += 1
+    # Blanks that the text does not have stand where the next character does.
+    return list(accumulate(reversed(places), min, initial=len(text) - 1))[:0:-1]
+
+
+def _letters(text: str) -> list[tuple[str, int]]:
+    """The parts of every character that is no blank, each with the character's place."""
+    return [
+        (letter, place)
+        for place, character in enumerate(text)
+        if character != _SPM_BLANK
+        for letter in normalize("NFKD", character).casefold()
+        if not letter.isspace()
+    ]
