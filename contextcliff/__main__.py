@@ -26,8 +26,6 @@ from contextcliff.errors import ConfigError, ExitCode
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-    from contextcliff.command_line.run_key import RunAgain
-
 _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 
 
@@ -62,7 +60,7 @@ def _run(arguments: list[str]) -> ExitCode:
         check_overrides(overrides)
         again = run_again(quoted, overrides)
         if again is not None:
-            quoted = list(again.overrides)
+            quoted = again
             overrides = parse_overrides(quoted)
         sweeping = any(override.is_sweep_override() for override in overrides)
         if sweeping and typed.showing:
@@ -78,8 +76,8 @@ def _run(arguments: list[str]) -> ExitCode:
     sys.argv[1:] = [*quoted, *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
     if typed.showing:  # no job runs
         with completing() if typed.showing == "--shell-completion" else nullcontext():
-            return _run_hydra(overrides, again)
-    return _run_jobs(overrides, again)
+            return _run_hydra(overrides)
+    return _run_jobs(overrides)
 
 
 def _show_runs(arguments: list[str]) -> ExitCode:
@@ -95,7 +93,7 @@ def _show_runs(arguments: list[str]) -> ExitCode:
         return error.exit_code
 
 
-def _run_jobs(overrides: Sequence[Override], again: RunAgain | None) -> ExitCode:
+def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
     from contextcliff.command_line.end_of_sweep import compare_jobs
     from contextcliff.command_line.ends_of_runs import all_ends_carried_out
     from contextcliff.engines.kept_model import models_kept
@@ -111,7 +109,7 @@ def _run_jobs(overrides: Sequence[Override], again: RunAgain | None) -> ExitCode
             handle_signals(sweeps=True)
             exit_codes.clear()
             with models_kept(), all_ends_carried_out():
-                code = _run_hydra(overrides, again)
+                code = _run_hydra(overrides)
             _end_of_jobs(Path(jobs_dir))
             return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))
     except KeyboardInterrupt:  # also one that comes while the folders are removed
@@ -133,7 +131,7 @@ def _end_of_jobs(jobs_dir: Path) -> None:
         render_plan_total(total)
 
 
-def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCode:
+def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     import hydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
@@ -149,8 +147,7 @@ def _run_hydra(overrides: Sequence[Override], again: RunAgain | None) -> ExitCod
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback():
             raise
-        problem = explain(error, overrides)
-        print_error(ConfigError(problem if again is None else again.explained(problem)))
+        print_error(explain(error, overrides))
         return ExitCode.BAD_CONFIGURATION
     except JobFailed as error:
         if error.unseen_message:

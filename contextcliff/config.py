@@ -74,8 +74,7 @@ def build_invocation(
         raise ConfigError(
             f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
         )
-    del values["run"]  # it stands for the overrides that it brought, and those are kept
-    overrides = [item for item in overrides if item.partition("=")[0].lstrip("+") != "run"]
+    del values["run"]  # a place, and nothing that was configured
     named = {item.split("=", 1)[0] for item in overrides}
     if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's

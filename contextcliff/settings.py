@@ -11,7 +11,7 @@ import errno
 import os
 import re
 from pathlib import Path
-from typing import Annotated, TypeVar, dataclass_transform
+from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -63,6 +63,15 @@ GivenPath = Annotated[Name, AfterValidator(_usable)]
 """A file or folder that a user names; a path that the operating system refuses fails before anything runs."""
 
 _T = TypeVar("_T")
+
+
+def path_fields(cls: type) -> frozenset[str]:
+    """The fields of a settings class that hold paths."""
+    return frozenset(name for name, kind in get_type_hints(cls, include_extras=True).items() if _holds_path(kind))
+
+
+def _holds_path(kind: object) -> bool:
+    return kind in (GivenPath, Path) or any(map(_holds_path, get_args(kind)))
 
 
 def folder_name(text: str) -> str:

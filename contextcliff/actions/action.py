@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -20,6 +20,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.published import PublishedCurve
+from contextcliff.records.report import RunRecord
 from contextcliff.records.run_plan import Plan
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
@@ -82,8 +83,11 @@ class Invocation:
     """What others have published, to be drawn behind the scores."""
     run_folder: Path | None = None
     """The folder of the stored run that `run` names, for `action=analyze`."""
-    recompose: Callable[[Sequence[str]], Invocation] | None = None
-    """Composes another command line; raises `ConfigError`. None where nothing composes, as in tests."""
+    told: RunRecord | None = None
+    """What the report in `run_folder` says of the run, to be shown."""
+    analysis_of: Callable[[Path, Mapping[str, str]], Invocation] | None = None
+    """The analysis of the run in a folder by another rule; raises `ConfigError`. None where nothing composes, as in
+    tests."""
     on_planned: Callable[[Plan], None] = lambda _: None
     """Hears a plan as soon as it is written."""
     place: SweepPlace | None = None

@@ -9,7 +9,7 @@ from contextcliff.actions.baseline import read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.report_run import report_run
 from contextcliff.actions.required_cap import require_cap
-from contextcliff.actions.run_again import run_in_folder
+from contextcliff.actions.run_again import as_recorded, run_told
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.settings import settings
@@ -26,7 +26,8 @@ class Analyze:
                 invocation = stored(invocation, store)
                 run = _of_this_configuration(invocation, store)
             else:
-                run = run_in_folder(invocation, invocation.run_folder, store)
+                invocation = as_recorded(invocation, invocation.run_folder)
+                run = run_told(invocation, store)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
             annotated = annotate(invocation, run.run_id, store)
             analysed = analyse_run(invocation, annotated, store)

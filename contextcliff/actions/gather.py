@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.recorded_command import key_of
+from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.upload_runs import Uploads, upload_runs
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.merging import merge_store

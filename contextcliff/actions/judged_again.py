@@ -9,13 +9,9 @@ from pathlib import Path
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.compared_runs import cap_rule, run_at
-from contextcliff.actions.naming import as_typed
-from contextcliff.actions.recorded_command import recorded_overrides
 from contextcliff.analysis.judged_by import differing, worded
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.reporting.comparison.comparison import ComparedRun
-
-_PLAIN = {"None": "null", "True": "true", "False": "false"}
 
 
 def judged_alike(
@@ -26,7 +22,7 @@ def judged_alike(
     A run whose answers are not in the store of `invocation` stays as it is.
     """
     base = runs[0].report
-    if base is None or invocation.recompose is None:
+    if base is None or invocation.analysis_of is None:
         return tuple(runs), ()
     rule = cap_rule(base)
     judged, notes = [runs[0]], []
@@ -45,14 +41,10 @@ def _kind(run: ComparedRun) -> str:
 
 def _again(run: ComparedRun, rule: dict[str, str], invocation: Invocation) -> ComparedRun | None:
     """The run by another rule, under a folder name of its own; None where its answers are not at hand."""
-    assert run.report is not None
-    assert invocation.recompose is not None
-    apart = ("action", "run", "reporting", "output_dir", "analysis.require_cap", *rule)
-    judging = [f"{key}={_PLAIN.get(value) or as_typed(value)}" for key, value in rule.items()]
+    assert invocation.analysis_of is not None
     reported: list[Path] = []
     try:
-        kept = recorded_overrides(run.report, but=apart)
-        again = invocation.recompose([*kept, *judging, "action=analyze", f"run={as_typed(run.source)}"])
+        again = invocation.analysis_of(Path(run.source), {**rule, "analysis.require_cap": "None"})
         quiet = replace(again.reporting, console="none", progress=False, figures=invocation.reporting.figures)
         Analyze()(
             replace(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.provenance import provenance
-from contextcliff.actions.recorded_command import key_of
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row

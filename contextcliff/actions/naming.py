@@ -74,7 +74,9 @@ def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
 
 def as_typed(value: str) -> str:
     """A text as the value of an override, in quotes where Hydra's grammar needs them."""
-    return value if _PLAIN_VALUE.fullmatch(value) else "'" + value.replace("'", r"\'") + "'"
+    # A backslash is one of Hydra's only before a quote.
+    quoted = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + (r"\'" if found[2] else ""), value)
+    return value if _PLAIN_VALUE.fullmatch(value) else f"'{quoted}'"
 
 
 def _named(invocation: Invocation, name: str) -> Invocation:

@@ -16,8 +16,8 @@ from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.end_of_run import EndOfRun
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import rule_of_invocation
+from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.provenance import provenance_of
-from contextcliff.actions.recorded_command import key_of
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.sweep_row import row_of
 from contextcliff.execution.scoring import TRUNCATED
@@ -86,7 +86,8 @@ def report_run(
     if beside is not None:
         suffix, dpi = folder.name.removeprefix(report.run.run_id), invocation.reporting.figure_dpi
         curves = draw_curves(report, folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
-    (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
+    if invocation.told is None:  # else what was composed is the analysis alone
+        (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     row = None if invocation.place is None else row_of(report, invocation.place, folder=folder.name)
     if row is not None and invocation.place is not None:
         write_row(sweep_folder(experiment, invocation.place.sweep_id), row)
@@ -174,21 +175,21 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
 
 def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes: Sequence[str]) -> RunRecord:
     """`notes` come before those that were made when the samples were built."""
-    facts = run.facts
+    facts, told = run.facts, invocation.told
     return RunRecord(
         run_id=run.run_id,
         fingerprint=run.fingerprint,
         label=run.label,
         partial=partial,
         model=facts.model,
-        engine=invocation.engine.name,
-        kv_policy=invocation.kv_policy.shown,
-        rope=invocation.model.rope.words,
+        engine=facts.engine,
+        kv_policy=invocation.kv_policy.shown if told is None else told.kv_policy,
+        rope=invocation.model.rope.words if told is None else told.rope,
         api=facts.api,
         task=facts.task_option or invocation.task_name,
         task_kind=invocation.task.name,
         dataset=facts.dataset_option or invocation.dataset_name,
-        dataset_kind=invocation.dataset_kind,
+        dataset_kind=invocation.dataset_kind if told is None else told.dataset_kind,
         texts=facts.texts,
         judged_by=rule_of_invocation(invocation, run),
         tokenizer=facts.tokenizer,

@@ -1,35 +1,83 @@
-"""`action=analyze run=…`: the stored run that a folder names, and why a configuration asks something else."""
+"""`action=analyze run=…`: the stored run that a folder names, and what its files say of it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.baseline import KEY as LIKE
 from contextcliff.actions.baseline import different_keys, listed
+from contextcliff.actions.override_keys import key_of
 from contextcliff.datasets.local_files import refuse_large
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.store import Store, StoredRun
+from contextcliff.models.model import Price
 from contextcliff.records.report import Report
+from contextcliff.settings import folder_name, path_fields
 
 KEY = "run"
-_ASKED = ("task", "dataset", "model", "engine", "tokenizer", "sampling", "kv_policy", "seed", "search", "label")
-_OF_NO_ANSWER = ("model.price", "model.memory_gib", "model.rope.trained_tokens")
+_SHOWN = ("model", "engine", "tokenizer", "dataset", "kv_policy", "seed", "search", "label", "beyond_window")
+"""Keys of what was asked of whom. A run's folder, which may be anybody's, configures none of them: they are shown."""
+_JUDGED = ("task", "sampling")
+_OF_NO_ANSWER = ("model.price", "model.memory_gib", "model.rope.trained_tokens", "engine.", "beyond_window")
+_PRICE = "model.price."
+_NONE = ("None", "none")
+_LONGEST_SHOWN = 200
 
 
-def run_in_folder(invocation: Invocation, folder: Path, store: Store) -> StoredRun:
-    """The run whose report lies in `folder`, by its id in the store: neither its texts nor its weights are needed.
+def as_recorded(invocation: Invocation, folder: Path) -> Invocation:
+    """The invocation with what the files of a run's folder say of model, engine and texts, to be shown.
 
-    Raises `ConfigError` for a folder without a report, for a configuration that would ask something else, and where the
-    store does not hold the run.
+    Raises `ConfigError` for a folder without a report, for a configuration that would ask something else, and for one
+    that lacks what the answers were scored by.
     """
-    report = _report(folder)
-    _refuse_other_questions(invocation, report, folder)
-    run = store.run(report.run.run_id)
+    # Imported late, since reading reports loads numpy and more.
+    from contextcliff.reporting.run_names import read_parameters
+
+    told, recorded = _report(folder).run, read_parameters(folder / "manifest.json")
+    typed = {key_of(item) for item in invocation.overrides}
+    _refuse_other_questions(invocation, recorded, typed, folder)
+    _require_scoring(invocation, recorded, typed, folder)
+
+    def is_ours(key: str) -> bool:
+        return (key != LIKE and key.partition(".")[0] not in _SHOWN) or _is_typed(key, typed)
+
+    parameters = {
+        **{key: value for key, value in invocation.parameters.items() if is_ours(key)},
+        **{key: value for key, value in recorded.items() if not is_ours(key)},
+    }
+    return replace(
+        invocation,
+        parameters=parameters,
+        model=replace(invocation.model, price=_price(parameters, folder)),
+        told=replace(
+            told,
+            kv_policy=one_line(told.kv_policy, longest=_LONGEST_SHOWN),
+            rope=one_line(told.rope, longest=_LONGEST_SHOWN),
+            dataset_kind=one_line(told.dataset_kind, longest=_LONGEST_SHOWN),
+        ),
+    )
+
+
+def run_told(invocation: Invocation, store: Store) -> StoredRun:
+    """The run that `as_recorded` has read of, by its id: neither its texts nor its weights are needed.
+
+    Raises `ConfigError` where the store does not hold it, and for an id by which a report would go elsewhere.
+    """
+    assert invocation.told is not None
+    if folder_name(invocation.told.run_id) != invocation.told.run_id or not invocation.told.run_id:
+        shown = one_line(invocation.told.run_id, longest=_LONGEST_SHOWN)
+        raise ConfigError(f"{KEY}={invocation.run_folder}: is of a run called {shown}, which names no folder")
+    run = store.run(invocation.told.run_id)
     if run is None:
         raise ConfigError(
-            f"{KEY}={folder}: the answers of {report.run.run_id} are not in {store.file}; bring the store that has "
-            "them with action=gather 'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
+            f"{KEY}={invocation.run_folder}: the answers of {invocation.told.run_id} are not in {store.file}; bring "
+            "the store that has them with action=gather 'action.stores=[OUTPUT_DIR]', or name their place with "
+            "output_dir=OUTPUT_DIR"
         )
     return run
 
@@ -48,24 +96,16 @@ def _report(folder: Path) -> Report:
         raise ConfigError(f"{KEY}={folder}: {file.name} {error}, with the overrides of the run") from error
 
 
-def _refuse_other_questions(invocation: Invocation, report: Report, folder: Path) -> None:
-    """Raise `ConfigError` where the configuration asks something else than the run did.
-
-    Weights and texts may be gone or changed since then: what was asked is in the store, and only keys count.
-    """
-    from contextcliff.reporting.run_names import read_parameters
-
-    recorded = read_parameters(folder / "manifest.json")
-    others = different_keys(recorded, invocation, LIKE)
-    if not _same_fingerprint(invocation, report) or invocation.label != report.run.label:
-        judging = _judging_keys(invocation)
-        others += tuple(
-            each
-            for each in different_keys(recorded, invocation, *_ASKED)
-            if not each.startswith((LIKE, *judging, *_OF_NO_ANSWER)) and not _names_a_class(each)
-        )
-        if not recorded:
-            others += (f"{report.run.run_id} there and {invocation.task_name} of {invocation.model_name} here",)
+def _refuse_other_questions(
+    invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path
+) -> None:
+    """Raise `ConfigError` for a typed key that asks something else than the run did."""
+    others = tuple(
+        each
+        for each in different_keys(recorded, invocation, *_SHOWN, *_JUDGED)
+        if _is_typed(each.partition("=")[0], typed)
+        and not each.startswith((*_judging_keys(invocation), *_OF_NO_ANSWER))
+    )
     if others:
         raise ConfigError(
             f"{KEY}={folder}: would ask something else: {listed(others)}; an analysis asks nothing, so leave that out, "
@@ -73,20 +113,33 @@ def _refuse_other_questions(invocation: Invocation, report: Report, folder: Path
         )
 
 
-def _same_fingerprint(invocation: Invocation, report: Report) -> bool:
+def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path) -> None:
+    """Raise `ConfigError` where answers were scored by what no folder can bring, and nothing was typed for it."""
+    task = {f"task.{name}" for name in path_fields(type(invocation.task))} - {LIKE}
+    for key in ("judge", "embedding", *sorted(key for key in task if f"{key}=" in _judging_keys(invocation))):
+        there, here = recorded.get(key, "None"), invocation.parameters.get(key)
+        if there not in _NONE and here in (*_NONE, None) and key not in typed:
+            raise ConfigError(
+                f"{KEY}={folder}: was scored with {key}={one_line(there, longest=_LONGEST_SHOWN)}, which is not taken "
+                f"from a run's folder; give it again, or go without it: {key}={'null' if '.' in key else 'none'}"
+            )
+
+
+def _price(parameters: Mapping[str, str], folder: Path) -> Price:
+    given = {key.removeprefix(_PRICE): value for key, value in parameters.items() if key.startswith(_PRICE)}
     try:
-        return invocation.identify().fingerprint == report.run.fingerprint
-    except ConfigError:  # the weights or a text are not on this machine
-        return False
+        return TypeAdapter(Price).validate_python({key: each for key, each in given.items() if each not in _NONE})
+    except ValidationError as error:
+        raise ConfigError(f"{KEY}={folder}: its manifest.json has a model.price that is none") from error
 
 
-def _names_a_class(difference: str) -> bool:
-    """Whether it is the class of an option, which the option's own name tells better."""
-    return difference.partition("=")[0].endswith("._target_")
+def _is_typed(key: str, typed: Collection[str]) -> bool:
+    """Whether a key was typed, or is inside a section that was; an option that is typed is one key."""
+    return any(key == each or ("." in each and key.startswith(f"{each}.")) for each in typed)
 
 
 def _judging_keys(invocation: Invocation) -> tuple[str, ...]:
     """The keys of the task that say how an answer is scored, each with the sign that ends it."""
     asked = invocation.task.identity()
-    keys = (key for key in invocation.parameters if key.startswith("task."))
+    keys = (key for key in invocation.parameters if key.startswith("task.") and key != LIKE)
     return tuple(f"{key}=" for key in keys if key.split(".")[1] not in (*asked, "_target_"))

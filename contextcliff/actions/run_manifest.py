@@ -18,6 +18,7 @@ from contextcliff.execution.stored_rows import facts_to_strings
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.records.sample import Sample
+from contextcliff.reporting.run_names import read_dataset
 
 
 def manifest_of(
@@ -41,7 +42,11 @@ def manifest_of(
         for sample in asked:
             bins[sample.bin or 0].append(sample.item)
         manifest["corpus"] = {
-            "dataset": dict(invocation.dataset.identity()),
+            "dataset": dict(
+                invocation.dataset.identity()
+                if invocation.run_folder is None
+                else read_dataset(invocation.run_folder / "manifest.json")
+            ),
             "documents": [asdict(document) for name, document in sorted(documents.items()) if name in named],
             "questions": [_question(sample) for sample in asked],
             "drawn": [bins[position] for position in sorted(bins)],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from contextcliff.actions.recorded_command import overrides_by_key
+from contextcliff.actions.override_keys import overrides_by_key
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import described, write_tables
 from contextcliff.reporting.stored_sweeps import LEADERBOARD, StoredSweep, read_rows, read_sweep, stored_sweeps

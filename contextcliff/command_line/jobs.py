@@ -101,7 +101,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     from contextcliff.command_line.first_job import in_sweep
     from contextcliff.command_line.hydra_errors import path_errors_by_key
     from contextcliff.command_line.job_keys import drop_absent_keys
-    from contextcliff.command_line.recompose import recompose
+    from contextcliff.command_line.run_key import analysis_of
     from contextcliff.command_line.sweep_runs import list_unbuilt, listed_in_sweep
     from contextcliff.config import build_invocation
 
@@ -118,7 +118,7 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         except ConfigError as error:
             list_unbuilt(hydra.runtime.choices, error, job=number, overrides=overrides)
             raise
-        invocation = replace(invocation, recompose=recompose)
+        invocation = replace(invocation, analysis_of=analysis_of)
         in_main = os.environ.get(_MAIN_PROCESS) == _process_id()
         with (
             listed_in_sweep(invocation, job=number, overrides=overrides, in_main=in_main) as listed,

@@ -1,56 +1,43 @@
-"""`action=analyze run=…`: the overrides of a stored run stand in the place of `run`, and those that are typed follow.
+"""`action=analyze run=…`: what a stored run was asked and how it was judged, as overrides in the place of `run`.
 
-So Hydra composes the configuration of that run, and whatever is typed beside `run` is checked against its keys.
+A run's folder may be anybody's. It decides task, sampling and analysis, and of these no path; all else is the user's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import ast
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
-from contextcliff.command_line.overrides import chosen_options
+from omegaconf import OmegaConf
+
+from contextcliff.actions.naming import as_typed
+from contextcliff.command_line.overrides import chosen_options, options_of
 from contextcliff.command_line.recompose import recompose
-from contextcliff.errors import ConfigError
+from contextcliff.composing import nodes
+from contextcliff.errors import ConfigError, one_line
+from contextcliff.settings import FOLDER_NAME, path_fields
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
+    from contextcliff.actions.action import Invocation
+
 KEY = "run"
 _STORE = "state.db"
 _OF_PLACES = ("tracking", "output_dir")
-_REPLACED = ("analysis", "judge", "embedding", "tracking", "reporting")
-"""Groups of which an option that is typed takes the place of all that was recorded below it."""
-_NOT_REPEATED = ("action", KEY, "output_dir", "reporting.compare", "hydra")
+_TAKEN = ("task", "sampling", "analysis")
+_LONGEST_SHOWN = 80
+_CONSTANTS = {"None": None, "True": True, "False": False}
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunAgain:
-    """A command line that names a stored run, with that run's own overrides in it."""
+def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> list[str] | None:
+    """The command line with the keys of the run that it names; None where it names none, or does not analyse.
 
-    run: str
-    """As it was typed."""
-    typed: tuple[str, ...]
-    overrides: tuple[str, ...]
-    """The whole command line: what was recorded, then what was typed."""
-
-    def explained(self, problem: str) -> str:
-        """Hydra's complaint itself where it is of a key that was typed, else that the recorded ones do not compose."""
-        from contextcliff.actions.recorded_command import key_of
-
-        if any(problem.lstrip("+~").startswith(key_of(item)) for item in self.typed):
-            return problem
-        return (
-            f"{KEY}={self.run}: the overrides that it was recorded with do not compose here ({problem}); give the "
-            "--config-dir that it had, or repeat its overrides"
-        )
-
-
-def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> RunAgain | None:
-    """The command line with the overrides of the run that it names; None where it names none, or does not analyse.
-
-    Raises `ConfigError` for a name that is no run.
+    Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
     """
     named = [override for override in overrides if override.key_or_group == KEY]
     if not named or "analyze" not in chosen_options(overrides, "action"):
@@ -60,30 +47,111 @@ def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> RunAgain |
         raise ConfigError(f"{KEY}={run}: names several runs; analyse one at a time")
     if run in ("", "null"):
         return None
-    # Imported late, since reading reports loads numpy and more.
-    from contextcliff.actions.compared_runs import run_at
-    from contextcliff.actions.naming import as_typed
-    from contextcliff.actions.recorded_command import key_of, recorded_overrides
-
-    typed = tuple(line for line, each in zip(lines, overrides, strict=True) if each.key_or_group != KEY)
-    folder = _folder(run, [line for line, each in zip(lines, overrides, strict=True) if _is_of_places(each)])
-    report = run_at(folder, key=KEY).report
-    assert report is not None
+    typed = [line for line, each in zip(lines, overrides, strict=True) if each.key_or_group != KEY]
+    places = [line for line, each in zip(lines, overrides, strict=True) if _is_of_places(each)]
+    folder = _folder(run, places)
+    recorded = _recorded(folder)
     try:
-        replaced = [key for key in map(key_of, typed) if key.partition(".")[0] in _REPLACED]
-        recorded = recorded_overrides(report, but=(*_NOT_REPEATED, *replaced))
+        taken = _taken_overrides(recorded, typed=[each for each in overrides if each not in named])
     except ConfigError as error:
         raise ConfigError(f"{KEY}={run}: {error}") from error
-    place = _place_of_store(folder)
-    stores = () if place is None else (f"output_dir={as_typed(str(place))}",)
-    typed = tuple(item for item in typed if place is None or key_of(item) != "output_dir")
+    store = _place_of_store(folder)
+    if store is not None:  # the report lies beside the run's
+        typed = [line for line in typed if not line.startswith("output_dir=")]
+        taken += [f"output_dir={as_typed(str(store))}", *_experiment_of(folder, typed)]
     # An experiment may sweep; its job was one run.
     single = () if any(override.is_sweep_override() for override in overrides) else ("hydra.mode=RUN",)
-    return RunAgain(
-        run=run,
-        typed=typed,
-        overrides=(*recorded, *typed, *stores, f"{KEY}={as_typed(str(folder))}", *single),
-    )
+    return [*taken, *typed, f"{KEY}={as_typed(str(folder))}", *single]
+
+
+def analysis_of(folder: Path, rule: Mapping[str, str]) -> Invocation:
+    """The analysis of the run in a folder by another rule, dotted key to value. Raises `ConfigError`."""
+    taken = _taken_overrides({**_recorded(folder), **rule}, typed=())
+    return recompose([*taken, "action=analyze", f"{KEY}={as_typed(str(folder))}"])
+
+
+def _recorded(folder: Path) -> Mapping[str, str]:
+    """The flattened configuration of the run in a folder."""
+    # Imported late, since reading reports loads numpy and more.
+    from contextcliff.actions.compared_runs import run_at
+    from contextcliff.reporting.run_names import read_parameters
+
+    report = run_at(folder, key=KEY).report
+    assert report is not None
+    recorded = read_parameters(folder / "manifest.json")
+    if not recorded:
+        raise ConfigError(f"{KEY}={folder}: has no manifest.json with its configuration; repeat its overrides")
+    return {"task": report.run.task, **recorded}
+
+
+def _experiment_of(folder: Path, typed: Sequence[str]) -> list[str]:
+    name = folder.resolve().parent.name
+    named = any(line.startswith("tracking.experiment=") for line in typed)
+    return [f"tracking.experiment={as_typed(name)}"] if FOLDER_NAME.fullmatch(name) and not named else []
+
+
+def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) -> list[str]:
+    """What a recorded configuration decides of task, sampling and analysis, as overrides; what is typed wins.
+
+    A value is taken as plain data, and only for a key that the option has here. Raises `ConfigError` for an option that
+    is not here, and for a value that refers to the environment or to another key.
+    """
+    groups, chosen = [], []
+    for group in _TAKEN:
+        option, given = recorded.get(group), chosen_options(typed, group)
+        if given and (group == "analysis" or given != (option,)):
+            continue
+        groups.append(group)
+        if option is None:
+            continue
+        if option not in options_of(group):
+            shown = one_line(option, longest=_LONGEST_SHOWN)
+            raise ConfigError(f"{group}={shown}: no such option here; give the --config-dir that it had")
+        chosen.append(f"{group}={option}")
+    here = recompose(chosen)
+    left = {each.key_or_group for each in typed}
+    left |= {f"{group}.{name}" for group in groups for name in path_fields(type(getattr(here, group)))}
+    taken = [line for line in chosen if line.partition("=")[0] not in left]
+    values = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(here.composed)))
+    for key, value in nodes({group: values[group] for group in groups}):
+        there = recorded.get(key, str(value))
+        if there == str(value) or key.endswith("_target_") or not left.isdisjoint(_with_parents(key)):
+            continue
+        if "." in key and not (isinstance(value, dict) and value):
+            taken.append(f"{key}={_as_override(_plain(there, like=value), key)}")
+    return taken
+
+
+def _with_parents(key: str) -> set[str]:
+    parts = key.split(".")
+    return {".".join(parts[:n]) for n in range(2, len(parts) + 1)}
+
+
+def _plain(text: str, *, like: object) -> object:
+    """The value that `str` made this text of, in the place of another one; a text where it is none of YAML's."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if isinstance(like, str) or not (text.startswith("[") or _NUMBER.fullmatch(text)):
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _as_override(value: object, key: str) -> str:
+    match value:
+        case None | bool():
+            return "null" if value is None else str(value).lower()
+        case int() | float():
+            return repr(value)
+        case list():
+            return f"[{','.join(_as_override(each, key) for each in value)}]"
+        case str() if "${" not in value:
+            return as_typed(value)
+        case _:
+            shown = one_line(str(value), longest=_LONGEST_SHOWN)
+            raise ConfigError(f"{key}={shown}: is not taken from a run's folder, for it is no plain value; give {key}")
 
 
 def _folder(run: str, places: Sequence[str]) -> Path:

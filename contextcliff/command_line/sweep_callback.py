@@ -50,7 +50,7 @@ class SweepCallback(Callback):
         if OmegaConf.select(config, "action._target_") not in _RUNS:
             return
         # Imported here: Hydra imports this module for every command line.
-        from contextcliff.actions.recorded_command import overrides_by_key
+        from contextcliff.actions.override_keys import overrides_by_key
         from contextcliff.command_line.sweep_grid import grid_of
         from contextcliff.command_line.sweep_watch import begin
         from contextcliff.tracking.outgoing import own_paths, without_paths

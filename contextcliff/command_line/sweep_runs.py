@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.recorded_command import overrides_by_key
+from contextcliff.actions.override_keys import overrides_by_key
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
 from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs

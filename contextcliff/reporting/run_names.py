@@ -165,11 +165,23 @@ def read_provenance(manifest: Path) -> Mapping[str, str]:
     return _mapping(manifest, "provenance")
 
 
+def read_dataset(manifest: Path) -> Mapping[str, object]:
+    """The identity of the dataset whose documents a run's manifest holds; empty where it is not there."""
+    corpus = _content(manifest).get("corpus")
+    dataset = corpus.get("dataset") if isinstance(corpus, dict) else None
+    return dataset if isinstance(dataset, dict) else {}
+
+
 def _mapping(manifest: Path, key: str) -> Mapping[str, str]:
+    found = _content(manifest).get(key)
+    if not isinstance(found, dict):
+        return {}
+    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(found.items(), _MOST_KEYS)}
+
+
+def _content(manifest: Path) -> Mapping[str, object]:
     try:
-        configured = json.loads(manifest.read_text(encoding="utf-8"))[key]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(configured, dict):
-        return {}
-    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(configured.items(), _MOST_KEYS)}
+    return content if isinstance(content, dict) else {}

@@ -14,10 +14,11 @@ import pytest
 
 from contextcliff.execution.packing import teach
 from contextcliff.reporting import data_files, run_folders
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import QUIET, SIMULATED, contextcliff
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
+ANALYZE = ("action=analyze", *QUIET)
 TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none", "reporting.figures=false", *ASKED)
 CREATED = "2026-01-01T00:00:00+00:00"
 GATHER = ("action=gather", "tracking=none")
@@ -112,7 +113,7 @@ def test_a_gathered_run_is_analysed_and_compared_where_it_was_brought(machines: 
     for machine in "ab":
         shutil.rmtree(machines / machine)
     first, *_ = folders(here)
-    run(here, "action=analyze", f"run={first}", "analysis.threshold=0.9")
+    run(here, *ANALYZE, f"run={first}", "analysis.threshold=0.9")
     assert f"{first}-threshold-0.9" in folders(here)
     run(here, *RUN, "kv_policy=none,q8_0,q4_0")
     assert {
@@ -132,7 +133,7 @@ def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: P
     (name,) = folders(tmp_path / "a")
     again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
     assert f"  {name} is of several stores now; report its answers with: {again}" in told.splitlines()
-    run(tmp_path / "a", *again.split()[3:])
+    run(tmp_path / "a", *again.split()[3:], *QUIET)
     report = json.loads((tmp_path / "a" / "outputs" / "contextcliff" / name / "report.json").read_text("utf-8"))
     assert (report["counts"]["completed"], report["counts"]["unscored"], report["partial"]) == (22, 0, False)
 
@@ -152,10 +153,10 @@ def test_a_search_that_two_machines_left_half_done_is_the_search_that_one_would_
         with closing(sqlite3.connect(tmp_path / machine / "outputs" / "state.db")) as store, store:
             store.execute(f"DELETE FROM run_samples WHERE NOT ({kept})")
             store.execute("DELETE FROM generations WHERE key NOT IN (SELECT key FROM run_samples)")
-    run(tmp_path / "a", "action=analyze", f"run={name}")
+    run(tmp_path / "a", *ANALYZE, f"run={name}")
     assert decided(tmp_path / "a") != decided(tmp_path / "whole")
     run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
-    run(tmp_path / "a", "action=analyze", f"run={name}")
+    run(tmp_path / "a", *ANALYZE, f"run={name}")
     assert decided(tmp_path / "a") == decided(tmp_path / "whole")
 
 
@@ -194,7 +195,7 @@ def test_a_newer_report_of_other_answers_than_those_that_stay_is_said_to_need_an
 def test_a_report_by_another_rule_comes_to_lie_beside_the_first(machines: Path) -> None:
     here, name = machines / "here", folders(machines / "a")[0]
     run(here, *GATHER, "action.stores=[../a/outputs]")
-    run(machines / "a", "action=analyze", f"run={name}", "analysis.threshold=0.9")
+    run(machines / "a", *ANALYZE, f"run={name}", "analysis.threshold=0.9")
     shutil.rmtree(machines / "a" / "outputs" / "contextcliff" / name)
     strict = machines / "a" / "outputs" / "contextcliff" / f"{name}-threshold-0.9"
     strict.rename(strict.with_name(name))
