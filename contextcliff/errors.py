@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
 from enum import IntEnum
 
 
@@ -70,7 +72,32 @@ class EngineFault(ContextCliffError):
         self.retry_after_s = retry_after_s
 
 
+_JOINERS = "\u200c\u200d"
+"""Between letters of many scripts and parts of a sign: nothing that a terminal obeys."""
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """`text` with escapes in the place of what has no shape, but for the characters of `keep`.
+
+    So the words of a server, a model or a file can't move the cursor, set colours or turn the direction of writing.
+    """
+    if text.translate(dict.fromkeys(map(ord, keep))).isprintable():
+        return text
+    return "".join(
+        char if char in keep or _has_shape(char) else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def _has_shape(char: str) -> bool:
+    return char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
+
+
 def one_line(text: str, *, longest: int) -> str:
-    """`text` with its white space as single blanks, cut after `longest` characters with `…` where it is longer."""
-    line = " ".join(text.split())
+    """`text` on one line with blanks and escapes, cut after `longest` characters with `…` where it is longer."""
+    line = visible(" ".join(text.split())[: longest + 1])
     return line if len(line) <= longest else f"{line[:longest]}…"
+
+
+def tell(line: str) -> None:
+    """Write a line on stderr, whoever's words are in it."""
+    sys.stderr.write(f"{visible(' '.join(line.split()))}\n")

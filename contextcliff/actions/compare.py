@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.actions.searched_runs import is_search
 from contextcliff.actions.tracked_comparison import tracked_comparison
 from contextcliff.analysis.paired_decision import decide
-from contextcliff.errors import ConfigError, ExitCode, GateFailed
+from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
@@ -197,7 +196,7 @@ def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str 
     try:
         return invocation.tracking.log_comparison(tracked_comparison(comparison, folder=folder))
     except TrackingError as error:
-        sys.stderr.write(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it\n")
+        tell(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it")
         return None
 
 

@@ -20,6 +20,7 @@ from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.provenance import provenance_of
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.sweep_row import row_of
+from contextcliff.errors import tell
 from contextcliff.execution.scoring import TRUNCATED
 from contextcliff.execution.stopping import Stop
 from contextcliff.execution.store import StoredRun
@@ -122,7 +123,8 @@ def report_run(
             named=invocation.reporting.progress,
         )
     )
-    sys.stderr.write(warning)
+    if warning:
+        tell(warning)
     if not warning and invocation.reporting.prints and invocation.place is None:
         _show_leaderboard(invocation)
     _show_cap_again(invocation, report)
@@ -275,7 +277,7 @@ def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
 
     others = [one for one in beside.passed_over if one.file.parent != folder]
     if others:
-        sys.stderr.write(f"warning: {told_passed_over(others)}\n")
+        tell(f"warning: {told_passed_over(others)}")
 
 
 def _show_leaderboard(invocation: Invocation) -> None:
@@ -283,7 +285,7 @@ def _show_leaderboard(invocation: Invocation) -> None:
     try:
         address = invocation.tracking.leaderboard()
     except TrackingError as error:
-        sys.stderr.write(f"warning: {error}\n")
+        tell(f"warning: {error}")
         return
     if address is not None:
         sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")

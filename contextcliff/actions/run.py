@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ from contextcliff.actions.required_cap import require_cap
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
-from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.stopping import ENDINGS
 from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
@@ -76,7 +75,7 @@ def _run(asked: Invocation, invocation: Invocation, identity: Identity, store: S
             annotators = ask_annotators(invocation, identity, store, scorer=scorer, budget=sent.left)
             stop, scorer, unrated = annotators.stop, annotators.scorer, annotators.unrated
     if stop is not None:
-        sys.stderr.write(f"{stop}: {unrated}{ENDINGS[stop].message}\n")
+        tell(f"{stop}: {unrated}{ENDINGS[stop].message}")
         if not begun or stop == "declined":
             live.fail(_STOPPED, interrupted=True)
             return ENDINGS[stop].code

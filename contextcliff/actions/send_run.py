@@ -19,6 +19,7 @@ from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, sear
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
 from contextcliff.engines.engine import Deployment
+from contextcliff.errors import tell
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
@@ -341,7 +342,7 @@ def _worst_of_judge(invocation: Invocation, planned: Sequence[PlannedSample], pr
 def _warn(beforehand: str | None) -> None:
     """Say beforehand, beside the progress, that no cap will come, or not the required one; the plan says it too."""
     if beforehand is not None:
-        sys.stderr.write(f"warning: {beforehand}\n")
+        tell(f"warning: {beforehand}")
 
 
 def _agreed(invocation: Invocation, worst: Cost) -> bool:

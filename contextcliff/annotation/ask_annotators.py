@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +9,7 @@ from typing import Literal
 from contextcliff.annotation.embedder import Embedder, embed_missing
 from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.engines.engine import ServerEngine
-from contextcliff.errors import RunError
+from contextcliff.errors import RunError, tell
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.scoring import recall
@@ -126,7 +125,7 @@ def embed_texts(embedder: Embedder, texts: Iterable[str], store: Store, *, run_i
         with counting_bar(f"embeddings · {embedder.name}", shown=progress) as done:
             embed_missing(embedder, texts, store, done=done)
     except RunError as error:
-        sys.stderr.write(f"warning: {error}; coherence is not measured: the same command goes on\n")
+        tell(f"warning: {error}; coherence is not measured: the same command goes on")
         return "failed"
     except KeyboardInterrupt:
         return "interrupted"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import operator
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import reduce
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.naming import as_typed
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
 from contextcliff.execution.stopping import JOBS_FOLDER
 from contextcliff.records.run_plan import Plan, PlanTotal
 from contextcliff.records.sweep import SweepRow
@@ -89,16 +88,16 @@ def compare_jobs(folder: Path) -> ExitCode:
         jobs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
         runs = list(dict.fromkeys(str(job["run"]) for job in jobs))
         if len(runs) < _FEWEST:
-            sys.stderr.write(f"warning: reporting.compare=true: {runs[0]} is the only run of its task\n")
+            tell(f"warning: reporting.compare=true: {runs[0]} is the only run of its task")
             continue
         named = (f"action.baseline={as_typed(runs[0])}", f"action.candidates=[{','.join(map(as_typed, runs[1:]))}]")
         try:
             invocation = recompose([*_without_action(jobs[0]["overrides"]), "action=compare", *named])
             invocation.action(invocation)
         except ConfigError as error:  # runs that can't stand side by side
-            sys.stderr.write(f"warning: reporting.compare=true: {' '.join(str(error).split())}\n")
+            tell(f"warning: reporting.compare=true: {error}")
         except ContextCliffError as error:
-            sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+            tell(f"error: {error}")
             return error.exit_code
     return ExitCode.DONE
 

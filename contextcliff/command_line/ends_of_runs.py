@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -20,6 +19,7 @@ from multiprocessing.process import BaseProcess
 
 from contextcliff.actions.end_of_run import EndOfRun
 from contextcliff.command_line.garbage_collection import collect_less_often
+from contextcliff.errors import tell
 
 FEWEST_JOBS = 8
 """A process takes some seconds to start, which the jobs of a shorter sweep do not gain."""
@@ -85,7 +85,8 @@ class EndsOfRuns:
             except Exception as error:  # noqa: BLE001 - raised at the end, when the others are done
                 self._failed.append(error)
                 continue
-            sys.stderr.write(warning)
+            if warning:
+                tell(warning)
 
 
 def _new_pool() -> ProcessPoolExecutor:

@@ -7,7 +7,6 @@ it ends. A job that needs that run waits for the lock, which the operating syste
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from filelock import FileLock, Timeout
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.baseline import FIRST, KEY
 from contextcliff.actions.naming import as_typed
-from contextcliff.errors import RunError
+from contextcliff.errors import RunError, tell
 from contextcliff.execution.stopping import JOBS_FOLDER
 from contextcliff.reporting.data_files import write_text
 
@@ -73,7 +72,7 @@ def _run_of_first(folder: Path, *, announce: bool) -> Path | None:
         lock.acquire(timeout=0)
     except Timeout:
         if announce:
-            sys.stderr.write(f"waiting: {KEY}={FIRST}, and the first job of this sweep has not ended yet\n")
+            tell(f"waiting: {KEY}={FIRST}, and the first job of this sweep has not ended yet")
         lock.acquire()
     lock.release()
     ended = folder / _ENDED

@@ -6,7 +6,6 @@ Hydra's own `++` sets a key or adds it. In a sweep over options with different k
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -18,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from contextcliff.command_line.config_folders import compose_options, option_files
 from contextcliff.command_line.overrides import chosen_options, options_of, parse_overrides
 from contextcliff.composing import hint, nodes
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, tell
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -115,7 +114,7 @@ def drop_absent_keys(
             with open_dict(config[group]):
                 config[group].pop(name, None)
             if item not in of_experiment:
-                sys.stderr.write(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it\n")
+                tell(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it")
         else:
             kept.append(item)
     return kept

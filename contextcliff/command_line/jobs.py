@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -85,7 +85,7 @@ def print_error(error: Exception | str) -> None:
     """Print an error on stderr, in one line and without the secrets of addresses."""
     from contextcliff.addresses import shown_text
 
-    sys.stderr.write(f"error: {shown_text(' '.join(str(error).split()))}\n")
+    tell(f"error: {shown_text(str(error))}")
 
 
 def wants_traceback() -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf, read_write
 
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, tell
 
 SWEEP = "CONTEXTCLIFF_SWEEP"
 """The variable by which the jobs of a sweep know it, in whatever process and on whatever machine."""
@@ -59,7 +58,7 @@ class SweepCallback(Callback):
             grid = grid_of(config)
             sweep = begin(grid, config)
         except ConfigError as error:  # every job will say so
-            sys.stderr.write(f"warning: no leaderboard: {error}\n")
+            tell(f"warning: no leaderboard: {error}")
             return
         note = SweepNote(
             sweep_id=sweep.sweep_id,

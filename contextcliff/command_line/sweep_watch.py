@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from contextcliff.command_line.end_of_sweep import posted_rows
 from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
 from contextcliff.command_line.sweep_grid import SweepGrid
 from contextcliff.config import part_of
+from contextcliff.errors import tell
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, write_tables
@@ -146,7 +146,7 @@ class SweepWatch:
             self._shown[row.job] = row.state
             if self.reporting.progress:
                 what = "failed" if row.state == "failed" else f"safe cap {cap_words(row)}"
-                sys.stderr.write(f"sweep: {ended:,}{of} jobs ended; {row.task} · {name_of(row, rows)}: {what}\n")
+                tell(f"sweep: {ended:,}{of} jobs ended; {row.task} · {name_of(row, rows)}: {what}")
         return bool(new)
 
     def _write(self, rows: Sequence[SweepRow], *, figures: bool) -> None:
@@ -166,7 +166,7 @@ class SweepWatch:
     def _warn(self, error: TrackingError) -> None:
         if not self._warned:
             self._warned = True
-            sys.stderr.write(f"warning: {error}; the leaderboard is in {self.folder / LEADERBOARD}\n")
+            tell(f"warning: {error}; the leaderboard is in {self.folder / LEADERBOARD}")
 
 
 _watching: list[SweepWatch] = []

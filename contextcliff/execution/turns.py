@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
-from contextcliff.errors import RunError
+from contextcliff.errors import RunError, tell
 from contextcliff.seeding import digest_of
 
 
@@ -30,7 +29,7 @@ def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[
         lock.acquire(timeout=0)
     except Timeout:
         if announce:
-            sys.stderr.write("waiting: another process asks this model the same; its answers will be used\n")
+            tell("waiting: another process asks this model the same; its answers will be used")
         lock.acquire()
     except OSError as error:
         raise RunError(f"{folder}: can't be written ({error.strerror}); name another with XDG_CACHE_HOME") from error

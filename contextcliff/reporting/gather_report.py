@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from contextcliff.errors import visible
+
 _MOST_SHOWN = 12
 
 
@@ -46,7 +48,7 @@ def render_gathered(
     console = Console()
 
     def say(line: str) -> None:
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(visible(line)), soft_wrap=True)
 
     if stores:
         say(f"GATHERED in {output_dir}")
@@ -86,5 +88,5 @@ def _table(stores: Sequence[GatheredStore], console: object) -> None:
         table.add_column(title, justify="right", no_wrap=True)
     for store in stores:
         figures = (store.runs, store.new_runs, store.generations, store.new_generations, len(store.copied))
-        table.add_row(Text(str(store.place)), *(f"{figure:,}" for figure in figures))
+        table.add_row(Text(visible(str(store.place))), *(f"{figure:,}" for figure in figures))
     console.print(table)

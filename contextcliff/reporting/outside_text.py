@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-JOINERS = "\u200c\u200d"
-"""Between letters of many scripts and parts of a sign: nothing that a terminal obeys."""
+from contextcliff.errors import visible
 
 _RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "\t", "\r")
 
@@ -21,20 +19,13 @@ def tame(text: str) -> str:
 
     What a model says can't move the cursor, set colours or turn the direction of writing where a file is shown raw.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if lines.replace("\n", "").isprintable():
-        return lines
-    return "".join(char if _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in lines)
+    return visible(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
 
 
 def tame_cell(text: str) -> str:
     """As `tame`, for a cell of a table: a text that a spreadsheet would run as a formula begins with an apostrophe."""
     shown = tame(text)
     return f"'{shown}" if shown.startswith(_RUN_BY_A_SPREADSHEET) else shown
-
-
-def _harmless(char: str) -> bool:
-    return char.isprintable() or char in "\n\t" or char in JOINERS or unicodedata.category(char) == "Zs"
 
 
 _PLAIN_SIGNS = str.maketrans(

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.errors import visible
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, RunSize, SearchCourse
@@ -48,7 +49,7 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     if audit is not None:
         render_audit(audit, console)
     console.print(_listed(tuple(("-", note) for note in plan.notes)))
-    console.print(Text(f"  {folder / PLAN_NAME}"), soft_wrap=True)
+    console.print(Text(visible(f"  {folder / PLAN_NAME}")), soft_wrap=True)
 
 
 _CLEARS = "  at 0.98, 0.95 …: chance that a model of this true score clears the length"
@@ -64,7 +65,7 @@ def _listed(rows: Sequence[tuple[str, str]]) -> RenderableType:
     grid.add_column(no_wrap=True)
     grid.add_column()
     for short, text in rows:
-        grid.add_row(Text(short), Text(text))
+        grid.add_row(Text(short), Text(visible(text)))
     return Padding(grid, (0, 0, 0, 2), expand=False)
 
 

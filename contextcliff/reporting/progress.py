@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from contextcliff.errors import tell, visible
 from contextcliff.records.search_record import Decision, LengthStanding
 from contextcliff.reporting.plain_progress import PlainProgress, time_left
 
@@ -42,8 +42,8 @@ def progress_bar(title: str, *, total_tokens: int, total_samples: int, shown: bo
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        sys.stderr.write(f"{title}\n")
-        plain = PlainProgress(sys.stderr.write, total_tokens=total_tokens, total_samples=total_samples)
+        tell(f"{title}")
+        plain = PlainProgress(tell, total_tokens=total_tokens, total_samples=total_samples)
         yield plain
         plain.say()
         return
@@ -86,9 +86,9 @@ def drawn_bar(title: str, console: Console, *, total_tokens: int, total_samples:
             bar.update(task, advance=tokens, samples=self.samples)
 
         def remark(self, line: str) -> None:
-            console.print(Text(line, overflow="fold"))
+            console.print(Text(visible(line), overflow="fold"))
 
-    line = Text(title, overflow="ellipsis", no_wrap=True)
+    line = Text(visible(title), overflow="ellipsis", no_wrap=True)
     with Live(Group(line, bar), console=console, refresh_per_second=8):
         yield Drawn()
 
@@ -111,7 +111,7 @@ def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
         TimeElapsedColumn(),
     )
     with Bars(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(escape(title), total=None)
+        bar = progress.add_task(escape(visible(title)), total=None)
         yield lambda more: progress.update(bar, advance=more)
 
 
@@ -197,8 +197,8 @@ def search_progress(title: str, *, shown: bool) -> Iterator[SearchProgress]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        sys.stderr.write(f"{title}\n")
-        yield _Written(sys.stderr.write)
+        tell(f"{title}")
+        yield _Written(tell)
         return
     with drawn_search(title, console) as drawn:
         yield drawn
@@ -247,5 +247,5 @@ def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
             return "" if left is None else f"about {left} left"
 
     # What does not fit above the bottom of the window is cut only while it is drawn, and whole at the end.
-    with Live(Group(Text(title, overflow="fold"), bar, line), console=console, refresh_per_second=8):
+    with Live(Group(Text(visible(title), overflow="fold"), bar, line), console=console, refresh_per_second=8):
         yield Drawn()

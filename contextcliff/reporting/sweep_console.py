@@ -64,10 +64,10 @@ def render_sweep(
             out.print(Text(tame(said)))
     if folder is not None:
         if (folder / CAPS).is_file():
-            out.print(Text(f"caps in one figure: {folder / CAPS}"), soft_wrap=True)
-        out.print(Text(f"leaderboard: {folder}"), soft_wrap=True)
+            out.print(Text(tame(f"caps in one figure: {folder / CAPS}")), soft_wrap=True)
+        out.print(Text(tame(f"leaderboard: {folder}")), soft_wrap=True)
     if page is not None:
-        out.print(Text(f"in MLflow (contextcliff ui opens it): {page}"), soft_wrap=True)
+        out.print(Text(tame(f"in MLflow (contextcliff ui opens it): {page}")), soft_wrap=True)
 
 
 _WIDEST = 10_000
@@ -107,12 +107,13 @@ def _table(columns: Mapping[str, Sequence[str]], rows: Sequence[SweepRow]) -> Ta
 def _means_table(means: TaskMeans) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name in HEAD:
         table.add_column(name, justify="right")
     for row in cells(means):
-        table.add_row(*row)
+        table.add_row(*(Text(tame(cell)) for cell in row))
     return table
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from contextcliff.errors import tell
 from contextcliff.records.sweep import row_to_json
 from contextcliff.tracking.metrics import cap_to_come, metrics_of
 from contextcliff.tracking.mlflow_store import MLflowStore, Opened
@@ -76,7 +76,7 @@ class LiveUpload:
                 work()
             except TrackingError as error:
                 self._broken = True
-                sys.stderr.write(f"warning: {error}; the run goes on, and is uploaded at its end\n")
+                tell(f"warning: {error}; the run goes on, and is uploaded at its end")
 
     def _next(self) -> Callable[[], None] | None:
         if self._broken or self._points.empty():

@@ -66,7 +66,7 @@ def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool)
             "environment, and name its variable with engine.api_key_env"
         )
     if answer.is_redirect:
-        target = key.hide_in(answer.headers.get("location", "elsewhere"))
+        target = one_line(key.hide_in(answer.headers.get("location", "elsewhere")), longest=_LONGEST_MESSAGE)
         raise RunError(
             f"engine.base_url={base_url}: redirects to {target}; give the address itself, a key is never sent on"
         )

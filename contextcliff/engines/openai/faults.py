@@ -89,7 +89,7 @@ def status_fault(error: APIStatusError) -> EngineFault:
         kind = _RETRYABLE_STATUS.get(status, "server_error")
         return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after_s(error.response.headers))
     if 300 <= status < 400:
-        target = error.response.headers.get("location", "elsewhere")
+        target = detail_of(error.response.headers.get("location", "elsewhere"))
         return EngineFault("redirect", f"{status} to {target}; give that address as engine.base_url", fatal=True)
     return EngineFault("bad_request", detail)
 

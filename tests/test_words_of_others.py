@@ -1,0 +1,154 @@
+"""What servers, files and folders of others say is printed without anything that a terminal obeys."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from contextcliff.command_line.jobs import print_error
+from contextcliff.errors import one_line, tell, visible
+from contextcliff.reporting.outside_text import tame
+from tests.commands import SIMULATED, contextcliff
+from tests.engines.fake_server import FakeServer, serving
+
+SIGNS = {
+    "a title": "\x1b]0;owned\x07",
+    "a link": "\x1b]8;;http://evil\x1b\\text\x1b]8;;\x1b\\",
+    "a colour": "\x1b[31m",
+    "a line drawn over": "right\rwrong",
+    "a direction": "\u202egnp.exe\u2066",
+    "a control of the second set": "\x9b2J\x85\x90",
+    "a backspace": "ab\x08\x08",
+    "what has no width": "a\u200bb\ufeff\U000e0041",
+    "half a pair": "\udc9b",
+}
+ALL = " ".join(SIGNS.values())
+SHOWN = r"\x1b]0;owned\x07"
+TASK = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=1", "dataset=synthetic", "tracking=none")
+
+
+def is_harmless(text: str) -> bool:
+    return all(char.isprintable() or char == "\n" for char in text)
+
+
+def harmless(ended: subprocess.CompletedProcess[str]) -> str:
+    said: str = ended.stdout + ended.stderr
+    assert is_harmless(said), ascii(said)
+    return said
+
+
+@pytest.fixture
+def asked(tokenizer: str) -> tuple[str, ...]:
+    return ("engine=vllm", "model=served", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", *TASK)
+
+
+@pytest.mark.parametrize("sign", SIGNS.values(), ids=SIGNS)
+def test_every_way_out_shows_it_as_an_escape(sign: str, capsys: pytest.CaptureFixture[str]) -> None:
+    tell(f"warning: {sign}")
+    print_error(f"{sign} of http://user:password@host/")
+    printed = capsys.readouterr().err
+    ways = (visible(sign), one_line(sign, longest=200), printed, tame(sign))
+    assert all(is_harmless(way) for way in ways)
+    assert (printed.count("\n"), "password" in printed) == (2, False)
+
+
+@pytest.mark.parametrize("text", ["Ω 日本語 🙂", "क्\u200dष", "a\u00a0b\u3000c", ""])
+def test_letters_of_every_script_stay(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_a_text_is_cut_by_what_is_shown_of_it() -> None:
+    assert one_line("\x1b" * 100, longest=10) == r"\x1b\x1b\x…"
+
+
+# ---------------------------------------------------------------- a server
+
+
+def test_an_error_body(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    message = {"error": {"message": ALL}}
+    with serving(FakeServer(listing=(500, message))) as server:
+        assert SHOWN in harmless(contextcliff(*asked, f"engine.base_url={server.address}", cwd=tmp_path))
+    models = [{"id": "m", "max_model_len": 4096}]
+    with serving(FakeServer(models=models, errors={"x": (400, message)}, fault=lambda _: "x")) as server:
+        assert SHOWN in harmless(contextcliff(*asked, f"engine.base_url={server.address}", cwd=tmp_path))
+
+
+def test_a_redirects_target(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    with redirecting("http://evil/\x9b2J\u202egnp".encode()) as address:
+        ended = contextcliff(*asked, f"engine.base_url={address}", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "redirects to http://evil/" in harmless(ended)
+
+
+@pytest.mark.slow
+def test_a_models_name(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    name = f"{ALL} m".encode(errors="ignore").decode()
+    with serving(FakeServer(models=[{"id": name}, {"id": "other"}])) as server:
+        assert SHOWN in harmless(contextcliff(*asked, f"engine.base_url={server.address}", cwd=tmp_path))
+    with serving(FakeServer(models=[{"id": name, "max_model_len": 4096}])) as server:
+        for action in ("plan", "run"):
+            ended = contextcliff(*asked, f"engine.base_url={server.address}", f"action={action}", cwd=tmp_path)
+            assert ended.returncode == 0
+            assert SHOWN in harmless(ended)
+
+
+@contextmanager
+def redirecting(location: bytes) -> Iterator[str]:
+    """The address of a server that sends every request elsewhere."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(65536)
+                connection.sendall(
+                    b"HTTP/1.1 302 Found\r\nLocation: "
+                    + location
+                    + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                )
+
+    threading.Thread(target=answer, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.close()
+
+
+# ---------------------------------------------------------------- a folder
+
+
+@pytest.mark.parametrize("sign", [SIGNS["a title"], SIGNS["a direction"], SIGNS["a control of the second set"]])
+def test_a_folders_name(sign: str, tmp_path: Path) -> None:
+    (tmp_path / sign).mkdir()
+    for named in ("action=compare action.baseline", "action=gather action.stores", "action=analyze run"):
+        value = f"['{sign}']" if named.endswith("stores") else f"'{sign}'"
+        ended = contextcliff(*f"{named}={value}".split(" ", 1), cwd=tmp_path)
+        assert ended.returncode == 2
+        assert "\\x" in harmless(ended) or "\\u" in harmless(ended)
+
+
+@pytest.mark.slow
+def test_the_texts_of_a_report(tmp_path: Path) -> None:
+    asked = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "kv_policy=none,q8_0")
+    assert contextcliff(*SIMULATED, *asked, cwd=tmp_path).returncode == 0
+    first, second = sorted(tmp_path.glob("outputs/contextcliff/*/report.json"))
+    content = json.loads(first.read_text("utf-8"))
+    hostile = {key: [ALL] if isinstance(content[key], list) else ALL for key in ("model", "dataset", "label", "notes")}
+    first.write_text(json.dumps({**content, **hostile}), "utf-8")
+    named = (f"action.baseline={first.parent}", f"action.candidates=[{second.parent}]")
+    ended = contextcliff("action=compare", "tracking=none", "reporting.progress=false", *named, cwd=tmp_path)
+    assert ended.returncode == 0
+    assert SHOWN in harmless(ended)
+    second.write_text(json.dumps({**json.loads(second.read_text("utf-8")), "schema_version": ALL}), "utf-8")
+    assert harmless(contextcliff("action=compare", "tracking=none", *named, cwd=tmp_path))
