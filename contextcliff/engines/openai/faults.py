@@ -6,11 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import httpx2
+
 from contextcliff.engines.openai.http import AnswerTooLarge
+from contextcliff.engines.openai.server_json import text_at, texts_in
 from contextcliff.errors import EngineFault, one_line
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, APIStatusError
+    from openai import APIStatusError
 
 
 CONTENT_FILTER = "content_filter"
@@ -116,21 +119,32 @@ def _words_of(error: APIStatusError) -> str:
     return f"{error.message} {error.response.text}"
 
 
-def connection_fault(error: APIConnectionError, host: str) -> EngineFault:
-    """A connection that failed, or an answer that was cut off because it is too large."""
-    cause = detail_of(str(error.__cause__ or error))
-    if isinstance(error.__cause__, AnswerTooLarge):
-        return EngineFault("too_large", cause)
-    return EngineFault("connect", f"{host}: {cause}", retryable=True)
+def connection_fault(error: Exception, host: str) -> EngineFault:
+    """A connection that failed, or an answer that was cut off because it is too large or can't be decompressed."""
+    # The client's own error has httpx2's as its cause.
+    cause = error if isinstance(error, httpx2.RequestError) else error.__cause__ or error
+    detail = detail_of(str(cause)) or type(cause).__name__
+    if isinstance(cause, AnswerTooLarge):
+        return EngineFault("too_large", detail)
+    if isinstance(cause, httpx2.DecodingError):
+        return EngineFault("broken_stream", f"the answer can't be decompressed: {detail}", retryable=True)
+    return EngineFault("connect", f"{host}: {detail}", retryable=True)
 
 
-def stream_fault(error: Exception) -> EngineFault:
-    """An error inside a stream, or a body that can't be read; some providers report their filter there."""
-    said = f"{error} {getattr(error, 'body', '')}"
+def reported_fault(error: object) -> EngineFault:
+    """An error that the server reports inside an answer; some providers report their filter there."""
+    said = texts_in(error)
+    message = text_at(error, "message") if isinstance(error, dict) else ""
+    detail = detail_of(message or said) or "the server reports an error and says nothing of it"
     if names_filter(said):
-        return EngineFault(CONTENT_FILTER, detail_of(str(error)))
-    if (fault := _spent(said, str(error), {})) is not None:
+        return EngineFault(CONTENT_FILTER, detail)
+    if (fault := _spent(said, message or said, {})) is not None:
         return fault
+    return EngineFault("broken_stream", detail, retryable=True)
+
+
+def unreadable_fault(error: Exception) -> EngineFault:
+    """An answer that is no JSON, or another error of the client."""
     return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
 
 

@@ -1,0 +1,76 @@
+"""The border where JSON of a server becomes ours: parsed without a traceback, each value read as its type or absent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pydantic_core import from_json
+
+_MOST_COUNTED = 10**9
+"""Tokens that a server may count; more is no count."""
+_SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGNORECASE)
+"""A pair that stands for one character, or else a half of one."""
+
+
+def parsed(text: str) -> object:
+    """The value of a JSON text. Half surrogate pairs, which can't be encoded, become U+FFFD.
+
+    Raises `ValueError` for anything else: no JSON, NaN, nested over 200 deep, an integer of over 4,300 digits.
+    """
+    if "\\ud" in text or "\\uD" in text:
+        text = _SURROGATES.sub(lambda found: found[1] or r"\ufffd", text)
+    value: object = from_json(text, allow_inf_nan=False)
+    return value
+
+
+def parsed_object(text: str) -> Mapping[str, object]:
+    """The object of a JSON text; an empty one for any other value. Raises `ValueError` as `parsed` does."""
+    value = parsed(text)
+    return value if isinstance(value, dict) else {}
+
+
+def text_at(values: Mapping[str, object], name: str) -> str:
+    """A text inside an object; an empty one if it is absent or something else."""
+    found = values.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def count_at(values: Mapping[str, object], name: str) -> int | None:
+    """A whole number from 0 to a billion inside an object; None if it is absent or something else."""
+    found = values.get(name)
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= _MOST_COUNTED:
+        return None
+    return found
+
+
+def object_at(values: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """An object inside an object; an empty one if it is absent or something else."""
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def list_at(values: Mapping[str, object], name: str) -> Sequence[object]:
+    """A list inside an object; an empty one if it is absent or something else."""
+    found = values.get(name)
+    return found if isinstance(found, list) else []
+
+
+def objects_at(values: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
+    """The objects of a list inside an object."""
+    return [each for each in list_at(values, name) if isinstance(each, dict)]
+
+
+def texts_in(value: object) -> str:
+    """All texts inside a value, names included, as one text."""
+    found: list[str] = []
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                found.append(text)
+            case dict(values):
+                left += [*values, *values.values()]
+            case list(values):
+                left += values
+    return " ".join(reversed(found))
