@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
 import sys
 import threading
@@ -74,6 +75,17 @@ def stream(*events: object, pause_s: float = 0.0) -> Answer:
             handler.wfile.write(f"data: {data}\n\n".encode())
             handler.wfile.flush()
             time.sleep(pause_s)
+
+    return answer
+
+
+def raw(body: bytes, **headers: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
 
     return answer
 
@@ -281,6 +293,11 @@ WHOLE_ANSWER = {
 }
 
 
+EVENTS = "".join(
+    f"data: {json.dumps(event)}\n\n" for event in (chunk("12"), chunk(finish="stop", usage=USAGE))
+).encode()
+
+
 def test_an_answer_in_one_piece_is_read_where_a_stream_was_asked_for() -> None:
     with served(status(200, WHOLE_ANSWER)) as (address, bodies):
         generation = ask(address)
@@ -389,6 +406,38 @@ def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contextcliff.engines.openai.http.MOST_BYTES", 10_000)
     engine_fault = fault(stream(*[chunk("x" * 1000)] * 50))
     assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("too_large", False, False)
+
+
+def test_an_answer_is_cut_off_by_its_size_when_it_is_decompressed() -> None:
+    bomb = gzip.compress(b'{"choices": "' + b"x" * (65 * 2**20) + b'"}')
+    engine_fault = fault(raw(bomb, Content_Encoding="gzip"))
+    assert (engine_fault.kind, engine_fault.retryable) == ("too_large", False)
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ({"Content-Encoding": "gzip"}, gzip.compress(EVENTS)),
+        ({"Content-Encoding": "utf-8"}, EVENTS),
+        ({"Content-Type": "text/event-stream; charset=klingon"}, EVENTS),
+        ({"Content-Type": "text/event-stream; charset=hex"}, EVENTS),
+        ({"Content-Type": "application/json; charset=hex"}, json.dumps(WHOLE_ANSWER).encode()),
+        ({"Content-Type": "text/plain"}, json.dumps(WHOLE_ANSWER).encode()),
+        ({}, b" \n\n" + json.dumps(WHOLE_ANSWER).encode()),
+        ({}, b"\xef\xbb\xbf" + EVENTS),
+        ({}, b"\xef\xbb\xbf" + json.dumps(WHOLE_ANSWER).encode()),
+    ],
+)
+def test_an_answer_is_read_whatever_its_head_says_of_it(head: dict[str, str], body: bytes) -> None:
+    with served(raw(body, **head)) as (address, _):
+        assert ask(address).text == "12"
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
+    engine_fault = fault(status(code, WHOLE_ANSWER, **{"Content-Encoding": "gzip"}))
+    assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
+    assert "can't be decompressed" in engine_fault.detail
 
 
 TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))

@@ -1,8 +1,10 @@
-"""HTTP clients that follow no redirect and cut off answers beyond 64 MiB."""
+"""HTTP clients that follow no redirect, and read each body as UTF-8 of at most 64 MiB, whatever its headers say."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
 
 import httpx2
 
@@ -14,38 +16,45 @@ class AnswerTooLarge(httpx2.TransportError):
     """A server sent more than `MOST_BYTES`."""
 
 
-class _BoundedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream) -> None:
-        self._stream = stream
+class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A body decompressed and bounded, in UTF-8 without a byte-order mark; bytes that are none become U+FFFD."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        self._received = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
 
     def __iter__(self) -> Iterator[bytes]:
-        assert isinstance(self._stream, httpx2.SyncByteStream)
-        received = 0
-        for part in self._stream:
-            received = _bounded_total(received, part)
-            yield part
+        for part in self._response.iter_bytes():
+            yield self._read(part)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        assert isinstance(self._stream, httpx2.AsyncByteStream)
-        received = 0
-        async for part in self._stream:
-            received = _bounded_total(received, part)
-            yield part
+        async with aclosing(self._response.aiter_bytes()) as parts:
+            async for part in parts:
+                yield self._read(part)
+
+    def _read(self, part: bytes) -> bytes:
+        self._received += len(part)
+        if self._received > MOST_BYTES:
+            raise AnswerTooLarge(f"the answer is longer than {MOST_BYTES // 2**20} MiB")
+        return self._decoder.decode(part).encode()
 
     def close(self) -> None:
-        if isinstance(self._stream, httpx2.SyncByteStream):
-            self._stream.close()
+        self._response.close()
 
     async def aclose(self) -> None:
-        if isinstance(self._stream, httpx2.AsyncByteStream):
-            await self._stream.aclose()
+        await self._response.aclose()
 
 
-def _bounded_total(received: int, part: bytes) -> int:
-    total = received + len(part)
-    if total > MOST_BYTES:
-        raise AnswerTooLarge(f"the answer is longer than {MOST_BYTES // 2**20} MiB")
-    return total
+def _bounded(response: httpx2.Response) -> httpx2.Response:
+    """The same answer with `_Body`; its headers name no encoding any more, and no charset that Python may not have."""
+    headers = response.headers.copy()
+    headers.pop("content-encoding", None)
+    if "content-type" in headers:
+        headers["content-type"] = headers["content-type"].partition(";")[0]
+    return httpx2.Response(
+        response.status_code, headers=headers, stream=_Body(response), extensions=response.extensions
+    )
 
 
 class BoundedTransport(httpx2.HTTPTransport):
@@ -53,9 +62,7 @@ class BoundedTransport(httpx2.HTTPTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; reading its answer is bounded."""
-        response = super().handle_request(request)
-        response.stream = _BoundedStream(response.stream)
-        return response
+        return _bounded(super().handle_request(request))
 
 
 class AskAgainTransport(BoundedTransport):
@@ -77,9 +84,7 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request; reading its answer is bounded."""
-        response = await super().handle_async_request(request)
-        response.stream = _BoundedStream(response.stream)
-        return response
+        return _bounded(await super().handle_async_request(request))
 
 
 def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, asks_again: bool = False) -> httpx2.Client:
