@@ -7,9 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import httpx2
+
 from contextcliff.annotation.embedder import Vector
+from contextcliff.engines.openai.faults import detail_of
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key
+from contextcliff.engines.openai.server_json import count_at, numbers_at, objects_at, parsed_object
 from contextcliff.errors import RunError
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
@@ -79,14 +83,18 @@ class EndpointSession:
         import openai
 
         where = f"{self.client.base_url.host}: embeddings of {self.model}"
+        asked = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         try:
-            answer = self.client.embeddings.create(model=self.model, input=list(texts), encoding_format="float")
-        except openai.OpenAIError as error:
-            said = self.key.hide_in(" ".join(str(error).split()))[:300]
-            raise RunError(f"{where} failed ({said})") from error
+            answer = self.client.post("/embeddings", cast_to=httpx2.Response, body=asked)
+            items = objects_at(parsed_object(answer.text), "data")
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
+            raise RunError(f"{where} failed ({detail_of(self.key.hide_in(str(error)))})") from error
         # A page of HTML, or an answer without data, comes without an error.
-        items = sorted(getattr(answer, "data", None) or (), key=lambda item: item.index)
-        vectors = tuple(tuple(map(float, item.embedding)) for item in items)
-        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
+        vectors = tuple(numbers_at(item, "embedding") for item in sorted(items, key=_index))
+        if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
             raise RunError(f"{where}: {len(vectors)} vectors came for {len(texts)} sentences, or of unequal length")
         return vectors
+
+
+def _index(item: Mapping[str, object]) -> int:
+    return count_at(item, "index") or 0

@@ -10,6 +10,7 @@ import pytest
 
 from contextcliff.engines.openai.http import client
 from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.server_json import list_at
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import RunError
 
@@ -73,7 +74,7 @@ def tokenizer(counting: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
 
 
 def count(tokenizer: LlamaServerTokenizer) -> int:
-    return len(tokenizer.server.post("/tokenize", {"content": "abc"})["tokens"])
+    return len(list_at(tokenizer.server.post("/tokenize", {"content": "abc"}), "tokens"))
 
 
 def test_all_questions_go_over_one_connection(counting: type[_Counting], tokenizer: LlamaServerTokenizer) -> None:

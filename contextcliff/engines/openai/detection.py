@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 
 from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.server_json import count_at, object_at, objects_at, parsed_object, text_at
 from contextcliff.engines.openai.server_tokens import TokenCounter
 from contextcliff.errors import ConfigError, RunError, UnreachableError, one_line
 
@@ -72,17 +72,19 @@ def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool)
         )
     if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
         return _unlisted(answer, base_url, key, named=named)
-    body = json_of(answer)
-    if body is None and _is_web_page(answer) and not (named and answer.is_error):
+    body = _object_of(answer)
+    if not body and _is_web_page(answer) and not (named and answer.is_error):
         raise RunError(
             f"engine.base_url={base_url}: answers with a web page and not with JSON; give the address of the API"
         )
-    entries = body.get("data") or [] if isinstance(body, dict) else []
     return ModelList(
         models=tuple(
-            ListedModel(name=str(entry["id"]), window=_window(entry), trained_tokens=_trained_tokens(entry))
-            for entry in entries
-            if isinstance(entry, dict) and entry.get("id")
+            # As llama.cpp tells the positions; its window may be longer or shorter.
+            ListedModel(
+                name=name, window=_window(entry), trained_tokens=_positive(object_at(entry, "meta"), "n_ctx_train")
+            )
+            for entry in objects_at(body, "data")
+            if (name := text_at(entry, "id"))
         )
     )
 
@@ -105,17 +107,16 @@ def served_name(http: httpx2.Client, base_url: str, key: ApiKey) -> str:
     return choose_model(list_models(http, base_url, key, named=False).models, None, base_url)
 
 
-def json_of(answer: httpx2.Response) -> Any:
-    """The JSON value of an answer; None where its body is no JSON."""
+def _object_of(answer: httpx2.Response) -> Mapping[str, object]:
+    """The JSON object of an answer; empty if its body is something else."""
     try:
-        return answer.json()
+        return parsed_object(answer.text)
     except ValueError:
-        return None
+        return {}
 
 
-def positive_int(value: object) -> int | None:
-    """`value` where it is a positive whole number, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+def _positive(values: Mapping[str, object], name: str) -> int | None:
+    return count_at(values, name) or None
 
 
 def _unlisted(answer: httpx2.Response, base_url: str, key: ApiKey, *, named: bool) -> ModelList:
@@ -136,24 +137,17 @@ def _message(answer: httpx2.Response, key: ApiKey) -> str:
     """A server's error message on one short line, without the key; for a web page, the phrase of its status."""
     if _is_web_page(answer):
         return answer.reason_phrase
-    body = json_of(answer)
-    error = body.get("error", body) if isinstance(body, dict) else None
-    message = error.get("message") if isinstance(error, dict) else error
-    return one_line(key.hide_in(" ".join((str(message) if message else answer.text).split())), longest=_LONGEST_MESSAGE)
+    body = _object_of(answer)
+    message = text_at(body, "error") or text_at(object_at(body, "error") or body, "message")
+    return one_line(key.hide_in(" ".join((message or answer.text).split())), longest=_LONGEST_MESSAGE)
 
 
 def _is_web_page(answer: httpx2.Response) -> bool:
     return "html" in answer.headers.get("content-type", "")
 
 
-def _window(entry: Mapping[str, Any]) -> int | None:
-    return next((tokens for key in _WINDOW_KEYS if (tokens := positive_int(entry.get(key)))), None)
-
-
-def _trained_tokens(entry: Mapping[str, Any]) -> int | None:
-    """As llama.cpp tells it; its window may be longer or shorter."""
-    about = entry.get("meta")
-    return positive_int(about.get("n_ctx_train")) if isinstance(about, dict) else None
+def _window(entry: Mapping[str, object]) -> int | None:
+    return next((tokens for key in _WINDOW_KEYS if (tokens := _positive(entry, key))), None)
 
 
 _PROBE = "one two"
@@ -224,16 +218,14 @@ class _OwnRoutes:
 def _own_routes(http: httpx2.Client, root: str, key: ApiKey, model: str) -> _OwnRoutes:
     """Window and token counter, by the routes that one kind of server has and the others do not."""
     props = _optional(http, "GET", f"{root}/props", key)
-    if n_ctx := positive_int((props.get("default_generation_settings") or {}).get("n_ctx")):
+    if n_ctx := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
         return _OwnRoutes(window=n_ctx, counter="llama_server", remarks=_template_remarks(props.get("chat_template")))
     kobold = _optional(http, "GET", f"{root}/api/extra/true_max_context_length", key)
-    if window := positive_int(kobold.get("value")):
+    if window := _positive(kobold, "value"):
         count = _optional(http, "POST", f"{root}/api/extra/tokencount", key, body={"prompt": _PROBE})
-        return _OwnRoutes(window=window, counter="koboldcpp" if positive_int(count.get("value")) else None)
+        return _OwnRoutes(window=window, counter="koboldcpp" if _positive(count, "value") else None)
     count = _optional(http, "POST", f"{root}/tokenize", key, body={"model": model, "prompt": _PROBE})
-    return _OwnRoutes(
-        window=positive_int(count.get("max_model_len")), counter="vllm" if positive_int(count.get("count")) else None
-    )
+    return _OwnRoutes(window=_positive(count, "max_model_len"), counter="vllm" if _positive(count, "count") else None)
 
 
 def _template_remarks(template: object) -> tuple[str, ...]:
@@ -248,11 +240,10 @@ def _template_remarks(template: object) -> tuple[str, ...]:
 
 def _optional(
     http: httpx2.Client, method: str, url: str, key: ApiKey, *, body: Mapping[str, object] | None = None
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """The JSON object at a route that few servers have; empty where there is none."""
     try:
         answer = http.request(method, url, headers=key.headers(), json=body)
     except httpx2.HTTPError:
         return {}  # the list of models was answered, so only this route is missing
-    value = json_of(answer) if answer.is_success else None
-    return value if isinstance(value, dict) else {}
+    return _object_of(answer) if answer.is_success else {}

@@ -66,8 +66,8 @@ _LONGEST_DETAIL = 300
 
 
 def detail_of(text: str) -> str:
-    """A server's words as the detail of a fault: one line of at most 300 characters."""
-    return one_line(text, longest=_LONGEST_DETAIL)
+    """A server's words as the detail of a fault: one line of at most 300 characters, which can be encoded."""
+    return one_line(text.encode("utf-8", "replace").decode(), longest=_LONGEST_DETAIL)
 
 
 def timeout_fault(timeout_s: float) -> EngineFault:

@@ -9,6 +9,7 @@ from pydantic_core import from_json
 
 _MOST_COUNTED = 10**9
 """Tokens that a server may count; more is no count."""
+_INFINITE = 1e300
 _SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGNORECASE)
 """A pair that stands for one character, or else a half of one."""
 
@@ -59,6 +60,13 @@ def list_at(values: Mapping[str, object], name: str) -> Sequence[object]:
 def objects_at(values: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
     """The objects of a list inside an object."""
     return [each for each in list_at(values, name) if isinstance(each, dict)]
+
+
+def numbers_at(values: Mapping[str, object], name: str) -> tuple[float, ...]:
+    """The numbers of a list inside an object; none if anything in it is something else, or infinite."""
+    found = list_at(values, name)
+    numbers = [each for each in found if isinstance(each, int | float) and abs(each) < _INFINITE]
+    return tuple(map(float, numbers)) if len(numbers) == len(found) else ()
 
 
 def texts_in(value: object) -> str:

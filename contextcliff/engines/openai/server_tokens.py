@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Literal, TypeVar
 from unicodedata import normalize
 
 import httpx2
 
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
 from contextcliff.text.tokens import (
@@ -24,6 +25,7 @@ from contextcliff.text.tokens import (
     tokenise,
 )
 
+T = TypeVar("T")
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
 
 
@@ -38,15 +40,21 @@ class TokenServer:
     api: Api
     template_arguments: Mapping[str, object]
 
-    def post(self, path: str, body: Mapping[str, object]) -> Any:
-        """The JSON answer of a route. Raises `RunError`, whose text does not hold the key."""
+    def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, object]:
+        """The JSON object that a route answers. Raises `RunError`, whose text does not hold the key."""
         try:
             answer = self.http.post(f"{self.root}{path}", json=dict(body), headers=self.key.headers())
             answer.raise_for_status()
-            return answer.json()
+            return parsed_object(answer.text)
         except (httpx2.HTTPError, ValueError) as error:
             reason = self.key.hide_in(str(error)) or type(error).__name__
             raise RunError(f"{self.root}{path}: the server can't count tokens ({reason})") from error
+
+    def found(self, path: str, value: T | None) -> T:
+        """What was found in the answer of a route. Raises `RunError` for None."""
+        if value is None:
+            raise RunError(f"{self.root}{path}: the server can't count tokens (its answer has no such field)")
+        return value
 
 
 _MARK = "contextcliff"
@@ -87,9 +95,9 @@ class ChatFrame:
         return framed
 
     def _asked(self, prompt: Prompt) -> str:
-        arguments = dict(self.server.template_arguments)
+        path, arguments = "/apply-template", dict(self.server.template_arguments)
         request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
-        return str(self.server.post("/apply-template", request)["prompt"])
+        return self.server.found(path, text_at(self.server.post(path, request), "prompt") or None)
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -115,7 +123,7 @@ class LlamaServerTokenizer:
 
     def _pieces(self, text: str) -> Sequence[str | Sequence[int]]:
         answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
-        return [token["piece"] for token in answer["tokens"]]
+        return self.server.found("/tokenize", _pieces(answer))
 
     def counts(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text, by one request: as paragraphs of one text."""
@@ -130,7 +138,7 @@ class LlamaServerTokenizer:
         """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         framed = self._frame.framed(prompt) if self.server.api == "chat" else plain_text(prompt)
         body = {"content": framed, "add_special": True, "parse_special": True}
-        return len(self.server.post("/tokenize", body)["tokens"])
+        return self.server.found("/tokenize", len(list_at(self.server.post("/tokenize", body), "tokens")) or None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,7 +161,8 @@ class VllmTokenizer:
         return self._count({**conversation, "chat_template_kwargs": arguments})
 
     def _count(self, body: Mapping[str, object]) -> int:
-        return int(self.server.post("/tokenize", {"model": self.server.model, **body})["count"])
+        answer = self.server.post("/tokenize", {"model": self.server.model, **body})
+        return self.server.found("/tokenize", count_at(answer, "count"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,7 +184,8 @@ class KoboldTokenizer:
         return count(prompt, self._count)
 
     def _count(self, text: str) -> int:
-        return int(self.server.post("/api/extra/tokencount", {"prompt": text})["value"])
+        path = "/api/extra/tokencount"
+        return self.server.found(path, count_at(self.server.post(path, {"prompt": text}), "value"))
 
 
 TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
@@ -184,6 +194,20 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "koboldcpp": KoboldTokenizer,
 }
 """The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
+
+
+def _pieces(answer: Mapping[str, object]) -> list[str | list[int]] | None:
+    """The text of each token, or its bytes if it ends inside a character; None if a token has neither."""
+    pieces: list[str | list[int]] = []
+    for token in list_at(answer, "tokens"):
+        match token:
+            case {"piece": str(text)}:
+                pieces.append(text)
+            case {"piece": list(octets)} if all(isinstance(octet, int) and 0 <= octet < 256 for octet in octets):
+                pieces.append(octets)
+            case _:
+                return None
+    return pieces
 
 
 _SPM_BLANK = "\u2581"
