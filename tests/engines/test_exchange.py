@@ -241,6 +241,43 @@ def test_a_stream_without_an_end_is_broken() -> None:
     assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
 
 
+def lingering(*events: object) -> Answer:
+    """A server that ends its answer and keeps the connection."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        stream(*events)(handler)
+        time.sleep(2.0)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish_reason", "prompt_tokens"),
+    [
+        (lingering(*WHOLE), "stop", 70),
+        (stream(chunk("12"), chunk("34", finish="stop"), "[DONE]"), "stop", 71),
+        (stream(chunk("12"), chunk("34", finish="stop")), "stop", 71),
+        (stream(chunk("12"), chunk("34"), chunk(usage=USAGE), "[DONE]"), "", 70),
+        (stream(chunk("12"), chunk("34"), "[DONE]"), "", 71),
+    ],
+)
+def test_a_complete_answer_is_kept(answer: Answer, finish_reason: str, prompt_tokens: int) -> None:
+    with served(answer) as (address, _):
+        generation = ask(address, timeout_s=1.0)
+    assert (generation.text, generation.finish_reason, generation.prompt_tokens) == (
+        "1234",
+        finish_reason,
+        prompt_tokens,
+    )
+    assert generation.server_counted is (prompt_tokens == 70)
+    assert generation.latency_ms < 500.0
+
+
+@pytest.mark.parametrize("events", [(), ({"choices": []},), ({"usage": USAGE},)])
+def test_an_end_without_an_answer_is_broken(events: tuple[object, ...]) -> None:
+    assert fault(stream(*events, "[DONE]")).kind == "broken_stream"
+
+
 def test_a_stream_of_nonsense_is_broken() -> None:
     assert fault(stream("{not json")).kind == "broken_stream"
 

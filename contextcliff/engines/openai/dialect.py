@@ -33,6 +33,7 @@ class Dialect:
         self.streams = True
         self.stream_usage = True
         self.stream_ignored = False
+        self.uncounted = False
         self.renamed: dict[str, str] = {}
         self.left_out: set[str] = set()
 
@@ -64,9 +65,10 @@ class Dialect:
             )
         return True
 
-    def answered(self, *, streamed: bool) -> None:
-        """Note whether an answer was streamed: a server that ignores the request for a stream is reported."""
+    def answered(self, *, streamed: bool, counted: bool) -> None:
+        """Note whether an answer was streamed and its tokens counted, for the report."""
         self.stream_ignored = self.stream_ignored or (self.streams and not streamed)
+        self.uncounted = self.uncounted or not counted
 
     def concessions(self) -> tuple[str, ...]:
         """What this server does not accept, a line each."""
@@ -75,8 +77,9 @@ class Dialect:
             lines.append("streaming is refused: the time to first token is the time of the whole answer")
         elif self.stream_ignored:
             lines.append("stream is ignored: the time to first token is the time of the whole answer")
-        elif not self.stream_usage:
-            lines.append("stream_options is refused: token counts are the tokenizer's")
+        if self.uncounted:
+            why = "no usage is sent" if self.stream_usage or not self.streams else "stream_options is refused"
+            lines.append(f"{why}: token counts are the tokenizer's")
         return tuple(lines)
 
     def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:

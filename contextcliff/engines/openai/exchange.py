@@ -7,7 +7,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 import httpx2
@@ -88,33 +88,50 @@ async def exchange(
         raise unreadable_fault(error) from error
 
 
-async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | None) -> Generation:
-    piece_of = _PIECES[request.api]
-    pieces: list[_Piece] = []
+@dataclass(kw_only=True, slots=True)
+class _Received:
+    """What has come of an answer so far."""
+
+    streamed: bool
+    started_s: float
+    ended_s: float
     first_s: float | None = None
-    served_model = ""
-    usage: Mapping[str, object] = {}
-    streamed = request.streams
-    started_s = time.perf_counter()
-    async for event, is_part in _events(client, request):
-        streamed = is_part
-        served_model = text_at(event, "model") or served_model
-        usage = object_at(event, "usage") or usage
+    """When the first text came."""
+    pieces: list[_Piece] = field(default_factory=list)
+    usage: Mapping[str, object] = field(default_factory=dict)
+    served_model: str = ""
+    is_whole: bool = False
+    """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
+
+
+async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | None) -> Generation:
+    piece_of, started_s = _PIECES[request.api], time.perf_counter()
+    received = _Received(streamed=request.streams, started_s=started_s, ended_s=started_s)
+    async for event in _events(client, request, received):
+        received.ended_s = time.perf_counter()
+        received.served_model = text_at(event, "model") or received.served_model
+        received.usage = object_at(event, "usage") or received.usage
         for choice in objects_at(event, "choices"):
             piece = piece_of(choice)
-            if first_s is None and (piece.text or piece.reasoning):
-                first_s = time.perf_counter()
+            if received.first_s is None and (piece.text or piece.reasoning):
+                received.first_s = received.ended_s
             if on_token is not None and piece.text:
                 on_token(piece.text)
-            pieces.append(piece)
-    ended_s = time.perf_counter()
+            received.pieces.append(piece)
+    return _generation(request, received)
+
+
+def _generation(request: Request, received: _Received) -> Generation:
+    """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
+    pieces, usage = received.pieces, received.usage
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-    prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
-    if not finish_reason or (prompt_tokens is None and request.stream_usage and streamed):
-        raise EngineFault("broken_stream", "the answer ended without a finish reason and usage", retryable=True)
+    if not pieces or not (finish_reason or received.is_whole):
+        raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
     reply = split_reasoning(
         "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
     )
+    prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
+    first_s = received.ended_s if received.first_s is None else received.first_s
     return Generation(
         text=reply.answer,
         reasoning=reply.reasoning,
@@ -123,16 +140,16 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
         prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
         completion_tokens=len(pieces) if completion_tokens is None else completion_tokens,
         cached_tokens=count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens"),
-        ttft_ms=((first_s if first_s is not None else ended_s) - started_s) * _MS_PER_S,
-        latency_ms=(ended_s - started_s) * _MS_PER_S,
-        served_model=served_model,
+        ttft_ms=(first_s - received.started_s) * _MS_PER_S,
+        latency_ms=(received.ended_s - received.started_s) * _MS_PER_S,
+        served_model=received.served_model,
         server_counted=prompt_tokens is not None,
-        streamed=streamed,
+        streamed=received.streamed,
     )
 
 
-async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[Mapping[str, object], bool]]:
-    """Every event of an answer, and whether it is a part of a stream (else it is the whole answer)."""
+async def _events(client: AsyncOpenAI, request: Request, received: _Received) -> AsyncIterator[Mapping[str, object]]:
+    """Send the request, and give every event of its answer, or the whole answer as one."""
     from openai import AsyncStream
     from pydantic_core import to_json
 
@@ -160,19 +177,25 @@ async def _events(client: AsyncOpenAI, request: Request) -> AsyncIterator[tuple[
             begun = part
         if begun.lstrip().startswith(b"{"):
             # Maybe the server does not know `stream`. Its whole answer is here already, and has been paid for.
-            whole = begun + b"".join([part async for part in parts])
-            yield _without_error(parsed_object(whole.decode())), False
+            text = (begun + b"".join([part async for part in parts])).decode()
+            answer = _without_error(parsed_object(text))
+            if not objects_at(answer, "choices"):
+                raise EngineFault("broken_stream", f"no answer but: {detail_of(text)}", retryable=True)
+            received.streamed, received.is_whole = False, True
+            yield answer
             return
+        received.streamed = True
         stream = httpx2.Response(200, headers=_EVENTS, content=_after(begun, parts), request=response.request)
         events = aiter(httpx2.EventSource(stream, max_event_size=None))
         has_begun = False
         async for event in events:
             if event.data.startswith("[DONE]"):
+                received.is_whole = True
                 await _leave(events)
                 return
             if event.data:
                 has_begun = True
-                yield _without_error(parsed_object(event.data)), True
+                yield _without_error(parsed_object(event.data))
         if not has_begun:
             raise EngineFault("broken_stream", f"no answer but: {detail_of(begun.decode())}", retryable=True)
 

@@ -106,7 +106,7 @@ class OpenAISession:
             request = self._request(sample, prompt, fields)
             try:
                 generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
-                self.dialect.answered(streamed=generation.streamed)
+                self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
                 return generation
             except EngineFault as fault:
                 if self.process is not None and self.process.has_ended:
