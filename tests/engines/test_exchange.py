@@ -477,6 +477,38 @@ def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
     assert "can't be decompressed" in engine_fault.detail
 
 
+def said_by(*deltas: dict[str, object], last: dict[str, object] | None = None) -> tuple[str, str]:
+    """Text and reasoning of an answer in these deltas."""
+    events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", **(last or {})}], "usage": USAGE}
+    with served(stream(*events, end, "[DONE]")) as (address, _):
+        generation = ask(address)
+    return generation.text, generation.reasoning
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (("The", "The answer", "The answer is 12", "The answer is 12"), "The answer is 12"),
+        (("", "12", "12 3", "12 34", "12 34"), "12 34"),
+        (("ha", "ha", "ha"), "hahaha"),
+        (("ha", "haha", "ha", "hahaha"), "hahahahahahaha"),
+        (("1", "12"), "112"),
+        (("12", "34", "12 34"), "123412 34"),
+    ],
+)
+def test_a_stream_whose_pieces_are_the_text_so_far_is_not_joined(pieces: tuple[str, ...], text: str) -> None:
+    assert said_by(*({"content": piece} for piece in pieces)) == (text, "")
+    assert said_by(*({"reasoning": piece} for piece in pieces), {"content": "12"}) == ("12", text)
+
+
+@pytest.mark.parametrize("delta", [{}, {"role": "assistant", "content": ""}, {"content": None}])
+def test_a_message_at_the_end_of_a_stream_repeats_it(delta: dict[str, object]) -> None:
+    message = {"delta": delta, "message": {"role": "assistant", "content": "12 34", "reasoning": "hm"}}
+    assert said_by({"reasoning": "hm"}, {"content": "12 "}, {"content": "34"}, last=message) == ("12 34", "hm")
+    assert said_by(last=message) == ("12 34", "hm")
+
+
 TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))
 
 

@@ -21,6 +21,7 @@ from contextcliff.engines.openai.faults import (
     timeout_fault,
     unreadable_fault,
 )
+from contextcliff.engines.openai.pieces import Piece, answer_of, chat_piece, completion_piece
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.openai.server_json import count_at, object_at, objects_at, parsed_object, text_at
 from contextcliff.errors import EngineFault
@@ -53,15 +54,6 @@ class Request:
     stream_usage: bool = True
     built_tokens: int
     """Length of the prompt by our own tokenizer, used where the server does not count."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Piece:
-    """What one event of a stream, or a whole answer, adds."""
-
-    text: str = ""
-    reasoning: str = ""
-    finish_reason: str = ""
 
 
 async def exchange(
@@ -97,7 +89,7 @@ class _Received:
     ended_s: float
     first_s: float | None = None
     """When the first text came."""
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
     usage: Mapping[str, object] = field(default_factory=dict)
     served_model: str = ""
     is_whole: bool = False
@@ -115,7 +107,8 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
             piece = piece_of(choice)
             if received.first_s is None and (piece.text or piece.reasoning):
                 received.first_s = received.ended_s
-            if on_token is not None and piece.text:
+            # A message at the end of a stream repeats what was said.
+            if on_token is not None and piece.text and not (piece.is_message and received.pieces):
                 on_token(piece.text)
             received.pieces.append(piece)
     return _generation(request, received)
@@ -123,20 +116,17 @@ async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | N
 
 def _generation(request: Request, received: _Received) -> Generation:
     """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
-    pieces, usage = received.pieces, received.usage
-    finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-    if not pieces or not (finish_reason or received.is_whole):
+    pieces, usage, said = received.pieces, received.usage, answer_of(received.pieces)
+    if not pieces or not (said.finish_reason or received.is_whole):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
-    reply = split_reasoning(
-        "".join(piece.text for piece in pieces), reasoning="".join(piece.reasoning for piece in pieces)
-    )
+    reply = split_reasoning(said.text, reasoning=said.reasoning)
     prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
     first_s = received.ended_s if received.first_s is None else received.first_s
     return Generation(
         text=reply.answer,
         reasoning=reply.reasoning,
         reasoning_tokens=count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens"),
-        finish_reason=finish_reason,
+        finish_reason=said.finish_reason,
         prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
         completion_tokens=len(pieces) if completion_tokens is None else completion_tokens,
         cached_tokens=count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens"),
@@ -221,20 +211,4 @@ async def _leave(events: AsyncIterator[object]) -> None:
                 pass
 
 
-def _chat_piece(choice: Mapping[str, object]) -> _Piece:
-    message = object_at(choice, "delta") or object_at(choice, "message")
-    return _Piece(
-        text=text_at(message, "content"),
-        reasoning=text_at(message, "reasoning_content") or text_at(message, "reasoning"),
-        finish_reason=text_at(choice, "finish_reason"),
-    )
-
-
-def _completion_piece(choice: Mapping[str, object]) -> _Piece:
-    return _Piece(text=text_at(choice, "text"), finish_reason=text_at(choice, "finish_reason"))
-
-
-_PIECES: Mapping[Api, Callable[[Mapping[str, object]], _Piece]] = {
-    "chat": _chat_piece,
-    "completions": _completion_piece,
-}
+_PIECES: Mapping[Api, Callable[[Mapping[str, object]], Piece]] = {"chat": chat_piece, "completions": completion_piece}
