@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE
+from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE, TOOL_CALLS
 from contextcliff.errors import EngineFault, RunError
 
 _REMEDIES: Mapping[str, str] = {
@@ -24,6 +24,7 @@ _REMEDIES: Mapping[str, str] = {
     "no_bound": "name the field that it bounds an answer by with engine.max_tokens_name, or lower sampling.max_tokens",
     QUOTA: "add credit or raise the limit at the provider, or lower sampling.max_tokens; the same command goes on",
     TOO_LITTLE_A_MINUTE: "ask for shorter prompts (task.lengths), or have the provider raise the limit",
+    TOOL_CALLS: "turn tools off on the server: it answered by tool calls",
     CONTENT_FILTER: "take other texts (dataset.path), or a provider that lets these pass",
 }
 

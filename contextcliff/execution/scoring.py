@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from contextcliff.engines.openai.faults import CONTENT_FILTER, is_filtered
+from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, Generation, Outcome, Score, ScoredSample
@@ -14,6 +14,7 @@ from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ScoringContext, Task
 
 _OUT_OF_THOUGHT = "thinking_budget"
+_REFUSAL = "refusal"
 
 VectorsOf = Callable[[Sequence[str]], Mapping[str, Sequence[float]]]
 """From texts to the embeddings of those that have one."""
@@ -77,6 +78,8 @@ class Scorer:
         score = self._task.score(sample, generation, context)
         if _ran_out_thinking(generation):
             score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
+        elif generation.refused and score.failure is not None:
+            score = replace(score, failure=_REFUSAL)
         self._scored[sample.sample_id] = _Scored(generation=generation, score=score)
         return score
 
@@ -118,13 +121,15 @@ def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple
 
 
 def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
-    """A sample's outcome. An answer to a prompt that the server cut, or that a filter stopped, is not the model's."""
+    """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score."""
     if generation is not None and is_truncated(generation, built_tokens=item.sample.built_tokens):
         detail = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
         return _outcome(item, generation, TRUNCATED, detail)
     if generation is not None and is_filtered(generation.finish_reason):
         detail = f"the answer ended with finish_reason={generation.finish_reason}"
         return _outcome(item, generation, CONTENT_FILTER, detail)
+    if generation is not None and calls_tools(generation.finish_reason) and not generation.text.strip():
+        return _outcome(item, generation, TOOL_CALLS, f"the answer ended with finish_reason={generation.finish_reason}")
     if generation is not None:
         return _outcome(item, generation, None, "")
     return _outcome(item, None, NOT_SENT, "") if fault is None else _outcome(item, None, fault.kind, fault.detail)

@@ -35,6 +35,8 @@ class Generation:
     """False where the server reports no usage: `prompt_tokens` is then the built length."""
     streamed: bool = True
     """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
+    refused: bool = False
+    """Whether the server sent the text as a refusal."""
     attention_entropy: tuple[float, ...] = ()
     """By layer, how evenly the prompt's last tokens spread their attention, 0–1; empty where it was not measured."""
 
@@ -46,8 +48,8 @@ class Outcome:
     `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, `bad_request`, `content_filter`, a
     transport kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
     run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
-    paid for and answers another prompt than the one that was sent (`truncated`), or was stopped by the provider's
-    filter (`content_filter`).
+    paid for and answers another prompt than the one that was sent (`truncated`), was stopped by the provider's
+    filter (`content_filter`), or is tool calls without a text (`tool_calls`).
     """
 
     sample: Sample

@@ -330,9 +330,8 @@ WHOLE_ANSWER = {
 }
 
 
-EVENTS = "".join(
-    f"data: {json.dumps(event)}\n\n" for event in (chunk("12"), chunk(finish="stop", usage=USAGE))
-).encode()
+PARTS = (chunk("12"), chunk(finish="stop", usage=USAGE))
+EVENTS = "".join(f"data: {json.dumps(event)}\n\n" for event in PARTS).encode()
 
 
 def test_an_answer_in_one_piece_is_read_where_a_stream_was_asked_for() -> None:
@@ -507,6 +506,58 @@ def test_a_message_at_the_end_of_a_stream_repeats_it(delta: dict[str, object]) -
     message = {"delta": delta, "message": {"role": "assistant", "content": "12 34", "reasoning": "hm"}}
     assert said_by({"reasoning": "hm"}, {"content": "12 "}, {"content": "34"}, last=message) == ("12 34", "hm")
     assert said_by(last=message) == ("12 34", "hm")
+
+
+THOUGHT = {"type": "thinking", "thinking": "hm"}
+SPOKEN = {"type": "text", "text": "12"}
+MESSAGES = [
+    ({"content": [SPOKEN]}, "12", ""),
+    ({"content": [THOUGHT, SPOKEN]}, "12", "hm"),
+    ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, SPOKEN]}, "12", "hm"),
+    ({"content": [{"type": "reasoning", "text": "hm"}, {"type": "output_text", "text": "12"}]}, "12", "hm"),
+    ({"content": [{"type": "text", "text": "1"}, "2", {"type": "image_url"}]}, "12", ""),
+    ({"content": SPOKEN}, "12", ""),
+    ({"content": "12", "reasoning": {"content": "hm"}}, "12", "hm"),
+]
+
+
+@pytest.mark.parametrize(("message", "text", "reasoning"), MESSAGES)
+def test_a_content_in_parts_is_the_text_of_its_parts(message: dict[str, object], text: str, reasoning: str) -> None:
+    assert said_by(message) == (text, reasoning)
+    whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE}
+    with served(status(200, whole)) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.reasoning) == (text, reasoning)
+
+
+@pytest.mark.parametrize(
+    "message", [{"content": None, "refusal": "I won't."}, {"content": [{"type": "refusal", "refusal": "I won't."}]}]
+)
+def test_a_refusal_is_the_text_and_marked(message: dict[str, object]) -> None:
+    with served(stream({"choices": [{"delta": message}]}, *PARTS[1:])) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.refused) == ("I won't.", True)
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "finish_reason", "kept"),
+    [
+        ({"content": None, "tool_calls": [CALL]}, "tool_calls", "tool_calls"),
+        ({"content": None, "tool_calls": [CALL]}, "stop", "tool_calls"),
+        ({"content": "", "function_call": CALL}, "function_call", "tool_calls"),
+        ({"content": "12", "tool_calls": [CALL]}, "stop", "stop"),
+        ({"content": "12"}, 3, "3"),
+        ({"content": "12"}, {"type": "stop"}, '{"type":"stop"}'),
+        ({"content": "12"}, ["stop"], '["stop"]'),
+    ],
+)
+def test_how_an_answer_ended_is_a_text(message: dict[str, object], finish_reason: object, kept: str) -> None:
+    events = {"choices": [{"delta": message}]}, {"choices": [{"delta": {}, "finish_reason": finish_reason}]}
+    with served(stream(*events, {"usage": USAGE})) as (address, _):
+        assert ask(address).finish_reason == kept
 
 
 TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from contextcliff.execution.scoring import Scorer, score_outcomes
+from contextcliff.execution.scoring import Scorer, outcome_of, score_outcomes
+from contextcliff.execution.store import PlannedSample
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
@@ -126,3 +127,22 @@ def test_an_answer_that_was_cut_off_before_it_began_ran_out_of_thought(
     )
     scored = Scorer(Watching(), SAMPLES).score(replace(outcome, generation=generation))
     assert (scored.failure, scored.score) == (failure, 0.0 if failure else 0.5)
+
+
+@pytest.mark.parametrize("finish_reason", ["tool_calls", "function_call", "tool_use"])
+def test_tool_calls_without_a_text_are_unscored(finish_reason: str) -> None:
+    planned = PlannedSample(sample=SAMPLES[0], prompt_sha256="0" * 64, key="0" * 64)
+    answer = replace(said(" "), finish_reason=finish_reason, prompt_tokens=SAMPLES[0].built_tokens)
+    silent = outcome_of(planned, answer, None)
+    assert (silent.unscored, silent.detail) == ("tool_calls", f"the answer ended with finish_reason={finish_reason}")
+    assert outcome_of(planned, replace(answer, text="12"), None).unscored is None
+
+
+def test_an_answer_that_the_server_sent_as_a_refusal_is_tagged_as_one() -> None:
+    task = niah(lengths=[300], depths=[0.0, 1.0], trials=2)
+    right = SAMPLES[0].answers[0]
+    tags = []
+    for text, refused in (("No.", False), ("No.", True), (right, True)):
+        outcome = replace(outcomes("")[0], generation=replace(said(text), refused=refused))
+        tags.append(score_outcomes(task, [outcome])[0].failure)
+    assert tags == ["missing", "refusal", None]

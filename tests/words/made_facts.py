@@ -484,6 +484,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
         "2 of 21 answers began with “<ponder>” or its like, as reasoning does, which counted as the answer: let the server split reasoning off, or turn thinking off",
     ),
     (
+        UnscoredSamples(n=7, total=72, tags=(("tool_calls", 7),), cap_holds=False),
+        "7 of 72 samples are unscored (tool_calls 7); the server answered by tool calls: turn tools off",
+    ),
+    (
         NotMonotone(stop_tokens=1000, stop_mean=0.25, higher_tokens=2000, higher_mean=1.0, may_be_chance=False),
         "the observed curve is not monotone: at 2,000 tokens the score (1.00) clears the threshold, though at 1,000 (0.25) it does not; the cap stays below the first length that does not",
     ),

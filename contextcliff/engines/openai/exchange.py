@@ -135,6 +135,7 @@ def _generation(request: Request, received: _Received) -> Generation:
         served_model=received.served_model,
         server_counted=prompt_tokens is not None,
         streamed=received.streamed,
+        refused=said.refused,
     )
 
 

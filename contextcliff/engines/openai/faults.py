@@ -65,6 +65,16 @@ _TOO_LONG = re.compile(
 _LONGEST_DETAIL = 300
 
 
+TOOL_CALLS = "tool_calls"
+"""The failure tag of an answer that is tool calls alone, and the finish reason of OpenAI's."""
+_CALLS = frozenset((TOOL_CALLS, "tool_call", "tool_use", "function_call"))
+
+
+def calls_tools(finish_reason: str) -> bool:
+    """Whether the finish reason of an answer says that it goes on with tool calls."""
+    return finish_reason.lower() in _CALLS
+
+
 def detail_of(text: str) -> str:
     """A server's words as the detail of a fault: one line of at most 300 characters, which can be encoded."""
     return one_line(text.encode("utf-8", "replace").decode(), longest=_LONGEST_DETAIL)

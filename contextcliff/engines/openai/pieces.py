@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contextcliff.engines.openai.server_json import object_at, text_at
+from pydantic_core import to_json
 
+from contextcliff.engines.openai.faults import TOOL_CALLS
+from contextcliff.engines.openai.server_json import list_at, object_at, text_at
+
+_LONGEST_REASON = 100
+_THOUGHT = re.compile("think|reason")
+"""In the type of a part that is no part of the answer."""
+_TEXTS_OF_PART = ("text", "thinking", "reasoning", "content", "refusal")
 _FEWEST_GROWING = 3
 """Pieces that each begin with the one before: so many are no chance."""
 
@@ -19,6 +27,9 @@ class Piece:
     text: str = ""
     reasoning: str = ""
     finish_reason: str = ""
+    refused: bool = False
+    """Whether the text came as a refusal."""
+    calls_tools: bool = False
     is_message: bool = False
     """Whether it is a whole message and not what a stream adds to it."""
 
@@ -27,7 +38,7 @@ def chat_piece(choice: Mapping[str, object]) -> Piece:
     """The piece in a choice of `/chat/completions`."""
     finish_reason = _reason(choice.get("finish_reason"))
     piece = _spoken(object_at(choice, "delta"), finish_reason, is_message=False)
-    if piece.text or piece.reasoning or "message" not in choice:
+    if piece.text or piece.reasoning or piece.calls_tools or "message" not in choice:
         return piece
     return _spoken(object_at(choice, "message"), finish_reason, is_message=True)
 
@@ -40,10 +51,16 @@ def completion_piece(choice: Mapping[str, object]) -> Piece:
 def answer_of(pieces: Sequence[Piece]) -> Piece:
     """All pieces as one. A message counts only where the stream said nothing: it repeats what was said."""
     added, messages = ([piece for piece in pieces if piece.is_message is each] for each in (False, True))
+    text = _joined([piece.text for piece in added]) or _joined([piece.text for piece in messages])
+    calls_tools = any(piece.calls_tools for piece in pieces)
+    finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
     return Piece(
-        text=_joined([piece.text for piece in added]) or _joined([piece.text for piece in messages]),
+        text=text,
         reasoning=_joined([piece.reasoning for piece in added]) or _joined([piece.reasoning for piece in messages]),
-        finish_reason=next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), ""),
+        # Some servers say `stop` of an answer by tool calls too.
+        finish_reason=TOOL_CALLS if calls_tools and not text.strip() else finish_reason,
+        refused=any(piece.refused for piece in pieces),
+        calls_tools=calls_tools,
     )
 
 
@@ -60,13 +77,40 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _spoken(message: Mapping[str, object], finish_reason: str, *, is_message: bool) -> Piece:
+    content, refusal = message.get("content"), text_at(message, "refusal")
+    parts = content if isinstance(content, list) else [content]
+    thoughts, text_parts = ([part for part in parts if _is_thought(part) is each] for each in (True, False))
+    text = _text_of(text_parts)
     return Piece(
-        text=text_at(message, "content"),
-        reasoning=text_at(message, "reasoning_content") or text_at(message, "reasoning"),
+        text=text or refusal,
+        reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning") or thoughts),
         finish_reason=finish_reason,
+        refused=bool(refusal) or any(_kind(part) == "refusal" for part in parts),
+        calls_tools=bool(list_at(message, "tool_calls") or object_at(message, "function_call")),
         is_message=is_message,
     )
 
 
+def _kind(part: object) -> str:
+    return text_at(part, "type") if isinstance(part, dict) else ""
+
+
+def _is_thought(part: object) -> bool:
+    return _THOUGHT.search(_kind(part)) is not None
+
+
+def _text_of(content: object) -> str:
+    """The text of a message's content: itself, or that of its parts."""
+    match content:
+        case str(text):
+            return text
+        case list(parts):
+            return "".join(map(_text_of, parts))
+        case dict(part):
+            return next((text for name in _TEXTS_OF_PART if (text := _text_of(part.get(name)))), "")
+    return ""
+
+
 def _reason(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    """A finish reason as text; some servers send a number or an object."""
+    return value if isinstance(value, str) else to_json(value).decode()[:_LONGEST_REASON] if value else ""

@@ -37,6 +37,9 @@ _USE = {
     "caution": "repeat or compress the key facts",
     "danger": "use retrieval, a summary or chunking instead of the whole text",
 }
+_WAYS_OUT = {
+    "tool_calls": "the server answered by tool calls: turn tools off",
+}
 _PATTERNS = {
     "stable": "no dependence on depth is shown",
     "recency": "late evidence is found more often",
@@ -170,7 +173,8 @@ def _unscored(fact: UnscoredSamples) -> str:
     kinds = ", ".join(f"{tag or 'no reason given'} {n}" for tag, n in fact.tags)
     wrong = "it was" if fact.n == 1 else "all of them were"
     after = f"; the cap holds even if {wrong} wrong" if fact.cap_holds else ""
-    return f"{portion(fact.n, fact.total, 'samples')} {are(fact.n)} unscored ({kinds}){after}"
+    ways = "".join(f"; {_WAYS_OUT[tag]}" for tag, _ in fact.tags if tag in _WAYS_OUT)
+    return f"{portion(fact.n, fact.total, 'samples')} {are(fact.n)} unscored ({kinds}){after}{ways}"
 
 
 @say.register

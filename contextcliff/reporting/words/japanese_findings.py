@@ -39,6 +39,9 @@ _USE = {
     "caution": "重要な事実を繰り返すか、圧縮して渡す",
     "danger": "テキスト全体の代わりに、検索・要約・分割を使う",
 }
+_WAYS_OUT = {
+    "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
+}
 _PATTERNS = {
     "stable": "深さへの依存は示されない",
     "recency": "後ろにある根拠ほど見つかりやすい",
@@ -168,7 +171,8 @@ def _short_half_life(fact: Retrieve | Rotate) -> str:
 def _unscored(fact: UnscoredSamples) -> str:
     kinds = "、".join(f"{tag or '理由不明'} {n}" for tag, n in fact.tags)
     after = "。すべて不正解だったとしても上限は変わらない" if fact.cap_holds else ""
-    return f"{portion(Part(n=fact.n, total=fact.total), 'サンプル')}が未採点（{kinds}）{after}"
+    ways = "".join(f"。{_WAYS_OUT[tag]}" for tag, _ in fact.tags if tag in _WAYS_OUT)
+    return f"{portion(Part(n=fact.n, total=fact.total), 'サンプル')}が未採点（{kinds}）{after}{ways}"
 
 
 @say.register
