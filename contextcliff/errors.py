@@ -51,8 +51,9 @@ class EngineFault(ContextCliffError):
     """A request brought no generation, and the model is not to blame.
 
     `kind` is the sample's failure tag where no retry helps (`timeout`, `connect`, `rate_limit`, `server_error`,
-    `broken_stream`, `overflow`, `bad_request`, `content_filter` …). `retryable`: another try may succeed. `fatal`: no
-    request can succeed (wrong key, unknown model). `retry_after_s`: the seconds that the server asks to wait.
+    `broken_stream`, `aborted`, `overflow`, `bad_request`, `content_filter` …). `retryable`: another try may succeed.
+    `fatal`: no request can succeed (wrong key, unknown model). `retry_after_s`: the seconds that the server asks to
+    wait.
     """
 
     def __init__(

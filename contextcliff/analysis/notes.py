@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
@@ -19,6 +20,7 @@ from contextcliff.records.cautions import (
     ControlMeans,
     CoversLittle,
     DocumentZones,
+    EmptyFrom,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -36,7 +38,7 @@ from contextcliff.records.cautions import (
     ZeroOrOneScores,
 )
 from contextcliff.records.fact import Fact
-from contextcliff.records.generation import ScoredSample
+from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
 from contextcliff.statistics.clusters import design_effect_of
 
 LENGTH_TOLERANCE = 0.02
@@ -75,6 +77,7 @@ def notes_of(
     return (
         *_unscored(scored, sequence),
         *_unknown_marks(scored),
+        *_empty_from(groups),
         *_not_monotone(sequence, threshold),
         *_of_documents(sequence.results, window),
         *_uninformative(controls, cells),
@@ -104,6 +107,21 @@ def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[UnknownMarks]:
     marks = Counter(found[1] for text in answers if (found := _LIKE_A_MARK.match(text)) is not None)
     if marks:
         yield UnknownMarks(mark=marks.most_common(1)[0][0], n=marks.total(), total=len(answers))
+
+
+def _empty_from(groups: Sequence[Group]) -> Iterator[EmptyFrom]:
+    asked = [[item for item in group.samples if item.failure != NOT_SENT] for group in groups]
+    silent = [bool(items) and all(map(_is_empty, items)) for items in asked]
+    first = len(silent) - len(list(takewhile(bool, reversed(silent))))
+    if 0 < first < len(silent):
+        yield EmptyFrom(tokens=min(item.sample.built_tokens for item in asked[first]))
+
+
+def _is_empty(item: ScoredSample) -> bool:
+    """Whether the model, or the engine in its place, ended before it said anything."""
+    if item.score is None:
+        return item.failure in (NO_TOKENS, NO_ROOM)
+    return item.generation is not None and not (item.generation.text.strip() or item.generation.reasoning)
 
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[NotMonotone]:

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE, TOOL_CALLS
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.records.generation import NO_ROOM, NO_TOKENS
 
 _REMEDIES: Mapping[str, str] = {
     "timeout": "raise engine.timeout_s, or ask for shorter prompts",
     "connect": "is the server up, and is engine.base_url its address?",
     "broken_stream": "look at the server's log, and at what stands between that may cut answers off",
+    "aborted": "look at the server's log: its engine gave answers up",
+    NO_TOKENS: "look at the server's log, and whether its window is as long as it says",
+    NO_ROOM: "ask for shorter prompts, or start the server with a longer window",
     "rate_limit": "lower engine.concurrency, or set engine.requests_per_minute",
     "server_error": "look at the server's log and its memory, or ask for shorter prompts",
     "oom": "give the server more memory, or ask for shorter prompts",

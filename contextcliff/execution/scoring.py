@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from types import MappingProxyType
 
 from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import NOT_SENT, Generation, Outcome, Score, ScoredSample
+from contextcliff.records.generation import NO_TOKENS, NOT_SENT, Generation, Outcome, Score, ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ScoringContext, Task
 
@@ -116,8 +117,21 @@ def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple
     faults, attempts = store.last_faults(run_id), store.failed_attempts(run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
     of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
-    ended = (outcome_of(item, store.generation(item.key), of_key.get(item.key)) for item in planned)
-    return tuple(replace(outcome, retries=_retries(outcome, attempts)) for outcome in ended)
+    ended = [outcome_of(item, store.generation(item.key), of_key.get(item.key)) for item in planned]
+    return tuple(replace(outcome, retries=_retries(outcome, attempts)) for outcome in _without_silence(ended))
+
+
+def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """Leave an answer of no token unscored if a shorter prompt was answered: such a model does not end at once."""
+    said = [
+        each.sample.built_tokens for each in outcomes if each.generation is not None and each.generation.text.strip()
+    ]
+    for outcome in outcomes:
+        generation = outcome.generation
+        is_silent = outcome.unscored is None and generation is not None and generation.completion_tokens == 0
+        if is_silent and min(said, default=inf) < outcome.sample.built_tokens:
+            outcome = replace(outcome, unscored=NO_TOKENS, detail="no token was generated")
+        yield outcome
 
 
 def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:

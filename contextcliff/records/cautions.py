@@ -31,6 +31,13 @@ class UnknownMarks(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EmptyFrom(Fact):
+    """Every answer to prompts of this length and longer ones is empty, and some to shorter ones are not."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NotMonotone(Fact):
     """A longer length clears the threshold that the length at which the test stopped does not.
 

@@ -10,6 +10,10 @@ from contextcliff.records.sample import Sample
 
 NOT_SENT = "not_sent"
 """Why a planned sample has no answer, where it was not sent yet."""
+NO_TOKENS = "no_tokens"
+"""The engine generated nothing, and the model is not known to end at once."""
+NO_ROOM = "no_room"
+"""The window had room for one token of the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +53,7 @@ class Outcome:
     transport kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
     run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
     paid for and answers another prompt than the one that was sent (`truncated`), was stopped by the provider's
-    filter (`content_filter`), or is tool calls without a text (`tool_calls`).
+    filter (`content_filter`), is tool calls without a text (`tool_calls`), or nothing at all (`no_tokens`).
     """
 
     sample: Sample

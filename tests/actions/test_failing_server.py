@@ -128,3 +128,49 @@ def test_a_line_tells_its_tokens_and_how_often_it_was_tried_again(tmp_path: Path
     assert found == {(4, 2), (None, 2), (4, 0)}
     (report,) = reports(tmp_path)
     assert report["counts"]["errors"] == {"rate_limit": 5}
+
+
+LENGTHS = ("task.lengths=[200,400]", "engine.max_retries=1")
+
+
+@pytest.mark.slow
+def test_prompts_that_the_engine_answers_with_nothing_are_unscored_where_shorter_ones_are_answered(
+    tmp_path: Path,
+) -> None:
+    with serving(fake(speaks=lambda tokens: 4 if tokens < 300 else 0)) as server:
+        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
+        assert len(server.bodies) == 6 + 2 * 6
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (6, 6)
+    assert report["counts"]["errors"] == {"no_tokens": 12}
+    notes = " ".join(report["notes"])
+    assert "the engine generated nothing: see the server's log and its window" in notes
+    assert "tokens on is empty: is that the end of the server's window?" in notes
+
+
+@pytest.mark.slow
+def test_a_model_that_ends_at_once_gives_empty_answers_of_its_own(tmp_path: Path) -> None:
+    with serving(fake(speaks=lambda _: 0)) as server:
+        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
+        assert len(server.bodies) == 12
+    (report,) = reports(tmp_path)
+    assert (report["mean"], report["counts"]["completed"], report["counts"]["errors"]) == (0.0, 12, {})
+    assert "server's window" not in " ".join(report["notes"])
+
+
+@pytest.mark.slow
+def test_an_answer_of_the_one_token_that_the_window_had_room_for_is_unscored(tmp_path: Path) -> None:
+    with serving(fake(speaks=lambda tokens: 4 if tokens < 4000 else 1, overcounts=11)) as server:
+        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
+        assert len(server.bodies) == 12
+    (report,) = reports(tmp_path)
+    assert report["counts"]["errors"] == {"no_room": 6}
+
+
+@pytest.mark.slow
+def test_answers_by_tool_calls_are_unscored_and_the_way_out_is_told(tmp_path: Path) -> None:
+    with serving(fake(finishes=lambda number: "tool_calls" if number == 3 else "stop", speaks=lambda _: 0)) as server:
+        assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (5, 1)
+    assert "the server answered by tool calls: turn tools off" in " ".join(report["notes"])

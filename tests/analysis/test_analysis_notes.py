@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.cautions import (
+    EmptyFrom,
     NotMonotone,
     OneText,
     RecurringTexts,
@@ -55,6 +56,23 @@ def test_unscored_samples_are_counted_by_kind() -> None:
     assert notes(samples)[0] == UnscoredSamples(n=4, total=44, tags=tags, cap_holds=False)
     more = [*right_of(500, 38, 38), *samples]
     assert notes(more)[0] == UnscoredSamples(n=4, total=82, tags=tags, cap_holds=True)
+
+
+def test_a_length_from_which_on_every_answer_is_empty_may_be_the_end_of_the_window() -> None:
+    def silent(tokens: int, **more: Any) -> ScoredSample:
+        sample = scored_sample(tokens, 0.0, **more)
+        assert sample.generation is not None
+        return replace(sample, generation=replace(sample.generation, text=""))
+
+    spoken = right_of(500, 20, 20)
+    beyond = [
+        silent(1_000),
+        scored_sample(2_000, None, failure="no_tokens"),
+        scored_sample(2_000, None, failure="not_sent"),
+    ]
+    assert EmptyFrom(tokens=1_000) in notes([*spoken, *beyond])
+    told = [notes(samples) for samples in (beyond, [*spoken, *beyond, *right_of(4_000, 0, 1)], spoken)]
+    assert not any(isinstance(note, EmptyFrom) for each in told for note in each)
 
 
 def test_a_recovery_beyond_a_fall() -> None:

@@ -48,6 +48,8 @@ class FakeServer:
     """Further faults: the status and the body of each."""
     finishes: Callable[[int], str] = lambda _: "stop"
     """The finish reason of the n-th answer."""
+    speaks: Callable[[int], int] = lambda _: 4
+    """Tokens of the answer to a prompt of so many tokens; of an answer without one the text is empty."""
     overcounts: int = 1
     """Tells so many times the tokens that it read."""
     pause_s: float = 0.0
@@ -168,7 +170,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, {"count": tokens, "value": tokens + 1, "max_model_len": 1024})
 
     def _say(self, body: dict[str, Any], text: str, tokens: int) -> None:
-        usage = {"prompt_tokens": tokens, "completion_tokens": 4, "total_tokens": tokens + 4}
+        spoken = self.fake.speaks(tokens)
+        text = text if spoken else ""
+        usage = {"prompt_tokens": tokens, "completion_tokens": spoken, "total_tokens": tokens + spoken}
         whole = {"id": "1", "created": 1, "model": "only-model"}
         if self.fake.ignores_stream or not body.get("stream"):
             message = {"role": "assistant", "content": text}

@@ -9,7 +9,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -212,6 +212,11 @@ def test_a_refusal_that_says_nothing_known_is_the_prompts_fault_and_not_the_runs
 def test_a_filter_of_contents_is_named_as_such(code: int, error: object) -> None:
     engine_fault = fault(status(code, {"error": error}))
     assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == ("content_filter", False, False)
+
+
+def test_a_prompt_that_is_found_too_long_in_the_stream_is_no_broken_stream() -> None:
+    engine_fault = fault(stream({"error": {"message": "maximum context length is 450 tokens"}}))
+    assert (engine_fault.kind, engine_fault.retryable) == ("overflow", False)
 
 
 def test_a_filter_that_speaks_up_in_the_stream_is_no_broken_stream() -> None:
@@ -476,7 +481,7 @@ def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
     assert "can't be decompressed" in engine_fault.detail
 
 
-def said_by(*deltas: dict[str, object], last: dict[str, object] | None = None) -> tuple[str, str]:
+def said_by(*deltas: Mapping[str, object], last: dict[str, object] | None = None) -> tuple[str, str]:
     """Text and reasoning of an answer in these deltas."""
     events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", **(last or {})}], "usage": USAGE}
@@ -550,7 +555,8 @@ CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments
         ({"content": "", "function_call": CALL}, "function_call", "tool_calls"),
         ({"content": "12", "tool_calls": [CALL]}, "stop", "stop"),
         ({"content": "12"}, 3, "3"),
-        ({"content": "12"}, {"type": "stop"}, '{"type":"stop"}'),
+        ({"content": "12"}, {"type": "stop"}, "stop"),
+        ({"content": "12"}, {"why": 5}, '{"why":5}'),
         ({"content": "12"}, ["stop"], '["stop"]'),
     ],
 )
@@ -558,6 +564,33 @@ def test_how_an_answer_ended_is_a_text(message: dict[str, object], finish_reason
     events = {"choices": [{"delta": message}]}, {"choices": [{"delta": {}, "finish_reason": finish_reason}]}
     with served(stream(*events, {"usage": USAGE})) as (address, _):
         assert ask(address).finish_reason == kept
+
+
+NOTHING = {"prompt_tokens": 70, "completion_tokens": 0}
+
+
+@pytest.mark.parametrize(
+    ("content", "finish_reason", "usage", "kind"),
+    [
+        ("12", "abort", USAGE, "aborted"),
+        (None, "error", USAGE, "aborted"),
+        (None, "length", NOTHING, "no_tokens"),
+        ("", "length", None, "no_tokens"),
+        (None, None, NOTHING, "no_tokens"),
+    ],
+)
+def test_a_failure_of_the_engine_is_no_answer(
+    content: str | None, finish_reason: str | None, usage: object, kind: str
+) -> None:
+    engine_fault = fault(stream(chunk(content, finish_reason, usage=usage), "[DONE]"))
+    assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == (kind, True, False)
+
+
+@pytest.mark.parametrize("finish_reason", ["stop", "content_filter"])
+def test_an_answer_that_ends_at_once_is_the_models_or_the_filters(finish_reason: str) -> None:
+    with served(stream(chunk(None, finish_reason, usage=NOTHING), "[DONE]")) as (address, _):
+        generation = ask(address)
+    assert (generation.text, generation.completion_tokens, generation.finish_reason) == ("", 0, finish_reason)
 
 
 TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
-from contextcliff.execution.scoring import Scorer, outcome_of, score_outcomes
-from contextcliff.execution.store import PlannedSample
+from contextcliff.execution.scoring import Scorer, outcome_of, recall, score_outcomes
+from contextcliff.execution.store import Answered, PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
@@ -146,3 +147,17 @@ def test_an_answer_that_the_server_sent_as_a_refusal_is_tagged_as_one() -> None:
         outcome = replace(outcomes("")[0], generation=replace(said(text), refused=refused))
         tags.append(score_outcomes(task, [outcome])[0].failure)
     assert tags == ["missing", "refusal", None]
+
+
+@pytest.mark.parametrize(("texts", "unscored"), [(("12", ""), [None, "no_tokens"]), (("", ""), [None, None])])
+def test_an_answer_of_no_token_is_unscored_if_a_shorter_prompt_was_answered(
+    tmp_path: Path, texts: tuple[str, str], unscored: list[str | None]
+) -> None:
+    store, planned = Store(tmp_path), []
+    for tokens, text in zip((300, 400), texts, strict=True):
+        key = f"{tokens:064d}"
+        sample = replace(SAMPLES[0], sample_id=key, built_tokens=tokens)
+        planned.append(PlannedSample(sample=sample, prompt_sha256=key, key=key))
+        answer = replace(said(text), prompt_tokens=tokens, completion_tokens=len(text))
+        store.keep(Answered(planned=planned[-1], generation=answer))
+    assert [outcome.unscored for outcome in recall(store, "r", planned)] == unscored

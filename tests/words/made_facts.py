@@ -42,6 +42,7 @@ from contextcliff.records.cautions import (
     ControlMeans,
     CoversLittle,
     DocumentZones,
+    EmptyFrom,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -486,6 +487,10 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
     (
         UnscoredSamples(n=7, total=72, tags=(("tool_calls", 7),), cap_holds=False),
         "7 of 72 samples are unscored (tool_calls 7); the server answered by tool calls: turn tools off",
+    ),
+    (
+        EmptyFrom(tokens=8_188),
+        "every answer from 8,188 tokens on is empty: is that the end of the server's window?",
     ),
     (
         NotMonotone(stop_tokens=1000, stop_mean=0.25, higher_tokens=2000, higher_mean=1.0, may_be_chance=False),

@@ -16,6 +16,7 @@ from contextcliff.engines.engine import OnToken
 from contextcliff.engines.openai.faults import (
     connection_fault,
     detail_of,
+    engine_fault,
     reported_fault,
     status_fault,
     timeout_fault,
@@ -119,8 +120,13 @@ def _generation(request: Request, received: _Received) -> Generation:
     pieces, usage, said = received.pieces, received.usage, answer_of(received.pieces)
     if not pieces or not (said.finish_reason or received.is_whole):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
-    reply = split_reasoning(said.text, reasoning=said.reasoning)
     prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
+    is_silent = not (said.text or said.reasoning or completion_tokens)
+    if (failure := engine_fault(said.finish_reason, is_silent=is_silent)) is not None:
+        raise failure
+    reply = split_reasoning(said.text, reasoning=said.reasoning)
+    if completion_tokens is None:
+        completion_tokens = sum(bool(piece.text or piece.reasoning) for piece in pieces)
     first_s = received.ended_s if received.first_s is None else received.first_s
     return Generation(
         text=reply.answer,
@@ -128,7 +134,7 @@ def _generation(request: Request, received: _Received) -> Generation:
         reasoning_tokens=count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens"),
         finish_reason=said.finish_reason,
         prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
-        completion_tokens=len(pieces) if completion_tokens is None else completion_tokens,
+        completion_tokens=completion_tokens,
         cached_tokens=count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens"),
         ttft_ms=(first_s - received.started_s) * _MS_PER_S,
         latency_ms=(received.ended_s - received.started_s) * _MS_PER_S,

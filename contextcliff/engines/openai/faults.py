@@ -11,6 +11,7 @@ import httpx2
 from contextcliff.engines.openai.http import AnswerTooLarge
 from contextcliff.engines.openai.server_json import text_at, texts_in
 from contextcliff.errors import EngineFault, one_line
+from contextcliff.records.generation import NO_TOKENS
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -67,12 +68,29 @@ _LONGEST_DETAIL = 300
 
 TOOL_CALLS = "tool_calls"
 """The failure tag of an answer that is tool calls alone, and the finish reason of OpenAI's."""
+_ABORTED = frozenset(
+    "abort aborted cancelled error engine_error server_error network_error insufficient_system_resource".split()  # noqa: SIM905
+)
+"""vLLM's and SGLang's, OpenRouter's, Z.ai's and DeepSeek's among them."""
+_STOPPED = frozenset("stop eos eos_token end_turn stop_sequence complete completed".split())  # noqa: SIM905
 _CALLS = frozenset((TOOL_CALLS, "tool_call", "tool_use", "function_call"))
 
 
 def calls_tools(finish_reason: str) -> bool:
     """Whether the finish reason of an answer says that it goes on with tool calls."""
     return finish_reason.lower() in _CALLS
+
+
+def engine_fault(finish_reason: str, *, is_silent: bool) -> EngineFault | None:
+    """The failure of the engine that an answer with status 200 tells of; `is_silent`: not one token was generated."""
+    reason = finish_reason.lower()
+    if reason in _ABORTED:
+        return EngineFault("aborted", f"the answer ended with finish_reason={finish_reason}", retryable=True)
+    if is_silent and reason not in _STOPPED and not is_filtered(reason) and not calls_tools(reason):
+        return EngineFault(
+            NO_TOKENS, f"no token was generated (finish_reason={finish_reason or 'none'})", retryable=True
+        )
+    return None
 
 
 def detail_of(text: str) -> str:
@@ -150,6 +168,8 @@ def reported_fault(error: object) -> EngineFault:
         return EngineFault(CONTENT_FILTER, detail)
     if (fault := _spent(said, message or said, {})) is not None:
         return fault
+    if _TOO_LONG.search(said):
+        return EngineFault("overflow", detail)
     return EngineFault("broken_stream", detail, retryable=True)
 
 

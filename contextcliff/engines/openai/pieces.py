@@ -112,5 +112,8 @@ def _text_of(content: object) -> str:
 
 
 def _reason(value: object) -> str:
-    """A finish reason as text; some servers send a number or an object."""
-    return value if isinstance(value, str) else to_json(value).decode()[:_LONGEST_REASON] if value else ""
+    """A finish reason as text; some servers send a number, or an object with a type."""
+    match value:
+        case str(text) | {"type": str(text)}:
+            return text
+    return to_json(value).decode()[:_LONGEST_REASON] if value else ""

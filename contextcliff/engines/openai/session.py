@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
@@ -18,7 +19,7 @@ from contextcliff.engines.openai.server_process import ServerProcess
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.generation import Generation
+from contextcliff.records.generation import NO_ROOM, NO_TOKENS, Generation
 from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokens import Tokenizer
@@ -55,9 +56,9 @@ class Pace:
             await asyncio.sleep(start - now)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class OpenAISession:
-    """A model on a server, with what has been learnt of the server's dialect so far."""
+    """A model on a server, with what has been learnt of the server so far."""
 
     client: AsyncOpenAI
     key: ApiKey
@@ -77,6 +78,8 @@ class OpenAISession:
     """The server, where it was started for this session."""
     policy_lines: tuple[str, ...] = ()
     """What is said of a KV policy that can't be read back."""
+    shortest_answered: float = inf
+    """Tokens of the shortest prompt that was answered with a text."""
 
     @property
     def served(self) -> Served:
@@ -107,6 +110,7 @@ class OpenAISession:
             try:
                 generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
                 self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
+                self._check_answer(generation, sample, sampling)
                 return generation
             except EngineFault as fault:
                 if self.process is not None and self.process.has_ended:
@@ -117,6 +121,18 @@ class OpenAISession:
                 outdated = refused and request != self._request(sample, prompt, fields)
                 if not outdated and not (refused and self.dialect.concede(self.key.hide_in(fault.detail), fields)):
                     raise self._without_key(fault) from fault
+
+    def _check_answer(self, generation: Generation, sample: Sample, sampling: Sampling) -> None:
+        """Raise `EngineFault` for an answer of no token, or of the only one that the window had room for."""
+        if generation.text.strip():
+            self.shortest_answered = min(self.shortest_answered, sample.built_tokens)
+        if generation.completion_tokens == 0 and self.shortest_answered < sample.built_tokens:
+            raise EngineFault(NO_TOKENS, "no token was generated, and a shorter prompt was answered", retryable=True)
+        window = self.facts.window
+        is_cut = generation.finish_reason == "length" or (window is not None and generation.prompt_tokens + 1 >= window)
+        if is_cut and generation.server_counted and generation.completion_tokens == 1 < sampling.generated_tokens:
+            # Not tried again: an equal prompt leaves no more room.
+            raise EngineFault(NO_ROOM, f"one token of an answer to a prompt of {generation.prompt_tokens:,} tokens")
 
     def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
         return Request(

@@ -13,6 +13,7 @@ from contextcliff.records.cautions import (
     ControlMeans,
     CoversLittle,
     DocumentZones,
+    EmptyFrom,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -38,6 +39,9 @@ _USE = {
     "danger": "use retrieval, a summary or chunking instead of the whole text",
 }
 _WAYS_OUT = {
+    "aborted": "the engine gave answers up: see the server's log",
+    "no_tokens": "the engine generated nothing: see the server's log and its window",
+    "no_room": "the window had room for one token: ask for shorter prompts",
     "tool_calls": "the server answered by tool calls: turn tools off",
 }
 _PATTERNS = {
@@ -183,6 +187,11 @@ def _unknown_marks(fact: UnknownMarks) -> str:
         f"{portion(fact.n, fact.total, 'answers')} began with “{fact.mark}” or its like, as reasoning does, which "
         "counted as the answer: let the server split reasoning off, or turn thinking off"
     )
+
+
+@say.register
+def _empty_from(fact: EmptyFrom) -> str:
+    return f"every answer from {fact.tokens:,} tokens on is empty: is that the end of the server's window?"
 
 
 @say.register

@@ -14,6 +14,7 @@ from contextcliff.records.cautions import (
     ControlMeans,
     CoversLittle,
     DocumentZones,
+    EmptyFrom,
     FewSharedTexts,
     NotMonotone,
     OneText,
@@ -40,6 +41,9 @@ _USE = {
     "danger": "テキスト全体の代わりに、検索・要約・分割を使う",
 }
 _WAYS_OUT = {
+    "aborted": "エンジンが回答を中断した。サーバーのログを確認する",
+    "no_tokens": "エンジンが何も生成しなかった。サーバーのログとウィンドウを確認する",
+    "no_room": "ウィンドウに 1 トークン分しか余裕がなかった。短いプロンプトで測る",
     "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
 }
 _PATTERNS = {
@@ -181,6 +185,11 @@ def _unknown_marks(fact: UnknownMarks) -> str:
         f"{portion(Part(n=fact.n, total=fact.total), '回答')}が、推論のように「{fact.mark}」などで始まり、それも"
         "回答として採点された。推論をサーバーに分けさせるか、思考を切ること"
     )
+
+
+@say.register
+def _empty_from(fact: EmptyFrom) -> str:
+    return f"{fact.tokens:,} トークン以上の回答はすべて空。サーバーのウィンドウがそこで終わっていないか確認する"
 
 
 @say.register
