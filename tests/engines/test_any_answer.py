@@ -255,9 +255,6 @@ class Asking:
                     count()
                 except RunError as error:
                     str(error).encode()
-                except ValueError as error:
-                    if "do not add up" not in str(error):
-                        raise
         return None
 
 

@@ -377,9 +377,14 @@ def test_a_stream_that_calls_itself_json_is_still_a_stream() -> None:
 
 
 def test_an_error_that_comes_as_an_answer_is_broken_and_told() -> None:
-    engine_fault = fault(status(200, {"error": {"message": "out of credits"}}))
+    engine_fault = fault(status(200, {"error": {"message": "the worker is gone"}}))
     assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
-    assert "out of credits" in engine_fault.detail
+    assert "the worker is gone" in engine_fault.detail
+
+
+def test_a_spent_quota_that_comes_as_an_answer_ends_the_run() -> None:
+    engine_fault = fault(status(200, {"error": {"message": "out of credits"}}))
+    assert (engine_fault.kind, engine_fault.fatal) == ("quota", True)
 
 
 def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
