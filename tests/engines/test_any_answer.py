@@ -63,7 +63,7 @@ TRIED: dict[str, object] = {"/props": PROPS, "/api/extra/true_max_context_length
 """What a server answers at routes that would hide others."""
 MARKS = {'"@deep@"': "[" * 1_000 + "]" * 1_000, '"@digits@"': "1" * 5_000, '"@shallow@"': "[" * 150 + "]" * 150}
 """Texts in the place of values that Python can't write as JSON."""
-NUMBERS = [True, -1, 0, 5, 2**31, 10**30, 1.5, 1e308, float("nan"), float("inf"), "@digits@"]
+NUMBERS = [True, -1, 0, 5, 10**9, 2**31, 10**30, 1.5, 1e308, float("nan"), float("inf"), "@digits@"]
 TEXTS = [
     "",
     "x",

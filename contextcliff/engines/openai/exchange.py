@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import httpx2
 
 from contextcliff.engines.engine import OnToken
+from contextcliff.engines.openai.answer_pieces import AnswerPiece, answer_of, chat_piece, completion_piece
 from contextcliff.engines.openai.faults import (
     connection_fault,
     detail_of,
@@ -22,7 +23,6 @@ from contextcliff.engines.openai.faults import (
     timeout_fault,
     unreadable_fault,
 )
-from contextcliff.engines.openai.pieces import Piece, answer_of, chat_piece, completion_piece
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.openai.server_json import count_at, object_at, objects_at, parsed_object, text_at
 from contextcliff.errors import EngineFault
@@ -90,7 +90,7 @@ class _Received:
     ended_s: float
     first_s: float | None = None
     """When the first text came."""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[AnswerPiece] = field(default_factory=list)
     usage: Mapping[str, object] = field(default_factory=dict)
     served_model: str = ""
     is_whole: bool = False
@@ -218,4 +218,7 @@ async def _leave(events: AsyncIterator[object]) -> None:
                 pass
 
 
-_PIECES: Mapping[Api, Callable[[Mapping[str, object]], Piece]] = {"chat": chat_piece, "completions": completion_piece}
+_PIECES: Mapping[Api, Callable[[Mapping[str, object]], AnswerPiece]] = {
+    "chat": chat_piece,
+    "completions": completion_piece,
+}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import from_json
 
-_MOST_COUNTED = 10**9
+MOST_COUNTED = 10**9
 """Tokens that a server may count; more is no count."""
 _INFINITE = 1e300
 _SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGNORECASE)
@@ -37,10 +37,10 @@ def text_at(values: Mapping[str, object], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def count_at(values: Mapping[str, object], name: str) -> int | None:
-    """A whole number from 0 to a billion inside an object; None if it is absent or something else."""
+def count_at(values: Mapping[str, object], name: str, *, most: int = MOST_COUNTED) -> int | None:
+    """A whole number from 0 to `most` (a billion) inside an object; None if it is absent or something else."""
     found = values.get(name)
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= _MOST_COUNTED:
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:
         return None
     return found
 

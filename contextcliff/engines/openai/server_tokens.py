@@ -12,7 +12,7 @@ import httpx2
 
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
+from contextcliff.engines.openai.server_json import MOST_COUNTED, count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
 from contextcliff.text.tokens import (
@@ -53,10 +53,11 @@ class TokenServer:
     def found(self, path: str, value: T | None) -> T:
         """What was found in the answer of a route. Raises `RunError` for None."""
         if value is None:
-            raise RunError(f"{self.root}{path}: the server can't count tokens (its answer has no such field)")
+            raise RunError(f"{self.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value
 
 
+_MOST_SPECIAL_TOKENS = 16
 _MARK = "contextcliff"
 _CHECKS = 3
 _PARAGRAPH = "\n\n"
@@ -150,19 +151,22 @@ class VllmTokenizer:
 
     def starts(self, text: str) -> Sequence[int]:
         """Character offset of every token: exact every line or two, spread evenly between."""
-        return counted_starts(text, lambda block: self._count({"prompt": block, "add_special_tokens": False}))
+        return counted_starts(
+            text, lambda block: self._count({"prompt": block, "add_special_tokens": False}, most=_most_tokens(block))
+        )
 
     def count_prompt(self, prompt: Prompt) -> int:
         """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         if self.server.api == "completions":
-            return self._count({"prompt": plain_text(prompt), "add_special_tokens": True})
+            text = plain_text(prompt)
+            return self._count({"prompt": text, "add_special_tokens": True}, most=_most_tokens(text))
         arguments = dict(self.server.template_arguments)
         conversation = {"messages": messages(prompt), "add_generation_prompt": True}
         return self._count({**conversation, "chat_template_kwargs": arguments})
 
-    def _count(self, body: Mapping[str, object]) -> int:
+    def _count(self, body: Mapping[str, object], *, most: int = MOST_COUNTED) -> int:
         answer = self.server.post("/tokenize", {"model": self.server.model, **body})
-        return self.server.found("/tokenize", count_at(answer, "count"))
+        return self.server.found("/tokenize", count_at(answer, "count", most=most))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,7 +189,8 @@ class KoboldTokenizer:
 
     def _count(self, text: str) -> int:
         path = "/api/extra/tokencount"
-        return self.server.found(path, count_at(self.server.post(path, {"prompt": text}), "value"))
+        answer = self.server.post(path, {"prompt": text})
+        return self.server.found(path, count_at(answer, "value", most=_most_tokens(text)))
 
 
 TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
@@ -194,6 +199,11 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "koboldcpp": KoboldTokenizer,
 }
 """The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
+
+
+def _most_tokens(text: str) -> int:
+    """Tokens that a text can have: one a byte, and some that begin and end it."""
+    return len(text.encode()) + _MOST_SPECIAL_TOKENS
 
 
 def _pieces(answer: Mapping[str, object]) -> list[str | list[int]] | None:

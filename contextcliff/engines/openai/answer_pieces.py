@@ -21,7 +21,7 @@ _FEWEST_GROWING = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
+class AnswerPiece:
     """What one event of a stream, or an answer in one piece, adds."""
 
     text: str = ""
@@ -34,7 +34,7 @@ class Piece:
     """Whether it is a whole message and not what a stream adds to it."""
 
 
-def chat_piece(choice: Mapping[str, object]) -> Piece:
+def chat_piece(choice: Mapping[str, object]) -> AnswerPiece:
     """The piece in a choice of `/chat/completions`."""
     finish_reason = _reason(choice.get("finish_reason"))
     piece = _spoken(object_at(choice, "delta"), finish_reason, is_message=False)
@@ -43,18 +43,18 @@ def chat_piece(choice: Mapping[str, object]) -> Piece:
     return _spoken(object_at(choice, "message"), finish_reason, is_message=True)
 
 
-def completion_piece(choice: Mapping[str, object]) -> Piece:
+def completion_piece(choice: Mapping[str, object]) -> AnswerPiece:
     """The piece in a choice of `/completions`."""
-    return Piece(text=text_at(choice, "text"), finish_reason=_reason(choice.get("finish_reason")))
+    return AnswerPiece(text=text_at(choice, "text"), finish_reason=_reason(choice.get("finish_reason")))
 
 
-def answer_of(pieces: Sequence[Piece]) -> Piece:
+def answer_of(pieces: Sequence[AnswerPiece]) -> AnswerPiece:
     """All pieces as one. A message counts only where the stream said nothing: it repeats what was said."""
     added, messages = ([piece for piece in pieces if piece.is_message is each] for each in (False, True))
     text = _joined([piece.text for piece in added]) or _joined([piece.text for piece in messages])
     calls_tools = any(piece.calls_tools for piece in pieces)
     finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-    return Piece(
+    return AnswerPiece(
         text=text,
         reasoning=_joined([piece.reasoning for piece in added]) or _joined([piece.reasoning for piece in messages]),
         # Some servers say `stop` of an answer by tool calls too.
@@ -76,12 +76,12 @@ def _joined(texts: Sequence[str]) -> str:
     return "".join(said)
 
 
-def _spoken(message: Mapping[str, object], finish_reason: str, *, is_message: bool) -> Piece:
+def _spoken(message: Mapping[str, object], finish_reason: str, *, is_message: bool) -> AnswerPiece:
     content, refusal = message.get("content"), text_at(message, "refusal")
     parts = content if isinstance(content, list) else [content]
     thoughts, text_parts = ([part for part in parts if _is_thought(part) is each] for each in (True, False))
     text = _text_of(text_parts)
-    return Piece(
+    return AnswerPiece(
         text=text or refusal,
         reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning") or thoughts),
         finish_reason=finish_reason,
