@@ -10,6 +10,8 @@ tested at alpha · 2⁻ᵏ, so that a walk that may be refined runs at alpha / 2
 truly below the threshold after each failure can pass wrongly with that probability, and these sum to at most alpha.
 A length between two others is given up where the blocks that it may still ask are not expected to pass it: near the
 threshold it would take all of them to show nothing.
+A length is unscorable where its samples without a score keep it from passing, whatever the rest of them bring, or where
+none of its first ten has a score. One that the server refused as too long ends the range: the walk is refined below it.
 Without refining the walk is a fixed sequence of tests, each at alpha (W. Maurer, L. A. Hothorn and W. Lehmacher 1995).
 """
 
@@ -21,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
-from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.generation import NOT_SENT, OVERFLOW, ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
 from contextcliff.statistics.alpha_spending import refine_alpha
@@ -29,11 +31,18 @@ from contextcliff.statistics.score_blocks import Block, Score, clustered_block, 
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
 from contextcliff.statistics.sequential_decision import GivingUp, Kind, decision_of_all
 
-_DECISIONS: Mapping[Kind, Decision] = {"above": "passed", "below": "below", "open": "unsettled"}
+_DECISIONS: Mapping[Kind, Decision] = {
+    "above": "passed",
+    "below": "below",
+    "open": "unsettled",
+    "unscorable": "unscorable",
+}
 REFINED_TO = 16
 """Refining ends at this part of the distance between the last length passed and the first failed, by default."""
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
+MOST_WITHOUT_A_SCORE = 10
+"""Samples of a length after which it is unscorable if not one of them has a score."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -52,6 +61,14 @@ class BlockScores:
     """The scores of the samples that share a text, for each text; a text each where they share none."""
     thirds: tuple[tuple[tuple[Score, ...], ...], ...] = ()
     """The same of each third of the depths; empty where there are fewer than three."""
+    is_too_long: bool = False
+    """Whether the server refused a sample as too long."""
+    window_tokens: int | None = None
+    """The context window that it named as it did; None if unknown."""
+    built_tokens: int = 0
+    """Of the prompts that the server counted."""
+    counted_tokens: int = 0
+    """The server's count of the same."""
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -89,7 +106,16 @@ def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
     Samples that share a text count once, by their mean: within a text their scores depend on each other.
     """
     thirds = depth_thirds(item.sample.depth for item in samples)
+    counted = [
+        (item.sample.built_tokens, item.generation.prompt_tokens)
+        for item in samples
+        if item.score is not None and item.generation is not None and item.generation.server_counted
+    ]
     return BlockScores(
+        is_too_long=any(item.failure == OVERFLOW for item in samples),
+        window_tokens=min((item.window_tokens for item in samples if item.window_tokens is not None), default=None),
+        built_tokens=sum(built for built, _ in counted),
+        counted_tokens=sum(tokens for _, tokens in counted),
         texts=_texts(samples),
         thirds=tuple(_texts([item for item in samples if item.sample.depth in third]) for third in thirds),
     )
@@ -209,9 +235,27 @@ class Walker:
                 high = tested
                 break
             low = length
-        if not self.plan.refine or low is None or high is None or high.decision != "below":
-            return
-        yield from self._refine(low, high.context_tokens)
+        if self.plan.refine and low is not None and high is not None:
+            yield from self._refine(low, self._range_end(low, high))
+
+    def _range_end(self, low: int, high: TestedLength) -> int:
+        """Where refining ends: the length that is below, or what the server takes; `low` where nothing is to refine."""
+        if high.decision == "below":
+            return high.context_tokens
+        blocks = self._blocks(high.context_tokens, high.n_blocks)
+        if high.decision != "unscorable" or not any(block.is_too_long for block in blocks):
+            return low
+        window = min((block.window_tokens for block in blocks if block.window_tokens is not None), default=None)
+        first = self.answered(BlockKey(context_tokens=low, index=0))
+        if window is None or not first.counted_tokens:
+            return high.context_tokens
+        # A count above ours may be due to what the server adds to each prompt: refusals cost nothing.
+        rate = min(1.0, first.counted_tokens / first.built_tokens)
+        counted_low = low * first.counted_tokens / first.built_tokens
+        return min(high.context_tokens, low + int((window - counted_low) / rate))
+
+    def _blocks(self, length: int, n_blocks: int) -> list[BlockScores]:
+        return [self.answered(BlockKey(context_tokens=length, index=index)) for index in range(n_blocks)]
 
     def _refine(self, low: int, high: int) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
         resolution, failures = resolution_between(self.plan, low, high), 1
@@ -232,6 +276,7 @@ class Walker:
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
         wanted: tuple[BlockKey, ...] = ()
+        own: list[BlockScores] = []
 
         def gains() -> Iterator[tuple[Block, ...]]:  # up to the block that decides, and none behind it
             nonlocal wanted
@@ -240,7 +285,10 @@ class Walker:
                 wanted = self.lacking(needed)
                 if wanted:
                     return
+                own.append(self.answered(needed[-1]))
                 yield self._gains(needed)
+                if _is_without_a_score(own, length):
+                    return
 
         decided = decision_of_all(
             gains(),
@@ -248,9 +296,15 @@ class Walker:
             below=SHARE_BELOW if self.rule.relative else BELOW,
             alpha=alpha,
             below_at=1.0 / (1.0 - self.rule.confidence),
-            giving_up=GivingUp(rows=self.plan.most_blocks, best_gain=best_gain(self.rule)) if failures else None,
+            giving_up=GivingUp(
+                rows=self.plan.most_blocks,
+                best_gain=best_gain(self.rule) if failures else None,
+                # Beside a wrong answer of the baseline, where there is one.
+                most_gain=best_gain(self.rule) + (1.0 if self.rule.relative else 0.0),
+            ),
         )
-        decision = "open" if wanted else _DECISIONS[decided.kind]
+        without = not wanted and _is_without_a_score(own, length)
+        decision: Decision = "open" if wanted else "unscorable" if without else _DECISIONS[decided.kind]
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
         tested = self._tested(length, alpha, decision, failures, evidence)
         return replace(tested, third=THIRDS[decided.place - 1] if decided.place else None), wanted
@@ -262,6 +316,8 @@ class Walker:
             key = BlockKey(context_tokens=length, index=index)
             if self.lacking((key,)):
                 return self._tested(length, alpha, "open", 0, (), index), (key,)
+            if _is_without_a_score(self._blocks(length, index + 1), length):
+                return self._tested(length, alpha, "unscorable", 0, (), index + 1), ()
             known = [score for text in self.answered(key).texts for score in text if score is not None]
             scored, total = scored + len(known), total + math.fsum(known)
             if scored >= BASELINE_SAMPLES and total > 0.0:
@@ -306,6 +362,13 @@ class Walker:
             blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
         )
+
+
+def _is_without_a_score(blocks: Sequence[BlockScores], length: int) -> bool:
+    """Whether no sample of these blocks has a score, and no more are needed to see that none of the length will."""
+    scores = [score for block in blocks for text in block.texts for score in text]
+    is_beyond = any(block.window_tokens is not None and block.window_tokens < length for block in blocks)
+    return all(score is None for score in scores) and (is_beyond or len(scores) >= MOST_WITHOUT_A_SCORE)
 
 
 def gains_of(

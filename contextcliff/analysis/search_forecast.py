@@ -79,7 +79,7 @@ def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength], i
     `in_reach`: lengths of the walk that a perfect model passes.
     """
     passed = [each.context_tokens for each in tested if each.decision in _PASSED]
-    failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled")]
+    failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled", "unscorable")]
     if failed:
         walked = [each for each in tested if not each.refined]
         resolution = resolution_between(plan, walked[-2].context_tokens, walked[-1].context_tokens)

@@ -8,6 +8,7 @@ import math
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
+from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.shape import Shape
 from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import (
@@ -34,6 +35,7 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    Unscorable,
     UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
@@ -41,7 +43,7 @@ from contextcliff.records.cap_reason import (
     ZeroBaseline,
 )
 from contextcliff.statistics import sample_size
-from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.descriptive import counted, mean_of
 
 
 def cap_reason(
@@ -144,7 +146,7 @@ def _cause(
     sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None, asked: float, confidence: float
 ) -> StopCause:
     stop = sequence.stop
-    if threshold.is_sequential:
+    if isinstance(threshold, SearchThreshold):
         return _search_cause(sequence, threshold)
     if stop is None:
         return EndOfRange()
@@ -156,9 +158,11 @@ def _cause(
     return _missing(stop, threshold, shape, asked, confidence)
 
 
-def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCause:
+def _search_cause(sequence: FixedSequenceTest, threshold: SearchThreshold) -> StopCause:
     """Why a search ended where it did."""
     stop = sequence.stop
+    if stop is not None and threshold.decision(stop) == "unscorable":
+        return _unscorable(stop)
     if stop is not None and not stop.scores:
         return NoneScored(planned=planned_at(stop), needed=None)
     if sequence.is_open:
@@ -169,6 +173,18 @@ def _search_cause(sequence: FixedSequenceTest, threshold: Threshold) -> StopCaus
         return Degraded(third=threshold.third_below(stop))
     asked = planned_at(stop)
     return GivenUp(asked=asked) if threshold.is_given_up(stop) else MostAsked(asked=asked)
+
+
+def _unscorable(stop: LengthResult) -> Unscorable:
+    samples = [sample for item in stop.items for sample in item.samples]
+    unscored = [sample for sample in samples if sample.score is None]
+    kinds = counted(sample.failure for sample in unscored if sample.failure is not None)
+    windows = [sample.window_tokens for sample in unscored if sample.window_tokens is not None]
+    return Unscorable(
+        unscored=Part(n=len(unscored), total=len(samples)),
+        kind=next(iter(kinds)),
+        window_tokens=min(windows, default=None),
+    )
 
 
 def _missing(

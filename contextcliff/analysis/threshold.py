@@ -53,10 +53,6 @@ class Threshold(Protocol):
         """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
         ...
 
-    def is_given_up(self, result: LengthResult) -> bool:
-        """Whether a search gave this length up before it had asked all that it may."""
-        ...
-
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
         """Whether this length would be shown above the threshold if `evidence` were its scores."""
         ...
@@ -105,9 +101,6 @@ class AbsoluteThreshold:
 
     def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
         return None
-
-    def is_given_up(self, result: LengthResult) -> bool:  # noqa: ARG002 - a fixed number of samples is asked in full
-        return False
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
@@ -198,9 +191,6 @@ class RelativeThreshold:
 
     def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
         return None
-
-    def is_given_up(self, result: LengthResult) -> bool:  # noqa: ARG002 - a fixed number of samples is asked in full
-        return False
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
         if not evidence.scores:

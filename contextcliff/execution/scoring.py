@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
 
-from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered
+from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered, named_window
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import NO_TOKENS, NOT_SENT, Generation, Outcome, Score, ScoredSample
+from contextcliff.records.generation import (
+    NO_TOKENS,
+    NOT_SENT,
+    OVERFLOW,
+    Generation,
+    Outcome,
+    Score,
+    ScoredSample,
+)
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ScoringContext, Task
 
@@ -60,6 +68,7 @@ class Scorer:
             graded=self._task.graded,
             document=self._documents.get(sample.document_id),
             retries=outcome.retries,
+            window_tokens=named_window(outcome.detail) if outcome.unscored == OVERFLOW else None,
         )
 
     def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:

@@ -107,6 +107,17 @@ class GivenUp(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Unscorable(Fact):
+    """A search ended a length because its samples without a score kept it from clearing, whatever came after them."""
+
+    unscored: Part
+    kind: str
+    """Why most of them have none: `overflow`, `truncated`, `content_filter`, `timeout` …"""
+    window_tokens: int | None = None
+    """The context window that the server named as it refused them; None if unknown."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NotDecided(Fact):
     """A search ended before it had decided the length: the budget ran out, or it was stopped.
 
@@ -203,6 +214,7 @@ StopCause = (
     | NeitherShown
     | MostAsked
     | GivenUp
+    | Unscorable
     | NotDecided
     | NoneScored
     | Unshowable

@@ -14,6 +14,8 @@ NO_TOKENS = "no_tokens"
 """The engine generated nothing, and the model is not known to end at once."""
 NO_ROOM = "no_room"
 """The window had room for one token of the answer."""
+OVERFLOW = "overflow"
+"""The same where the server refused its prompt as too long."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +97,8 @@ class ScoredSample:
     """A judge's 1-10, where one was asked."""
     retries: int = 0
     """Failed attempts after which it was tried again."""
+    window_tokens: int | None = None
+    """The context window that the server named as it refused the prompt as too long; None if unknown."""
 
     @property
     def measured_tokens(self) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Decision = Literal["baseline", "passed", "below", "unsettled", "open"]
+Decision = Literal["baseline", "passed", "below", "unsettled", "unscorable", "open"]
 """`baseline`: the length that the others are compared with. `unsettled`: neither claim was shown by the most samples,
-or, at a length that refining tests, the rest of them were not expected to show that it passes. `open`: the search ended
-before the length was decided (out of budget, interrupted, or not asked yet)."""
+or, at a length that refining tests, the rest of them were not expected to show that it passes. `unscorable`: samples
+without a score keep it from passing. `open`: the search ended before the length was decided (out of budget,
+interrupted, or not asked yet)."""
 
 ThirdName = Literal["first", "middle", "last"]
 THIRDS: tuple[ThirdName, ...] = ("first", "middle", "last")

@@ -150,6 +150,7 @@ _SIGNS: Mapping[Decision, str] = {
     "passed": "ok",
     "below": "below",
     "unsettled": "unsettled",
+    "unscorable": "unscorable",
     "open": "…",
 }
 

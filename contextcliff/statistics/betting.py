@@ -84,6 +84,12 @@ class Wealth:
     def log_e_value(self) -> float:
         return log_of_mixture(self.bets.weights, self.log_products)
 
+    def log_e_value_at_best(self, *, more: float, gain: float) -> float:
+        """The log e-value after `more` samples of this gain each."""
+        pairs = zip(self.log_products, self.bets.stakes, strict=True)
+        logs = [log + more * math.log1p(stake * gain) for log, stake in pairs]
+        return log_of_mixture(self.bets.weights, logs)
+
     def log_e_value_expected(self, *, samples: float, more: float, best_gain: float) -> float:
         """The log e-value to expect after `more` samples beyond the `samples` that this is the wealth of.
 

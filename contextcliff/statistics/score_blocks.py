@@ -24,6 +24,8 @@ class Block:
 
     above: tuple[float, ...]
     below: tuple[float, ...]
+    hoped: tuple[float, ...]
+    """Gains of the bet on "above" if every sample without a score had the best one."""
     samples: int
     """Samples at this length, those without a score among them. Baseline samples do not count."""
 
@@ -57,6 +59,7 @@ def clustered_block(texts: Sequence[Sequence[Score]], threshold: float) -> Block
     return Block(
         above=tuple(_excess(text, threshold, unscored=0.0) / (largest * threshold) for text in texts if text),
         below=tuple(-_excess(text, threshold, unscored=1.0) / (largest * (1.0 - threshold)) for text in texts if text),
+        hoped=tuple(_excess(text, threshold, unscored=1.0) / (largest * threshold) for text in texts if text),
         samples=sum(len(text) for text in texts),
     )
 
@@ -88,6 +91,7 @@ def paired_block(pairs: Sequence[tuple[Score, Score]], share: float) -> Block:
     return Block(
         above=tuple((_known(x, 0.0) - share * _known(base, 1.0)) / share for x, base in pairs),
         below=tuple(share * _known(base, 0.0) - _known(x, 1.0) for x, base in pairs),
+        hoped=tuple((_known(x, 1.0) - share * _known(base, 0.0)) / share for x, base in pairs),
         samples=len(pairs),
     )
 

@@ -7,6 +7,7 @@ The first decision is the last. While it is open, further blocks may be added at
 
 A test may also be given up where the blocks that are left are not expected to show "above". Giving up shows nothing: it
 only ever keeps a test from deciding, so no error grows. What it costs is power (`tests/statistics/test_giving_up.py`).
+It ends at no cost in "above" where its samples without a score keep the best possible rest from showing that.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, S
 BELOW_AT = 20.0
 """E-value at which a mean is shown below its bar: wrongly in at most 5% of runs."""
 
-Kind = Literal["above", "below", "open"]
+Kind = Literal["above", "below", "open", "unscorable"]
+"""`unscorable`: with right answers in the place of its samples without a score the mean could still be shown above,
+and as it is, not even by right answers alone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,12 +49,16 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivingUp:
-    """When to end a test that is not expected to show its mean above the bar (`Wealth.log_e_value_expected`)."""
+    """When to end a test without a decision."""
 
     rows: int
     """Rows of blocks that may be asked in all."""
-    best_gain: float
-    """Of a sample with the best score, per unit staked."""
+    best_gain: float | None = None
+    """Of a sample with the best score, per unit staked: the test ends where by it the mean is not expected to be shown
+    above (`Wealth.log_e_value_expected`). None: it goes on."""
+    most_gain: float | None = None
+    """Most that a sample can gain, per unit staked: the test ends where samples without a score are what keeps the mean
+    from being shown above even so. None: it goes on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,8 +149,7 @@ def decision_of_all(
     any errs with a chance of at most 1 / `below_at`. `looks` are those of the first mean, up to the row that decides;
     rows behind it are not looked at.
 
-    `giving_up` ends the test where one of the means is not expected to be shown above; None: it goes on to the last
-    row.
+    `giving_up` says when the test ends undecided before the last row; None: never.
 
     Raises ValueError for an impossible `alpha` or `below_at`.
     """
@@ -163,8 +169,11 @@ def decision_of_all(
             kind = "above"
         if kind != "open":
             break
-        if giving_up is not None and any(test.is_given_up(giving_up, passes=-math.log(alpha)) for test in tests):
-            break
+        if giving_up is not None:
+            ends = {test.given_up(giving_up, passes=-math.log(alpha)) for test in tests} - {None}
+            if ends:
+                kind = "unscorable" if "unscorable" in ends else "open"
+                break
     return SequentialDecision(kind=kind, looks=tuple(tests[0].looks) if tests else (), place=place)
 
 
@@ -174,6 +183,8 @@ class _Test:
 
     above: Wealth
     below: Wealth
+    hoped: Wealth
+    """That of "above" if the samples without a score were right."""
     looks: list[Look] = field(default_factory=list)
     kind: Kind = "open"
     bets: int = 0
@@ -181,11 +192,13 @@ class _Test:
 
     @classmethod
     def begun(cls, above: Bets, below: Bets) -> _Test:
-        return cls(above=Wealth.before_any_block(above), below=Wealth.before_any_block(below))
+        begun = Wealth.before_any_block(above)
+        return cls(above=begun, below=Wealth.before_any_block(below), hoped=begun)
 
     def take(self, block: Block, *, passes: float, fails: float) -> None:
         """Look at one more block; the limits are logs of e-values."""
         self.above, self.below = self.above.after(block.above), self.below.after(block.below)
+        self.hoped = self.hoped.after(block.hoped)
         self.bets += len(block.above)
         samples = block.samples + (self.looks[-1].samples if self.looks else 0)
         look = Look(samples=samples, log_e_above=self.above.log_e_value, log_e_below=self.below.log_e_value)
@@ -195,13 +208,26 @@ class _Test:
         elif self.kind == "open" and look.log_e_below >= fails:
             self.kind = "below"
 
-    def is_given_up(self, giving_up: GivingUp, *, passes: float) -> bool:
-        """Whether the rows that are left are not expected to show the mean above."""
+    def given_up(self, giving_up: GivingUp, *, passes: float) -> Kind | None:
+        """How the test ends without showing its mean above or below; None where it goes on.
+
+        `unscorable` where it would go on if the samples without a score had been right.
+        """
         if self.kind != "open":
-            return False
+            return None
         left = self.bets * (giving_up.rows / len(self.looks) - 1.0)
-        expected = self.above.log_e_value_expected(samples=self.bets, more=left, best_gain=giving_up.best_gain)
-        return expected < passes
+        if (gain := giving_up.most_gain) is not None:
+            at_best, hoped = (each.log_e_value_at_best(more=left, gain=gain) for each in (self.above, self.hoped))
+            if at_best < passes <= hoped:
+                return "unscorable"
+        if (gain := giving_up.best_gain) is not None:
+            expected, hoped = (
+                each.log_e_value_expected(samples=self.bets, more=left, best_gain=gain)
+                for each in (self.above, self.hoped)
+            )
+            if expected < passes:
+                return "unscorable" if hoped >= passes else "open"
+        return None
 
 
 def require_alpha(alpha: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import pytest
@@ -19,6 +19,7 @@ from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search_record import LengthStanding, SearchPlan
 from tests.execution.planned_samples import answered, lost, planned
+from tests.tasks.needles import said
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LENGTHS = (100, 200, 400)
@@ -47,6 +48,8 @@ class Model:
     chance: Chance
     seed: int = 0
     loses: float = 0.0
+    loses_at: Callable[[int], bool] = lambda _: False
+    """Lengths at which it loses all."""
     keys: Callable[[BlockKey, float], str] = lambda key, depth: f"{key.context_tokens} {key.index} {depth}"
     controls: bool = False
     asked: Counter[str] = field(default_factory=Counter)
@@ -79,7 +82,7 @@ class Model:
 
     def answer(self, item: PlannedSample) -> Outcome:
         self.asked[item.key] += 1
-        if drawn(f"lost {item.key}", self.seed) < self.loses:
+        if drawn(f"lost {item.key}", self.seed) < self.loses or self.loses_at(item.sample.context_tokens):
             return lost(item)
         self.kept[item.key] = answered(item)
         return self.kept[item.key]
@@ -249,13 +252,58 @@ def test_a_fault_of_one_key_is_that_of_all_its_samples_and_is_asked_again_by_the
     model = Model(chance=lambda _: 1.0, loses=1.0, keys=lambda key, _: f"{key.context_tokens} {key.index // 2}")
     source = model.source(search_plan=plan(most_blocks=4))
     ask(source, model, at_once=3, draws=Random(1))
-    assert source.search.tested[0].decision == "unsettled"
-    assert model.asked == {"100 0": 1, "100 1": 1}
+    assert source.search.tested[0].decision == "unscorable"
+    assert model.asked == {"100 0": 1}
     assert all(block.e_above < 1.0 and block.e_below < 1.0 for block in source.search.tested[0].blocks)
     model.loses = 0.0
     again = model.source(search_plan=plan(most_blocks=4))
     ask(again, model, at_once=3, draws=Random(1))
     assert again.search.tested[0].decision == "passed"
+
+
+def refusing(window: int, *, named: bool) -> Callable[[BlockKey], list[ScoredSample]]:
+    """A model that is always right, on a server that refuses what is longer than its window."""
+    model = Model(chance=lambda _: 1.0)
+
+    def block(key: BlockKey) -> list[ScoredSample]:
+        read = replace(said("9"), prompt_tokens=key.context_tokens)
+        items = [
+            replace(item, sample=replace(item.sample, built_tokens=key.context_tokens)) for item in model.block(key)
+        ]
+        scored = [model.score(answered(item, read)) for item in items]
+        if key.context_tokens <= window:
+            return scored
+        told = window if named else None
+        return [replace(item, score=None, failure="overflow", window_tokens=told, generation=None) for item in scored]
+
+    return block
+
+
+@pytest.mark.parametrize(("named", "refused_at_400"), [(True, len(DEPTHS)), (False, 2 * len(DEPTHS))])
+def test_what_a_server_refuses_as_too_long_ends_the_range_and_the_search_goes_on_below_it(
+    named: bool, refused_at_400: int
+) -> None:
+    of, block, blocks = plan(most_blocks=60), refusing(310, named=named), dict[BlockKey, BlockScores]()
+    while wanted := follow(of, rule(), blocks).wanted:
+        blocks |= {key: block_scores(block(key)) for key in wanted}
+    search = follow(of, rule(), blocks).search
+    assert search.tested[2].context_tokens == 400
+    assert max(each.context_tokens for each in search.tested if each.decision == "passed") in range(300, 311)
+    assert {each.decision for each in search.tested} == {"passed", "unscorable"}
+    refused = [each.n_blocks * len(DEPTHS) for each in search.tested if each.decision == "unscorable"]
+    assert refused[0] == max(refused) == refused_at_400
+
+
+def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten() -> None:
+    model = Model(chance=lambda _: 1.0)
+    model.loses_at = lambda tokens: tokens >= 200
+    source = model.source(search_plan=plan(most_blocks=60))
+    ask(source, model, at_once=1, draws=Random(0))
+    assert [(each.context_tokens, each.decision) for each in source.search.tested] == [
+        (100, "passed"),
+        (200, "unscorable"),
+    ]
+    assert sum(model.asked[name] for name in model.asked if name.startswith("200")) == 10
 
 
 def test_controls_go_with_their_block_even_where_its_samples_were_answered_before() -> None:

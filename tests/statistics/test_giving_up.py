@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.score_blocks import block_of, paired_block
+from contextcliff.statistics.score_blocks import Score, block_of, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
 from contextcliff.statistics.sequential_decision import GivingUp, SequentialDecision, decision_of_all
 from contextcliff.statistics.sequential_power import profile_power, sequential_power
@@ -37,6 +37,35 @@ def test_giving_up_changes_no_decision_but_to_none(blocks: list[list[float]]) ->
 def test_where_more_may_be_asked_a_test_is_given_up_no_earlier(blocks: list[list[float]], most: int) -> None:
     """A later run with a larger `task.max_trials` goes on from the blocks of this one."""
     assert len(decided(blocks, rows=most).looks) >= len(decided(blocks, rows=14).looks)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.0, None]), min_size=11, max_size=11), min_size=14, max_size=14))
+def test_what_samples_without_a_score_end_early_would_not_have_been_shown_above(blocks: list[list[Score]]) -> None:
+    rows = [(block_of(block, THRESHOLD),) for block in blocks]
+    whole = decision_of_all(rows, above=ABOVE, below=BELOW, alpha=ALPHA)
+    early = decision_of_all(
+        rows, above=ABOVE, below=BELOW, alpha=ALPHA, giving_up=GivingUp(rows=14, most_gain=1.0 / THRESHOLD - 1.0)
+    )
+    assert early.looks == whole.looks[: len(early.looks)]
+    if early.kind != whole.kind:
+        assert (early.kind, whole.kind) in (("unscorable", "open"), ("unscorable", "below"))
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, None])] * 2), min_size=40, max_size=40))
+def test_nor_against_a_share_of_the_baseline(pairs: list[tuple[Score, Score]]) -> None:
+    rows = [(paired_block(pairs[i : i + 10], 0.5),) for i in range(0, 40, 10)]
+    whole = decision_of_all(rows, above=SHARE_ABOVE, below=SHARE_BELOW, alpha=0.2)
+    early = decision_of_all(
+        rows, above=SHARE_ABOVE, below=SHARE_BELOW, alpha=0.2, giving_up=GivingUp(rows=4, most_gain=2.0)
+    )
+    assert early.kind == whole.kind or early.kind == "unscorable"
+    assert (early.kind == "above") is (whole.kind == "above")
+
+
+def test_right_and_wrong_answers_alone_make_nothing_unscorable() -> None:
+    hopeless = [(block_of([0.0] * 3 + [1.0] * 7, THRESHOLD),)] * 2
+    giving_up = GivingUp(rows=2, most_gain=1.0 / THRESHOLD - 1.0)
+    assert decision_of_all(hopeless, above=ABOVE, below=BELOW, alpha=ALPHA, giving_up=giving_up).kind == "open"
 
 
 def test_one_wrong_answer_gives_nothing_up() -> None:

@@ -32,6 +32,7 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    Unscorable,
     UnscoredCouldBeRight,
     UnscoredDecide,
     Unshowable,
@@ -144,6 +145,26 @@ SENTENCES: tuple[tuple[Fact, str], ...] = (
             cause=MostAsked(asked=SampleCount(n=154, unit="samples")),
         ),
         "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 the score is 0.85 (95% CI 0.78–0.90), shown neither to clear it nor to be below it by 154 samples, the most that may be asked (task.max_trials)",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=440,
+            at=ScoreAt(tokens=447, mean=None, ci_low=None, ci_high=None),
+            cause=Unscorable(unscored=Part(n=11, total=11), kind="overflow", window_tokens=450),
+        ),
+        "every tested length up to 440 tokens clears 0.80 at 95% confidence; at 447 all 11 samples are unscored (overflow: the server names a window of 450 tokens), and no further answers there could make it clear; ask for shorter lengths, or start the server with a longer window",
+    ),
+    (
+        Stop(
+            threshold=_SCORE,
+            confidence=0.95,
+            shown_up_to=500,
+            at=ScoreAt(tokens=1000, mean=1.0, ci_low=0.7, ci_high=1.0),
+            cause=Unscorable(unscored=Part(n=12, total=44), kind="timeout"),
+        ),
+        "every tested length up to 500 tokens clears 0.80 at 95% confidence; at 1,000 12 of 44 samples are unscored (timeout), and no further answers there could make it clear; look at the server's log; the same command asks again what has no answer",
     ),
     (
         Stop(

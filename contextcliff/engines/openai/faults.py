@@ -63,6 +63,12 @@ _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_fo
 _TOO_LONG = re.compile(
     r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
 )
+_WINDOW = re.compile(
+    r"(?:context[_ ](?:length|size|window)|n_ctx|maximum number of tokens(?: allowed)?|tokens >|less than)\W{0,4}"
+    r"(?:of |is |only |\(?)*(\d[\d,]{0,11})|(\d[\d,]{0,11}) (?:tokens? )?maximum context",
+    re.I,
+)
+"""llama.cpp (its words, and `n_ctx` in the body), OpenAI, vLLM, SGLang; Gemini; Anthropic; TGI; Mistral."""
 _LONGEST_DETAIL = 300
 
 
@@ -93,6 +99,12 @@ def engine_fault(finish_reason: str, *, is_silent: bool) -> EngineFault | None:
     return None
 
 
+def named_window(words: str) -> int | None:
+    """The context window, in tokens, that a server names as it refuses a prompt as too long; None where it doesn't."""
+    found = _WINDOW.search(words)
+    return None if found is None else int((found[1] or found[2]).replace(",", ""))
+
+
 def detail_of(text: str) -> str:
     """A server's words as the detail of a fault: one line of at most 300 characters, which can be encoded."""
     return one_line(text.encode("utf-8", "replace").decode(), longest=_LONGEST_DETAIL)
@@ -109,7 +121,9 @@ def status_fault(error: APIStatusError) -> EngineFault:
     detail = detail_of(said)
     answer = f"{error.message} {error.response.text}"
     if status in (400, 413, 422) and _TOO_LONG.search(answer):
-        return EngineFault("overflow", detail)
+        window = named_window(answer)
+        told = window is None or named_window(detail) == window
+        return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
     if status in (400, 403, 422) and names_filter(answer):
         return EngineFault(CONTENT_FILTER, detail)
     if status in (400, 403, 413, 429) and (fault := _spent(answer, said, error.response.headers)) is not None:

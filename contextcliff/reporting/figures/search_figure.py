@@ -19,8 +19,7 @@ _GAP = 0.08
 """Between the two axes, as a share of the width."""
 _LOWEST, _HIGHEST = 1e-3, 1e5
 """E-values beyond are drawn at the edge."""
-_MARKS = {"passed": "o", "below": "X", "unsettled": "s", "open": "D"}
-_ENDS = {"passed": "passed", "below": "below", "unsettled": "unsettled", "open": "open"}
+_MARKS = {"passed": "o", "below": "X", "unsettled": "s", "unscorable": "P", "open": "D"}
 _MOST_NAMED = 12
 """Lengths in the legend; of more, a colour bar tells which curve is whose."""
 
@@ -80,7 +79,7 @@ def _curve(axes: Axes, tested: TestedLength, *, colour: tuple[float, float, floa
         values[-1:],
         mark,
         color=colour,
-        markersize=8 if decides or tested.decision in ("unsettled", "open") else 0,
+        markersize=8 if decides or tested.decision in ("unsettled", "unscorable", "open") else 0,
         markeredgecolor="black",
         markeredgewidth=0.6,
         zorder=4,
@@ -144,8 +143,8 @@ def _legend(
         named = [*named[:-1:step], named[-1]]
     lines = [Line2D([], [], color=colour, label=f"{each.context_tokens:,} tokens") for each, colour in named]
     ends = [
-        Line2D([], [], color="0.5", linestyle="none", marker=_MARKS[kind], markeredgecolor="black", label=word)
-        for kind, word in _ENDS.items()
+        Line2D([], [], color="0.5", linestyle="none", marker=_MARKS[kind], markeredgecolor="black", label=kind)
+        for kind in ("passed", "below", "unsettled", "unscorable", "open")
         if any(each.decision == kind for each in tested)
     ]
     # Beside the lines they would stand on the curves.

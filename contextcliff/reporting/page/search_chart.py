@@ -10,7 +10,10 @@ from contextcliff.reporting.page.chart import GRID, MUTED, PALETTE, RED, Chart
 
 _LOWEST, _HIGHEST = 1e-3, 1e5
 """E-values beyond are drawn at the edge."""
-_MARKS = {"passed": "circle", "below": "x", "unsettled": "square", "open": "diamond", "baseline": "circle-open"}
+_MARKS = {
+    "passed": "circle", "below": "x", "unsettled": "square", "unscorable": "square-open", "open": "diamond",
+    "baseline": "circle-open",
+}  # fmt: skip
 
 
 def search_chart(report: Report) -> Chart:

@@ -25,6 +25,7 @@ _DECISIONS: Mapping[Decision, str] = {
     "passed": "passed",
     "below": "below",
     "unsettled": "unsettled: neither is shown",
+    "unscorable": "unscorable: too many samples have no score",
     "open": "open: the search ended before",
 }
 

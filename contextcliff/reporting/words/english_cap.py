@@ -34,6 +34,7 @@ from contextcliff.records.cap_reason import (
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
+    Unscorable,
     UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
@@ -96,6 +97,8 @@ def _stopped_by(fact: Stop) -> str:
     if isinstance(cause, NoneScored):
         needs = "" if cause.needed is None else f"; at least {counted(cause.needed, scored=True)} are needed there"
         return f"at {at.tokens:,} {_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
+    if isinstance(cause, Unscorable):
+        return f"at {at.tokens:,} {_are_unscored(cause.unscored)} ({_unscorable(cause)}"
     what = QUANTITIES[fact.threshold.quantity]
     return f"at {at.tokens:,} the {what} is {_score(at, fact.confidence)}{_cause(fact)}"
 
@@ -104,7 +107,7 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Unsettled():
+        case EndOfRange() | NoneScored() | Unscorable() | Unsettled():
             return ""
         case Degraded():
             return "" if cause.third is None else f", and the {cause.third} third of the depths is below"
@@ -185,6 +188,17 @@ def _if_it_is(score: float | None) -> str:
 
 def _none_scored(n: int, unit: str) -> str:
     return f"the only {unit[:-1]} was not scored" if n == 1 else f"none of {n:,} {unit} was scored"
+
+
+def _unscorable(cause: Unscorable) -> str:
+    """Why the samples have no score and what to do, up from the bracket around the kind."""
+    window = "" if cause.window_tokens is None else f": the server names a window of {cause.window_tokens:,} tokens"
+    do = {
+        "overflow": "ask for shorter lengths, or start the server with a longer window",
+        "truncated": "ask for shorter lengths, or start the server with a longer window",
+        "content_filter": "take other texts (dataset.path), or a provider that lets these pass",
+    }.get(cause.kind, "look at the server's log; the same command asks again what has no answer")
+    return f"{cause.kind}{window}), and no further answers there could make it clear; {do}"
 
 
 def _unscored(cause: UnscoredDecide) -> str:

@@ -35,6 +35,7 @@ from contextcliff.records.cap_reason import (
     TooFewToClear,
     TooFewToReject,
     Unit,
+    Unscorable,
     UnscoredCouldBeRight,
     UnscoredDecide,
     Unsettled,
@@ -105,6 +106,8 @@ def _stopped_by(fact: Stop) -> str:
     if isinstance(cause, NoneScored):
         needs = "" if cause.needed is None else f"。この長さに少なくとも{counted(cause.needed, scored=True)}が必要"
         return f"{at.tokens:,} トークンでは{_none_scored(cause.planned.n, cause.planned.unit)}{needs}"
+    if isinstance(cause, Unscorable):
+        return f"{at.tokens:,} トークンでは{_are_unscored(cause.unscored)}（{_unscorable(cause)}"
     what = QUANTITIES[fact.threshold.quantity]
     return f"{at.tokens:,} トークンでの{what}は {_score(at, fact.confidence)}{_cause(fact)}"
 
@@ -113,7 +116,7 @@ def _cause(fact: Stop) -> str:
     """What follows on the score of the length that stopped the test."""
     cause = fact.cause
     match cause:
-        case EndOfRange() | NoneScored() | Unsettled():
+        case EndOfRange() | NoneScored() | Unscorable() | Unsettled():
             return ""
         case Degraded():
             return "" if cause.third is None else f"で、深さの{THIRDS[cause.third]} 1/3 がしきい値を下回る"
@@ -185,6 +188,17 @@ def _if_it_is(score: float | None) -> str:
 
 def _none_scored(n: int, unit: Unit) -> str:
     return f"唯一の{UNITS[unit]}が未採点" if n == 1 else f"{amount(n, unit)}のどれも採点されていない"
+
+
+def _unscorable(cause: Unscorable) -> str:
+    """Why the samples have no score and what to do, up from the bracket around the kind."""
+    window = "" if cause.window_tokens is None else f"。サーバーの言うウィンドウは {cause.window_tokens:,} トークン"
+    do = {
+        "overflow": "より短い長さを指定するか、より長いウィンドウでサーバーを起動する",
+        "truncated": "より短い長さを指定するか、より長いウィンドウでサーバーを起動する",
+        "content_filter": "別のテキスト（dataset.path）を使うか、それを通すプロバイダーを選ぶ",
+    }.get(cause.kind, "サーバーのログを確かめる。同じコマンドで、回答のないものをもう一度尋ねる")
+    return f"{cause.kind}{window}）で、これ以上尋ねてもしきい値を満たすとは示されない。{do}"
 
 
 def _unscored(cause: UnscoredDecide) -> str:

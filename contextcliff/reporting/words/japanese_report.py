@@ -212,6 +212,7 @@ _STANDS: Mapping[Decision, str] = {
     "passed": "合格",
     "below": "下回る",
     "unsettled": "未決",
+    "unscorable": "採点不能",
     "open": "途中",
 }
 
