@@ -93,17 +93,16 @@ def prepare(
     corpus = invocation.dataset.corpus(
         tokens=invocation.task.text_tokens(context_budget), seed=invocation.seed, count=invocation.task.texts
     )
-    tokenizer = invocation.tokenizer.choose(
-        TokenizerSources(
-            own=own,
-            hub=invocation.model.hub,
-            template_arguments=invocation.model.template_arguments,
-            plain=served.plain,
-            model=invocation.model.name or served.model,
-            estimate=estimate,
-            on_note=missed.append,
-        )
+    sources = TokenizerSources(
+        own=own,
+        hub=invocation.model.hub,
+        template_arguments=invocation.model.template_arguments,
+        plain=served.plain,
+        model=invocation.model.name or served.model,
+        estimate=estimate,
+        on_note=missed.append,
     )
+    tokenizer = invocation.tokenizer.choose(sources)
     plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
     if plan is None:
         invocation.analysis.require_no_search()
@@ -162,6 +161,7 @@ def prepare(
                 in_use=served.cache,
             ),
             positions=positions_of(invocation.model.rope, served.positions),
+            own_tokenizer=sources.is_own(tokenizer),
         ),
     )
     return Prepared(

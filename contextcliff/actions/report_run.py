@@ -20,12 +20,12 @@ from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.provenance import provenance_of
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.actions.sweep_row import row_of
+from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import tell
-from contextcliff.execution.scoring import TRUNCATED
 from contextcliff.execution.stopping import Stop
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import NOT_SENT, Outcome, ScoredSample
+from contextcliff.records.generation import NOT_SENT, TRUNCATED, ScoredSample
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.records.sample import render
 from contextcliff.records.search_record import Replay
@@ -164,7 +164,7 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
     answers, price = analysed.counts.completed, invocation.model.price
     notes = (
         *judge_notes(analysed.usage, ratings, answers=answers, price=price),
-        *_truncations(outcomes),
+        *_truncations(analysed.scored, own=annotated.run.facts.own_tokenizer),
         *_replays(analysed, annotated.run.facts.replay),
     )
     return Report(
@@ -214,13 +214,21 @@ def command_line(overrides: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "contextcliff", *overrides])
 
 
-def _truncations(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    cut = [outcome for outcome in outcomes if outcome.unscored == TRUNCATED]
+def _truncations(scored: Sequence[ScoredSample], *, own: bool) -> tuple[str, ...]:
+    """What is known of prompts that the server cut in silence; `own` is whether the model's own tokenizer counted."""
+    cut = [item for item in scored if item.failure == TRUNCATED and item.generation is not None]
+    if not cut and not own and is_unchecked(scored):
+        return (
+            "whether the server cuts prompts in silence could not be checked: all have one length, and the model's own "
+            "tokenizer did not count them; ask for a second length, or give that tokenizer (tokenizer.name)",
+        )
     if not cut:
         return ()
+    read = max(item.generation.prompt_tokens for item in cut if item.generation is not None)
+    built = max(item.sample.built_tokens for item in cut)
     return (
-        f"THE SERVER CUT {len(cut)} OF {len(outcomes)} PROMPTS AND SAID NOTHING ({cut[-1].detail}): they are unscored; "
-        "start the server with a longer context, or ask for shorter lengths",
+        f"THE SERVER CUT {len(cut)} OF {len(scored)} PROMPTS AND SAID NOTHING (it counted {read:,} of {built:,} "
+        "tokens): they are unscored; start the server with a longer context, or ask for shorter lengths",
     )
 
 

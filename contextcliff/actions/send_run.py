@@ -208,7 +208,7 @@ async def send(
         stop=stop,
         left=meter.remaining(),
         documents=prepared.documents,
-        outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key)) for item in planned),
+        outcomes=tuple(outcome_of(item, None, sender.faults.get(item.key), own=False) for item in planned),
         scorer=None if has_pilot(prepared) or searching is not None else scorer,
     )
 

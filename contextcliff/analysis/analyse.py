@@ -14,6 +14,7 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
+from contextcliff.analysis.server_counts import without_cut
 from contextcliff.analysis.settled import evidence_of, verdict_of
 from contextcliff.analysis.shape import shape_of
 from contextcliff.analysis.stop_reason import cap_reason, settling_samples
@@ -141,6 +142,7 @@ def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: S
     search = None
     if facts.search is None:
         settings.require_no_search()
+        scored = without_cut(scored, designed_lengths=facts.designed_lengths)
     else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)

@@ -11,7 +11,9 @@ truly below the threshold after each failure can pass wrongly with that probabil
 A length between two others is given up where the blocks that it may still ask are not expected to pass it: near the
 threshold it would take all of them to show nothing.
 A length is unscorable where its samples without a score keep it from passing, whatever the rest of them bring, or where
-none of its first ten has a score. One that the server refused as too long ends the range: the walk is refined below it.
+none of its first ten has a score. One that the server refused as too long, or cut in silence, ends the range: the walk
+is refined below it. Whether it was cut is told by the server's counts (`server_counts.py`) of its first block and of
+the blocks that decided shorter lengths: nothing that was asked ahead has any influence.
 Without refining the walk is a fixed sequence of tests, each at alpha (W. Maurer, L. A. Hothorn and W. Lehmacher 1995).
 """
 
@@ -20,10 +22,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
-from contextcliff.records.generation import NOT_SENT, OVERFLOW, ScoredSample
+from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_counts
+from contextcliff.records.generation import NOT_SENT, OVERFLOW, TRUNCATED, ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
 from contextcliff.statistics.alpha_spending import refine_alpha
@@ -62,18 +65,25 @@ class BlockScores:
     thirds: tuple[tuple[tuple[Score, ...], ...], ...] = ()
     """The same of each third of the depths; empty where there are fewer than three."""
     is_too_long: bool = False
-    """Whether the server refused a sample as too long."""
+    """Whether the server refused a sample as too long, or cut it."""
     window_tokens: int | None = None
     """The context window that it named as it did; None if unknown."""
-    built_tokens: int = 0
-    """Of the prompts that the server counted."""
-    counted_tokens: int = 0
-    """The server's count of the same."""
+    counts: tuple[PromptCount, ...] = ()
+    """The prompts of the samples with a score, as the server counted them."""
 
     @property
     def scores(self) -> tuple[Score, ...]:
         """One score a text: the mean of its samples, None where one of them has no score."""
         return tuple(map(_mean, self.texts))
+
+    def cut(self) -> BlockScores:
+        """The block without scores, as the server cut its prompts."""
+        return BlockScores(
+            texts=tuple((None,) * len(text) for text in self.texts),
+            thirds=tuple(tuple((None,) * len(text) for text in third) for third in self.thirds),
+            is_too_long=True,
+            window_tokens=min((count.counted for count in self.counts), default=None),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,6 +103,8 @@ class Followed:
 
     search: Search
     wanted: tuple[BlockKey, ...]
+    cut: frozenset[int] = frozenset()
+    """Lengths whose prompts the server cut in silence, by its counts: their scores do not count."""
 
 
 def block_key(sample: Sample) -> BlockKey | None:
@@ -106,16 +118,10 @@ def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
     Samples that share a text count once, by their mean: within a text their scores depend on each other.
     """
     thirds = depth_thirds(item.sample.depth for item in samples)
-    counted = [
-        (item.sample.built_tokens, item.generation.prompt_tokens)
-        for item in samples
-        if item.score is not None and item.generation is not None and item.generation.server_counted
-    ]
     return BlockScores(
-        is_too_long=any(item.failure == OVERFLOW for item in samples),
+        is_too_long=any(item.failure in (OVERFLOW, TRUNCATED) for item in samples),
         window_tokens=min((item.window_tokens for item in samples if item.window_tokens is not None), default=None),
-        built_tokens=sum(built for built, _ in counted),
-        counted_tokens=sum(tokens for _, tokens in counted),
+        counts=prompt_counts(samples),
         texts=_texts(samples),
         thirds=tuple(_texts([item for item in samples if item.sample.depth in third]) for third in thirds),
     )
@@ -161,9 +167,18 @@ def _mean(text: Sequence[Score]) -> Score:
 
 def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
     """Replay the search over the blocks that are answered, up to the first that is not."""
-    steps = list(Walker(plan=plan, rule=rule, blocks=blocks).walk())
+    walker = Walker(plan=plan, rule=rule, blocks=blocks)
+    steps = list(walker.walk())
     tested = tuple(tested for tested, _ in steps)
-    return Followed(search=Search(plan=plan, tested=tested), wanted=steps[-1][1] if steps else ())
+    # What was taken for below may be seen to be cut by shorter lengths that refining tested after it.
+    below = (each.context_tokens for each in tested if each.decision == "below")
+    late = {length for length in below if walker.is_cut(length, tested)}
+    if late:
+        walker = Walker(plan=plan, rule=rule, blocks=blocks, late=frozenset(late))
+        steps = list(walker.walk())
+        tested = tuple(tested for tested, _ in steps)
+    wanted = steps[-1][1] if steps else ()
+    return Followed(search=Search(plan=plan, tested=tested), wanted=wanted, cut=frozenset(walker.cut | late))
 
 
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
@@ -221,13 +236,24 @@ class Walker:
     plan: SearchPlan
     rule: SearchRule
     blocks: Mapping[BlockKey, BlockScores]
+    late: frozenset[int] = frozenset()
+    """Lengths that were seen to be cut after they had been decided."""
+    cut: set[int] = field(default_factory=set)
+    """Lengths that are seen to be cut on the way."""
 
     def walk(self) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
         """Each tested length, with the blocks that it still needs; it is the last one where there are some."""
+        tested: list[TestedLength] = []
+        for each, wanted in self._steps(tested):
+            tested.append(each)
+            yield each, wanted
+
+    def _steps(self, before: Sequence[TestedLength]) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
+        """The steps of `walk`; `before` has those that were taken."""
         low: int | None = None
         high: TestedLength | None = None
         for length in self.plan.lengths:
-            tested, wanted = self.test(length, failures=0)
+            tested, wanted = self.test(length, before, failures=0)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -236,32 +262,51 @@ class Walker:
                 break
             low = length
         if self.plan.refine and low is not None and high is not None:
-            yield from self._refine(low, self._range_end(low, high))
+            yield from self._refine(low, self._range_end(low, high), before)
 
     def _range_end(self, low: int, high: TestedLength) -> int:
         """Where refining ends: the length that is below, or what the server takes; `low` where nothing is to refine."""
-        if high.decision == "below":
+        if high.decision == "below" or high.context_tokens in self.late:
             return high.context_tokens
         blocks = self._blocks(high.context_tokens, high.n_blocks)
         if high.decision != "unscorable" or not any(block.is_too_long for block in blocks):
             return low
         window = min((block.window_tokens for block in blocks if block.window_tokens is not None), default=None)
-        first = self.answered(BlockKey(context_tokens=low, index=0))
-        if window is None or not first.counted_tokens:
+        counts = self._block(BlockKey(context_tokens=low, index=0)).counts
+        if window is None or not counts:
             return high.context_tokens
         # A count above ours may be due to what the server adds to each prompt: refusals cost nothing.
-        rate = min(1.0, first.counted_tokens / first.built_tokens)
-        counted_low = low * first.counted_tokens / first.built_tokens
-        return min(high.context_tokens, low + int((window - counted_low) / rate))
+        rate = sum(count.counted for count in counts) / sum(count.built for count in counts)
+        return min(high.context_tokens, low + int((window - low * rate) / min(1.0, rate)))
+
+    def is_cut(self, length: int, before: Iterable[TestedLength]) -> bool:
+        """Whether the server cut a length, by the counts of its first block and of the lengths `before`."""
+        counts = {each.context_tokens: self._counts(each.context_tokens, each.n_blocks) for each in before}
+        cut = self.cut | self.late
+        return is_cut(
+            self._counts(length, 1),
+            [count for tokens, count in counts.items() if tokens < length and tokens not in cut],
+            cut=[count for tokens, count in counts.items() if tokens > length and tokens in cut],
+        )
+
+    def _counts(self, length: int, n_blocks: int) -> tuple[PromptCount, ...]:
+        keys = (BlockKey(context_tokens=length, index=index) for index in range(n_blocks))
+        return tuple(count for key in keys for count in self.answered(key).counts)
 
     def _blocks(self, length: int, n_blocks: int) -> list[BlockScores]:
-        return [self.answered(BlockKey(context_tokens=length, index=index)) for index in range(n_blocks)]
+        return [self._block(BlockKey(context_tokens=length, index=index)) for index in range(n_blocks)]
 
-    def _refine(self, low: int, high: int) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
+    def _block(self, key: BlockKey) -> BlockScores:
+        block = self.answered(key)
+        return block.cut() if key.context_tokens in self.late or key.context_tokens in self.cut else block
+
+    def _refine(
+        self, low: int, high: int, before: Sequence[TestedLength]
+    ) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
         resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
-            tested, wanted = self.test(middle, failures=failures)
+            tested, wanted = self.test(middle, before, failures=failures)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -270,8 +315,10 @@ class Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
-        """How a length is decided, after so many failures, and the blocks that it still needs."""
+    def test(
+        self, length: int, before: Iterable[TestedLength], *, failures: int
+    ) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+        """How a length is decided, after those `before` it and so many failures, and the blocks that it still needs."""
         alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
@@ -285,7 +332,9 @@ class Walker:
                 wanted = self.lacking(needed)
                 if wanted:
                     return
-                own.append(self.answered(needed[-1]))
+                if index == 0 and length not in self.late and self.is_cut(length, before):
+                    self.cut.add(length)
+                own.append(self._block(needed[-1]))
                 yield self._gains(needed)
                 if _is_without_a_score(own, length):
                     return
@@ -339,7 +388,7 @@ class Walker:
 
     def _gains(self, needed: Sequence[BlockKey]) -> tuple[Block, ...]:
         """What the bets win by a block: on its mean, and on each third of its depths where each has to clear."""
-        own = self.answered(needed[-1])
+        own = self._block(needed[-1])
         baseline = self.answered(needed[0]) if self.rule.relative else None
         whole = gains_of(own.texts, self.rule, baseline=None if baseline is None else baseline.texts)
         return (whole, *gains_by_third(own, self.rule, baseline=baseline)) if self.rule.every_depth else (whole,)

@@ -7,7 +7,7 @@ answered of it; the blocks of the likeliest courses come first. Guesses never en
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -42,11 +42,12 @@ def blocks_ahead(
     """
     ahead: dict[BlockKey, None] = {}
     decided: dict[tuple[int, int], TestedLength] = {}
+    cut: set[int] = set()
     number = count()
     courses: list[tuple[float, int, dict[int, float]]] = [(-1.0, next(number), {})]
     while courses and len(ahead) < most and -courses[0][0] >= _LIKELY:
         minus_chance, _, guesses = heappop(courses)
-        walker = _GuessingWalker(plan=plan, rule=rule, blocks=blocks, guesses=guesses, decided=decided)
+        walker = _GuessingWalker(plan=plan, rule=rule, blocks=blocks, guesses=guesses, decided=decided, cut=cut)
         *_, (tested, wanted) = walker.walk()
         ahead |= dict.fromkeys((*walker.guessed, *wanted))
         if wanted:
@@ -110,11 +111,15 @@ class _GuessingWalker(Walker):
     guessed: dict[BlockKey, None] = field(default_factory=dict)
     """The blocks that this course comes to behind the answered ones."""
 
-    def test(self, length: int, *, failures: int) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+    def test(
+        self, length: int, before: Iterable[TestedLength], *, failures: int
+    ) -> tuple[TestedLength, tuple[BlockKey, ...]]:
         known = None if self.guessed else self.decided.get((length, failures))
         if known is not None:
             return known, ()
-        tested, wanted = Walker.test(self, length, failures=failures)  # super() does not work in a class with slots
+        tested, wanted = Walker.test(
+            self, length, before, failures=failures
+        )  # super() does not work in a class with slots
         if not wanted and not self.guessed:
             self.decided[length, failures] = tested
         return tested, wanted

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockScores, SearchRule, block_key, blocks_used, complete_blocks, follow
+from contextcliff.analysis.server_counts import truncated
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
@@ -78,12 +79,12 @@ def searched(
     """How the search went over these samples, and those that count.
 
     These are the samples that its decisions rest on, and the answered ones of the block at which it ended undecided.
-    What was asked ahead and not needed does not count.
+    What was asked ahead and not needed does not count. Samples that the server cut are without a score.
     """
     followed = follow(plan, rule, complete_blocks(scored, plan))
     used = blocks_used(followed.search, relative=rule.relative)
     return followed.search, tuple(
-        item
+        truncated(item) if item.sample.context_tokens in followed.cut else item
         for item in scored
         if (key := block_key(item.sample)) in used or (key in followed.wanted and item.failure != NOT_SENT)
     )

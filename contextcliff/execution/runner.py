@@ -14,7 +14,7 @@ from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.group_commit import GroupCommit
 from contextcliff.execution.health import REFUSALS, Health, way_out
 from contextcliff.execution.schedule import PrefixGate, Source
-from contextcliff.execution.scoring import outcome_of
+from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
 from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
@@ -81,6 +81,7 @@ class Runner:
         """
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
+        own = has_own_tokenizer(self.store, self.run_id)
         gate, changed, commits = PrefixGate(source), asyncio.Event(), GroupCommit(store=self.store)
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
@@ -98,7 +99,7 @@ class Runner:
                         health=health,
                         refused_before=item.sample.sample_id in earlier,
                     )
-                    under_way[asyncio.create_task(self._send(attempts, commits))] = item
+                    under_way[asyncio.create_task(self._send(attempts, commits, own=own))] = item
                 if not under_way:
                     return
                 ended = await _first_ended(under_way, changed)
@@ -123,7 +124,7 @@ class Runner:
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(self, attempts: _Attempts, commits: GroupCommit) -> Outcome:
+    async def _send(self, attempts: _Attempts, commits: GroupCommit, *, own: bool) -> Outcome:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -136,9 +137,9 @@ class Runner:
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
-            return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail))
+            return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail), own=own)
         await commits.keep(Answered(planned=planned, generation=generation))
-        return outcome_of(planned, generation, None)
+        return outcome_of(planned, generation, None, own=own)
 
     def _gives_up(self, state: RetryCallState) -> bool:
         """Whether a failed attempt was the last: none is left, or the next one would go out too late."""

@@ -14,6 +14,7 @@ from contextcliff.records.generation import (
     NO_TOKENS,
     NOT_SENT,
     OVERFLOW,
+    TRUNCATED,
     Generation,
     Outcome,
     Score,
@@ -68,7 +69,7 @@ class Scorer:
             graded=self._task.graded,
             document=self._documents.get(sample.document_id),
             retries=outcome.retries,
-            window_tokens=named_window(outcome.detail) if outcome.unscored == OVERFLOW else None,
+            window_tokens=_window(outcome),
         )
 
     def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:
@@ -97,6 +98,13 @@ class Scorer:
         return ScoringContext(document=self._documents.get(sample.document_id), foreign_answers=self._foreign_answers)
 
 
+def _window(outcome: Outcome) -> int | None:
+    """The context window that the server named as it refused a prompt, or to which it cut one."""
+    if outcome.unscored == TRUNCATED and outcome.generation is not None:
+        return outcome.generation.prompt_tokens
+    return named_window(outcome.detail) if outcome.unscored == OVERFLOW else None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Scored:
     generation: Generation
@@ -117,16 +125,18 @@ def _ran_out_thinking(generation: Generation) -> bool:
     return generation.finish_reason == "length" and bool(thought) and not generation.text.strip()
 
 
-TRUNCATED = "truncated"
-_SHARE_THAT_MUST_ARRIVE = 0.9
+_SHARE_THAT_MUST_ARRIVE = 0.95
+_TEMPLATE_TOKENS = 16
+"""How far our count of a chat template may be off."""
 
 
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
     """The outcome of every planned sample."""
     faults, attempts = store.last_faults(run_id), store.failed_attempts(run_id)
+    own = has_own_tokenizer(store, run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
     of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
-    ended = [outcome_of(item, store.generation(item.key), of_key.get(item.key)) for item in planned]
+    ended = [outcome_of(item, store.generation(item.key), of_key.get(item.key), own=own) for item in planned]
     return tuple(replace(outcome, retries=_retries(outcome, attempts)) for outcome in _without_silence(ended))
 
 
@@ -143,9 +153,19 @@ def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
         yield outcome
 
 
-def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None) -> Outcome:
-    """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score."""
-    if generation is not None and is_truncated(generation, built_tokens=item.sample.built_tokens):
+def has_own_tokenizer(store: Store, run_id: str) -> bool:
+    """Whether the model's own tokenizer counted the prompts of a run; False for one that has not begun."""
+    run = store.run(run_id)
+    return run is not None and run.facts.own_tokenizer
+
+
+def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None, *, own: bool) -> Outcome:
+    """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score.
+
+    `own`: whether the model's own tokenizer counted the prompt. Where another one did, the lengths of the run are
+    compared by the server's counts alone (`analysis/server_counts.py`).
+    """
+    if generation is not None and own and is_truncated(generation, built_tokens=item.sample.built_tokens):
         detail = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
         return _outcome(item, generation, TRUNCATED, detail)
     if generation is not None and is_filtered(generation.finish_reason):
@@ -159,8 +179,12 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault 
 
 
 def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
-    """Whether the server read far less than it was sent: some cut a long prompt and say nothing."""
-    return generation.server_counted and generation.prompt_tokens < _SHARE_THAT_MUST_ARRIVE * built_tokens
+    """Whether the server read less than it was sent: some cut a long prompt and say nothing.
+
+    Some leave out of their count what a cache saved, so that this part counts as read.
+    """
+    read = generation.prompt_tokens + (generation.cached_tokens or 0)
+    return generation.server_counted and read < _SHARE_THAT_MUST_ARRIVE * built_tokens - _TEMPLATE_TOKENS
 
 
 def _retries(outcome: Outcome, attempts: Mapping[str, int]) -> int:

@@ -16,6 +16,8 @@ NO_ROOM = "no_room"
 """The window had room for one token of the answer."""
 OVERFLOW = "overflow"
 """The same where the server refused its prompt as too long."""
+TRUNCATED = "truncated"
+"""Why an answer has no score: the server cut its prompt and said nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +100,7 @@ class ScoredSample:
     retries: int = 0
     """Failed attempts after which it was tried again."""
     window_tokens: int | None = None
-    """The context window that the server named as it refused the prompt as too long; None if unknown."""
+    """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
 
     @property
     def measured_tokens(self) -> int:

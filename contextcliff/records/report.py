@@ -63,6 +63,8 @@ class RunFacts:
     """The KV cache; None in runs of early versions."""
     positions: Positions | None = None
     """The positions that the model was trained on; None where nothing is known of them."""
+    own_tokenizer: bool = False
+    """Whether the model's own tokenizer counted the prompts; False also in runs of early versions."""
 
 
 SCHEMA_VERSION = 1

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, Name, settings
-from contextcliff.text.tokenizers import hub_tokenizer, tiktoken_tokenizer
+from contextcliff.text.tokenizers import HUB, hub_tokenizer, tiktoken_tokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _UNKNOWN_MODEL_ENCODING = "o200k_base"
@@ -47,6 +47,10 @@ class TokenizerSources:
         """
         named = self.model if self.model is not None and _REPOSITORY.fullmatch(self.model) else None
         return tuple(dict.fromkeys(name for name in (named, self.hub) if name is not None))
+
+    def is_own(self, tokenizer: Tokenizer) -> bool:
+        """Whether a tokenizer is the model's own: the server's, or one of its repositories."""
+        return tokenizer is self.own or tokenizer.name in {f"{HUB}{name}" for name in self.repositories}
 
 
 class TokenizerChoice(Protocol):

@@ -46,6 +46,8 @@ class WordTokenizer:
         return framed_tokens(prompt, lambda text: len(_PIECE.findall(text)))
 
 
+HUB = "huggingface:"
+"""Begins the names of tokenizers from the hub."""
 _PROBED_FILE = "config.json"
 """Requested to see whether a repository can be reached; it is the file that is loaded first."""
 
@@ -107,9 +109,7 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain:
             "with tokenizer.name=FOLDER, check the network, HF_HOME for earlier downloads and HF_TOKEN for gated "
             "repositories, or take tokenizer=server or tokenizer=tiktoken"
         ) from error
-    return HubTokenizer(
-        name=f"huggingface:{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain
-    )
+    return HubTokenizer(name=f"{HUB}{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain)
 
 
 def _why_unreachable(repository: str) -> str | None:

@@ -247,7 +247,7 @@ def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokeniz
     (report,) = reports(tmp_path)
     assert (report["counts"]["completed"], report["counts"]["unscored"]) == (4, 4)
     assert {line["failure"] for line in samples(tmp_path) if line["score"] is None} == {"truncated"}
-    assert report["notes"][0].startswith("THE SERVER CUT 4 OF 8 PROMPTS AND SAID NOTHING (the server counted 400 of ")
+    assert report["notes"][0].startswith("THE SERVER CUT 4 OF 8 PROMPTS AND SAID NOTHING (it counted 400 of ")
     assert report["mean"] == 1.0
     assert (report["bins"][1]["n_unscored"], report["bins"][1]["n_samples"]) == (4, 0)
     assert report["bins"][1]["min_tokens"] > 580

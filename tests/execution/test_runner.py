@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -148,15 +147,6 @@ def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_pa
         asyncio.run(send_listed(runner, PLANNED, meter, title="", shown=False, ended=outcomes.append))
     assert len(outcomes) == len(PLANNED)
     assert not meter.ran_out
-
-
-def test_an_answer_to_a_prompt_that_the_server_cut_is_unscored_at_once(tmp_path: Path) -> None:
-    @dataclass
-    class Cutting(Scripted):
-        async def generate(self, *given: Any, **named: Any) -> Generation:
-            return replace(await Scripted.generate(self, *given, **named), prompt_tokens=10)
-
-    assert {outcome.unscored for outcome in execute(Cutting(right), tmp_path)} == {"truncated"}
 
 
 def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from tests.execution.planned_samples import planned
 from tests.tasks.needles import TEXT, build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 1.0], trials=2))
@@ -56,6 +57,25 @@ def outcomes(*answers: str | None) -> list[Outcome]:
         )
         for sample, answer in zip(SAMPLES, answers, strict=False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "read", "cached", "unscored"),
+    [
+        (True, 4_000, None, None),
+        (True, 3_790, None, None),
+        (True, 3_700, None, "truncated"),
+        (True, 400, 3_600, None),
+        (True, 400, 1_000, "truncated"),
+        (False, 400, None, None),
+    ],
+)
+def test_a_built_count_is_compared_where_the_models_own_tokenizer_counted(
+    own: bool, read: int, cached: int | None, unscored: str | None
+) -> None:
+    item = planned("one", "x" * 4_000)
+    generation = replace(said("9"), prompt_tokens=read, cached_tokens=cached)
+    assert outcome_of(item, generation, None, own=own).unscored == unscored
 
 
 def test_an_answer_that_was_scored_is_not_scored_again() -> None:
@@ -134,9 +154,9 @@ def test_an_answer_that_was_cut_off_before_it_began_ran_out_of_thought(
 def test_tool_calls_without_a_text_are_unscored(finish_reason: str) -> None:
     planned = PlannedSample(sample=SAMPLES[0], prompt_sha256="0" * 64, key="0" * 64)
     answer = replace(said(" "), finish_reason=finish_reason, prompt_tokens=SAMPLES[0].built_tokens)
-    silent = outcome_of(planned, answer, None)
+    silent = outcome_of(planned, answer, None, own=True)
     assert (silent.unscored, silent.detail) == ("tool_calls", f"the answer ended with finish_reason={finish_reason}")
-    assert outcome_of(planned, replace(answer, text="12"), None).unscored is None
+    assert outcome_of(planned, replace(answer, text="12"), None, own=True).unscored is None
 
 
 def test_an_answer_that_the_server_sent_as_a_refusal_is_tagged_as_one() -> None:

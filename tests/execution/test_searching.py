@@ -294,6 +294,34 @@ def test_what_a_server_refuses_as_too_long_ends_the_range_and_the_search_goes_on
     assert refused[0] == max(refused) == refused_at_400
 
 
+class Counted(dict[BlockKey, BlockScores]):
+    """Every block of a model that is always right, on a server that counts 0.8 of our tokens and reads `window`."""
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        self.window = window
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+    def __missing__(self, key: BlockKey) -> BlockScores:
+        read = replace(said("9"), prompt_tokens=min(self.window, round(0.8 * key.context_tokens)))
+        of = Model(chance=lambda _: 1.0)
+        items = [replace(item, sample=replace(item.sample, built_tokens=key.context_tokens)) for item in of.block(key)]
+        return block_scores([of.score(answered(item, read)) for item in items])
+
+
+def test_a_length_that_the_server_cuts_in_silence_has_no_scores_and_the_search_goes_on_below_it() -> None:
+    every, asked = Counted(window=250), dict[BlockKey, BlockScores]()
+    while wanted := follow(plan(most_blocks=60), rule(), asked).wanted:
+        asked |= {key: every[key] for key in wanted}
+    followed = follow(plan(most_blocks=60), rule(), asked)
+    assert followed == follow(plan(most_blocks=60), rule(), every)  # what is asked ahead changes nothing
+    passed = [each.context_tokens for each in followed.search.tested if each.decision == "passed"]
+    assert max(passed) in range(300, 313)
+    assert followed.cut == {400}
+
+
 def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten() -> None:
     model = Model(chance=lambda _: 1.0)
     model.loses_at = lambda tokens: tokens >= 200

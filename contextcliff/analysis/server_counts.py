@@ -1,0 +1,134 @@
+"""What a server's own counts of the prompts tell: whether it cuts long ones in silence, and what it adds to each.
+
+A server that cuts counts no more than its window, however long a prompt is. A built length can't show that where it was
+not counted by the model's own tokenizer: Japanese or Chinese has 0.71 to 0.93 of tiktoken's tokens. So a length is
+compared with shorter ones by the counts of the server alone. It is cut
+
+- where it has the count of one that was built at least 10% shorter, or
+- where its count is more than 5% below what those of the shorter ones let expect, in proportion and by the tokens that
+  each further token brought; 5% and as much as the rates of the shorter ones differ among themselves, since rates vary
+  with the text by 1 to 3%.
+
+What this misses: the first length of a run; beside one shorter length of half the size, cuts of less than about a fifth
+(a server's own system prompt looks the same: it makes the rate fall); and cuts of less than 5%, until a longer length
+has the same count. `tests/analysis/test_server_counts.py` simulates both errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from contextcliff.records.generation import TRUNCATED, ScoredSample
+
+_APART = 1.1
+"""Built lengths with this ratio can't have equal counts."""
+_EQUAL = 0.01
+_BELOW = 0.05
+_FEWEST_DOCUMENTS = 5
+_LEAST_RATE = 0.7
+"""Tokens that a server counts for one more of ours, at least, where it counts as many for those before: 0.71 is the
+lowest that was measured."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptCount:
+    """One prompt in tokens: as it was built, and as the server counted it."""
+
+    built: int
+    counted: int
+    cached: int
+    """Of which the server may have counted in addition, where its usage leaves the cached part out."""
+
+
+def prompt_counts(samples: Iterable[ScoredSample]) -> tuple[PromptCount, ...]:
+    """Those of the samples with a score whose prompts the server counted."""
+    return tuple(
+        PromptCount(
+            built=item.sample.built_tokens,
+            counted=item.generation.prompt_tokens,
+            cached=item.generation.cached_tokens or 0,
+        )
+        for item in samples
+        if item.score is not None and item.generation is not None and item.generation.server_counted
+    )
+
+
+def is_cut(
+    length: Sequence[PromptCount],
+    shorter: Iterable[Sequence[PromptCount]],
+    *,
+    cut: Iterable[Sequence[PromptCount]] = (),
+) -> bool:
+    """Whether the server cut the prompts of a length, by its counts of these and of shorter ones, which it did not.
+
+    `cut` are longer ones that it did: what comes to their count is taken for cut as well.
+    """
+    known = sorted((_built(each), _counted(each)) for each in shorter if each)
+    if not length or not known or _built(length) <= known[-1][0]:
+        return False
+    built, most = _built(length), median(each.counted + each.cached for each in length)
+    if any(most >= (1.0 - _EQUAL) * _counted(each) for each in cut if each):
+        return True
+    if most < (1.0 - _EQUAL) * known[-1][1]:
+        return False  # a cut leaves no less than a shorter prompt: this is no count of the whole prompt
+    if any(built >= _APART * other and abs(most - counted) <= _EQUAL * counted for other, counted in known):
+        return True
+    rates = [counted / other for other, counted in known]
+    (first, first_counted), (last, last_counted) = known[0], known[-1]
+    rate = (last_counted - first_counted) / (last - first) if last > first else _LEAST_RATE
+    expected = min(min(rates) * built, last_counted + max(rate, _LEAST_RATE) * (built - last))
+    return most < (1.0 - _BELOW - (1.0 - min(rates) / max(rates))) * expected
+
+
+def without_cut(scored: Sequence[ScoredSample], *, designed_lengths: bool) -> tuple[ScoredSample, ...]:
+    """The samples of a fixed design, those that the server cut without a score.
+
+    Documents of natural length are no lengths to compare. Of these at least five have the greatest count, and some of
+    them were built at least 10% longer than the shortest: those are cut.
+    """
+    if not designed_lengths:
+        return _without_cut_documents(scored)
+    known: list[tuple[PromptCount, ...]] = []
+    cut: set[int] = set()
+    for length in sorted({item.sample.context_tokens for item in scored}):
+        counts = prompt_counts(item for item in scored if item.sample.context_tokens == length)
+        if is_cut(counts, known):
+            cut.add(length)
+        else:
+            known.append(counts)
+    return tuple(truncated(item) if item.sample.context_tokens in cut else item for item in scored)
+
+
+def _without_cut_documents(scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:
+    counts = prompt_counts(scored)
+    most = max((each.counted for each in counts), default=0)
+    longest = [each for each in counts if each.counted >= (1.0 - _EQUAL) * most]
+    if len(longest) < _FEWEST_DOCUMENTS:
+        return tuple(scored)
+    shortest = min(each.built for each in longest)
+
+    def is_beyond(item: ScoredSample) -> bool:
+        return any(each in longest for each in prompt_counts([item])) and item.sample.built_tokens >= _APART * shortest
+
+    return tuple(truncated(item) if is_beyond(item) else item for item in scored)
+
+
+def truncated(item: ScoredSample) -> ScoredSample:
+    """A sample as it is where the server cut its prompt: without a score."""
+    return item if item.score is None else replace(item, score=None, failure=TRUNCATED, prediction="", details={})
+
+
+def is_unchecked(scored: Iterable[ScoredSample]) -> bool:
+    """Whether prompts were counted by the server and no two of them differ enough to tell whether it cuts."""
+    built = [each.built for each in prompt_counts(scored)]
+    return bool(built) and max(built) < _APART * min(built)
+
+
+def _built(counts: Sequence[PromptCount]) -> float:
+    return median(each.built for each in counts)
+
+
+def _counted(counts: Sequence[PromptCount]) -> float:
+    return median(each.counted for each in counts)
