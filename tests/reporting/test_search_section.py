@@ -170,6 +170,6 @@ def test_a_length_of_which_nothing_was_scored_is_said_to_be_that() -> None:
     analysis = analysed_search(plan, samples)
     assert (analysis.safe_cap.tokens, analysis.safe_cap.verdict) == (512, "insufficient_evidence")
     assert say(analysis.safe_cap.reason).endswith(
-        "; at 1,024 all 11 samples are unscored (timeout), and no further answers there could make it clear; look at the "
-        "server's log; the same command asks again what has no answer"
+        "; at 1,024 all 11 samples are unscored (timeout), and no further answers there could make it clear; look at "
+        "the server's log; the same command asks again what has no answer"
     )
