@@ -99,6 +99,7 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         cache=_cache(invocation, facts.cache),
         # The key may be given after the run, whose other keys of RoPE are the same.
         positions=positions_of(invocation.model.rope, facts.positions),
+        own_tokenizer=facts.own_tokenizer,
     )
 
 

@@ -165,6 +165,7 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
     notes = (
         *judge_notes(analysed.usage, ratings, answers=answers, price=price),
         *_truncations(analysed.scored, own=annotated.run.facts.own_tokenizer),
+        *_offset(analysed.analysis.safe_cap.server_offset_tokens),
         *_replays(analysed, annotated.run.facts.replay),
     )
     return Report(
@@ -229,6 +230,15 @@ def _truncations(scored: Sequence[ScoredSample], *, own: bool) -> tuple[str, ...
     return (
         f"THE SERVER CUT {len(cut)} OF {len(scored)} PROMPTS AND SAID NOTHING (it counted {read:,} of {built:,} "
         "tokens): they are unscored; start the server with a longer context, or ask for shorter lengths",
+    )
+
+
+def _offset(tokens: int | None) -> tuple[str, ...]:
+    if not tokens:
+        return ()
+    return (
+        f"the server adds about {tokens:,} tokens to every prompt (a system prompt of its own?): the cap, its interval "
+        "and the zones are in tokens of your own prompt; the lengths of the table are as the server counts them",
     )
 
 

@@ -14,14 +14,14 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
-from contextcliff.analysis.server_counts import without_cut
+from contextcliff.analysis.server_counts import server_offset, without_cut
 from contextcliff.analysis.settled import evidence_of, verdict_of
 from contextcliff.analysis.shape import shape_of
 from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
-from contextcliff.records.analysis import Analysis, DepthCell, EvidenceName, SafeCap
+from contextcliff.records.analysis import Analysis, Bin, DepthCell, EvidenceName, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
@@ -39,7 +39,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
-        bins=study.bins,
+        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins),
         cells=cells,
         zones=() if sequence is None or threshold is None else zones_of(sequence, threshold),
         safe_cap=study.safe_cap,
@@ -99,6 +99,7 @@ def study_of(
             relative=tested.relative,
             window=facts.max_context_tokens,
             quantity=facts.quantity,
+            offset=tested.offset,
         ),
         by_score=None if facts.quantity == "score" else summarise(tested.groups, settings.confidence),
     )
@@ -129,6 +130,7 @@ def judged(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: St
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Tested:
+    offset: int | None
     relative: bool
     search: Search | None
     scored: tuple[ScoredSample, ...]
@@ -145,6 +147,9 @@ def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: S
         scored = without_cut(scored, designed_lengths=facts.designed_lengths)
     else:
         search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
+    offset = server_offset(scored, own=facts.own_tokenizer)
+    if offset:  # from here on lengths are those of the user's own prompts
+        scored = tuple(replace(item, server_offset_tokens=offset) for item in scored)
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = (
         sequence_of(
@@ -159,12 +164,24 @@ def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: S
         else (None, None)
     )
     return _Tested(
+        offset=offset,
         relative=relative,
         search=search,
         scored=tuple(scored),
         groups=groups,
         sequence=sequence,
         threshold=threshold,
+    )
+
+
+def _as_counted(length: Bin, offset: int) -> Bin:
+    """The bin in tokens as the server counts them."""
+    return replace(
+        length,
+        asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
+        min_tokens=length.min_tokens + offset,
+        median_tokens=length.median_tokens + offset,
+        max_tokens=length.max_tokens + offset,
     )
 
 
@@ -251,6 +268,7 @@ def _safe_cap(
     relative: bool,
     window: int,
     quantity: Quantity,
+    offset: int | None,
 ) -> SafeCap:
     """The answer; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
@@ -266,6 +284,7 @@ def _safe_cap(
         relative_to_baseline=relative,
         every_depth=threshold is not None and threshold.described.every_depth,
         quantity=quantity,
+        server_offset_tokens=offset,
         confidence=settings.confidence,
         verdict="insufficient_evidence",
         reason=NoSamples(),

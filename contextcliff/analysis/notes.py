@@ -229,7 +229,8 @@ def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[Fa
 
 def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[ServerCountsDiffer]:
     gaps = [
-        abs(item.generation.prompt_tokens - item.sample.built_tokens) / item.sample.built_tokens
+        abs(item.generation.prompt_tokens - item.server_offset_tokens - item.sample.built_tokens)
+        / item.sample.built_tokens
         for item in scored
         if item.generation is not None and item.sample.built_tokens > 0
     ]

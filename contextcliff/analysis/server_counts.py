@@ -16,7 +16,7 @@ has the same count. `tests/analysis/test_server_counts.py` simulates both errors
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -27,6 +27,12 @@ _APART = 1.1
 _EQUAL = 0.01
 _BELOW = 0.05
 _FEWEST_DOCUMENTS = 5
+_FAR_APART = 1.5
+"""Ratio of built lengths from which on they tell an offset from a rate."""
+_FEW_TOKENS = 32
+_UNSTEADY = 0.15
+_OFF: Mapping[bool, float] = {True: 0.02, False: 0.1}
+"""How far counts may be off, as a share, by whether the model's own tokenizer counted the prompts."""
 _LEAST_RATE = 0.7
 """Tokens that a server counts for one more of ours, at least, where it counts as many for those before: 0.71 is the
 lowest that was measured."""
@@ -124,6 +130,28 @@ def is_unchecked(scored: Iterable[ScoredSample]) -> bool:
     """Whether prompts were counted by the server and no two of them differ enough to tell whether it cuts."""
     built = [each.built for each in prompt_counts(scored)]
     return bool(built) and max(built) < _APART * min(built)
+
+
+def server_offset(scored: Sequence[ScoredSample], *, own: bool) -> int | None:
+    """Tokens that the server adds to every prompt, as a system prompt of its own; None if unknown.
+
+    It is learnt on the fifth of the prompts that are shortest. `own`: the model's own tokenizer counted the prompts, so
+    that the server's count less ours is the offset. Otherwise the longest fifth has to say what it counts for each of
+    our tokens, which is less exact. 0 where it is no more than our counts may be off.
+    """
+    counts = sorted(prompt_counts(scored), key=lambda each: each.built)
+    some = max(1, len(counts) // 5)
+    short, long = counts[:some], counts[-some:]
+    if not counts or (not own and _built(long) < _FAR_APART * _built(short)):
+        return None
+    added = _counted(long) - _counted(short)
+    rate = 1.0 if own else added / (_built(long) - _built(short))
+    offset = median(each.counted - rate * each.built for each in short)
+    if any(abs(each.counted - rate * each.built - offset) > _UNSTEADY * each.counted for each in (*short, *long)):
+        return None  # no constant: counts may leave out what a cache saved
+    if own and abs(added - (_built(long) - _built(short))) > _OFF[True] * _built(long):
+        return None  # it does not count as we do
+    return round(offset) if offset > max(_FEW_TOKENS, _OFF[own] * _counted(short)) else 0
 
 
 def _built(counts: Sequence[PromptCount]) -> float:

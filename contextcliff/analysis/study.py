@@ -53,6 +53,8 @@ class StudyFacts:
     """The KV cache; None where nothing is known of it."""
     positions: Positions | None = None
     """The positions that the model was trained on; None where nothing is known of them."""
+    own_tokenizer: bool = False
+    """Whether the model's own tokenizer counted the prompts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -144,6 +144,8 @@ class SafeCap:
     dip_tokens: int | None = None
     """A length that is lower than all others, which do not change."""
     evidence: EvidenceName | None = None
+    server_offset_tokens: int | None = None
+    """Tokens that the server adds to every prompt, which lengths here are without; None if unknown."""
     settling_samples: int | None = None
     """Scored samples at the length that stopped the test with which a new run is likely to settle it.
 

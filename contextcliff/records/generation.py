@@ -102,9 +102,12 @@ class ScoredSample:
     window_tokens: int | None = None
     """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
 
+    server_offset_tokens: int = 0
+    """What the server adds to every prompt."""
+
     @property
     def measured_tokens(self) -> int:
-        """The prompt's length: the server's count of what it answered, else the built length."""
+        """The prompt's own length: the server's count of what it answered, else the built length."""
         if self.generation is None or self.score is None:
             return self.sample.built_tokens
-        return self.generation.prompt_tokens
+        return self.generation.prompt_tokens - self.server_offset_tokens

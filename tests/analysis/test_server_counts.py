@@ -8,7 +8,10 @@ from random import Random
 
 import pytest
 
-from contextcliff.analysis.server_counts import PromptCount, is_cut, is_unchecked, without_cut
+from contextcliff.analysis.analyse import analyse, study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.server_counts import PromptCount, is_cut, is_unchecked, server_offset, without_cut
+from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import scored_sample
 from tests.tasks.needles import said
@@ -122,6 +125,49 @@ def test_documents_of_natural_length_are_cut_where_several_have_the_greatest_cou
     cut = [item.sample.built_tokens for item in without_cut(cutting, designed_lengths=False) if item.score is None]
     assert min(cut) > 4_096
     assert len(cut) > 40
+
+
+@pytest.mark.parametrize(
+    ("own", "counts", "offset"),
+    [
+        (True, [(300, 1_000), (600, 1_300)], 700),
+        (True, [(300, 1_000)], 700),
+        (True, [(300, 309), (600, 612)], 0),
+        (True, [(512, 540), (8_192, 8_220)], 0),
+        (True, [(512, 560), (8_192, 8_240)], 48),
+        (True, [(8_192, 8_260)], 0),
+        (True, [(300, 390), (600, 780)], None),
+        (False, [(300, 1_000), (600, 1_300)], 700),
+        (False, [(500, 400), (1_000, 800), (2_000, 1_600)], 0),
+        (False, [(500, 1_100), (1_000, 1_500), (2_000, 2_300)], 700),
+        (False, [(500, 410), (1_000, 800), (2_000, 1_600)], 0),
+        (False, [(300, 1_000)], None),
+        (True, [], None),
+    ],
+)
+def test_what_the_server_adds_to_every_prompt_is_learnt_on_the_shortest(
+    own: bool, counts: list[tuple[int, int]], offset: int | None
+) -> None:
+    scored = [sample(built, tokens) for built, tokens in counts for _ in range(5)]
+    assert server_offset(scored, own=own) == offset
+
+
+def test_counts_that_leave_out_what_a_cache_saved_tell_no_offset() -> None:
+    scored = [
+        sample(built, tokens) for built, tokens in [(300, 300), (300, 60), (300, 150), (600, 600), (600, 310)] * 4
+    ]
+    assert server_offset(scored, own=False) is None
+
+
+def test_the_cap_is_in_tokens_of_the_users_own_prompt_and_bins_are_as_counted() -> None:
+    scored = [sample(built, built + 700) for built in (300, 600) for _ in range(40)]
+    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, own_tokenizer=True)
+    analysis = analyse(study_of(scored, AnalysisSettings(), facts), ())
+    cap = analysis.safe_cap
+    assert (cap.tokens, cap.ci_low, cap.server_offset_tokens) == (600, 600, 700)
+    assert analysis.caps["walk_up"] == 600
+    assert [zone.max_tokens for zone in analysis.zones] == [600]
+    assert [each.median_tokens for each in analysis.bins] == [1_000, 1_300]
 
 
 @pytest.mark.parametrize(("lengths", "unchecked"), [((1_000,), True), ((1_000, 1_050), True), ((1_000, 2_000), False)])

@@ -16,6 +16,7 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_process import ServerProcess
+from contextcliff.engines.openai.usage import Usage
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -76,6 +77,7 @@ class OpenAISession:
     """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
     process: ServerProcess | None = None
     """The server, where it was started for this session."""
+    usage: Usage = field(default_factory=Usage)
     policy_lines: tuple[str, ...] = ()
     """What is said of a KV policy that can't be read back."""
     shortest_answered: float = inf
@@ -94,6 +96,7 @@ class OpenAISession:
                 *self._unsent_samplers_line(),
                 *self.policy_lines,
                 *self.dialect.concessions(),
+                *self._usage_line(),
             ),
             plain=self.api == "completions",
             positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
@@ -110,6 +113,7 @@ class OpenAISession:
             try:
                 generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
                 self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
+                generation = self.usage.of_whole_prompt(generation, built_tokens=sample.built_tokens)
                 self._check_answer(generation, sample, sampling)
                 return generation
             except EngineFault as fault:
@@ -161,6 +165,9 @@ class OpenAISession:
     def _unsent_samplers_line(self) -> tuple[str, ...]:
         unsent = sorted(set(Sampling().beyond_openai()) - set(self.sampler_names))
         return (f"not sent, this kind of server has no such sampler: {', '.join(unsent)}",) if unsent else ()
+
+    def _usage_line(self) -> tuple[str, ...]:
+        return ("prompt_tokens leaves out cached_tokens: both are added",) if self.usage.leaves_out_cached else ()
 
     def _authorisation_line(self) -> tuple[str, ...]:
         return ("asked with the user and password of engine.base_url, and no API key",) if self.key.login else ()
