@@ -44,18 +44,12 @@ class PromptCount:
 
     built: int
     counted: int
-    cached: int
-    """Of which the server may have counted in addition, where its usage leaves the cached part out."""
 
 
 def prompt_counts(samples: Iterable[ScoredSample]) -> tuple[PromptCount, ...]:
     """Those of the samples with a score whose prompts the server counted."""
     return tuple(
-        PromptCount(
-            built=item.sample.built_tokens,
-            counted=item.generation.prompt_tokens,
-            cached=item.generation.cached_tokens or 0,
-        )
+        PromptCount(built=item.sample.built_tokens, counted=item.generation.prompt_tokens)
         for item in samples
         if item.score is not None and item.generation is not None and item.generation.server_counted
     )
@@ -74,7 +68,7 @@ def is_cut(
     known = sorted((_built(each), _counted(each)) for each in shorter if each)
     if not length or not known or _built(length) <= known[-1][0]:
         return False
-    built, most = _built(length), median(each.counted + each.cached for each in length)
+    built, most = _built(length), _counted(length)
     if any(most >= (1.0 - _EQUAL) * _counted(each) for each in cut if each):
         return True
     if most < (1.0 - _EQUAL) * known[-1][1]:

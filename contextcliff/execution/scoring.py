@@ -179,12 +179,9 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault 
 
 
 def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
-    """Whether the server read less than it was sent: some cut a long prompt and say nothing.
-
-    Some leave out of their count what a cache saved, so that this part counts as read.
-    """
-    read = generation.prompt_tokens + (generation.cached_tokens or 0)
-    return generation.server_counted and read < _SHARE_THAT_MUST_ARRIVE * built_tokens - _TEMPLATE_TOKENS
+    """Whether the server read less than it was sent: some cut a long prompt and say nothing."""
+    least = _SHARE_THAT_MUST_ARRIVE * built_tokens - _TEMPLATE_TOKENS
+    return generation.server_counted and generation.prompt_tokens < least
 
 
 def _retries(outcome: Outcome, attempts: Mapping[str, int]) -> int:

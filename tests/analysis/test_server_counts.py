@@ -17,8 +17,8 @@ from tests.analysis.analysis_samples import scored_sample
 from tests.tasks.needles import said
 
 
-def counted(built: int, counted: int, cached: int = 0) -> tuple[PromptCount, ...]:
-    return (PromptCount(built=built, counted=counted, cached=cached),) * 11
+def counted(built: int, counted: int) -> tuple[PromptCount, ...]:
+    return (PromptCount(built=built, counted=counted),) * 11
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,6 @@ def test_lengths_are_compared_by_the_counts_of_the_server(lengths: Sequence[tupl
     assert tuple(found) == cut
 
 
-def test_a_part_that_a_cache_saved_may_be_missing_in_the_count() -> None:
-    known = [counted(1_000, 1_000), counted(2_000, 2_000)]
-    assert not is_cut(counted(4_000, 2_000, cached=2_000), known)
-    assert is_cut(counted(4_000, 2_000, cached=100), known)
-
-
 def test_what_comes_to_the_count_of_a_longer_length_that_was_cut_is_taken_for_cut() -> None:
     known = [counted(500, 650)]
     assert not is_cut(counted(830, 1_060), known)
@@ -76,7 +70,7 @@ def drawn(rng: Random, *, rate: float, noise: float, offset: int = 0, window: fl
     known: list[tuple[PromptCount, ...]] = []
     for built in LENGTHS:
         tokens = [min(window, offset + built * rate * (1.0 + rng.gauss(0.0, noise))) for _ in range(11)]
-        length = tuple(PromptCount(built=built, counted=round(each), cached=0) for each in tokens)
+        length = tuple(PromptCount(built=built, counted=round(each)) for each in tokens)
         if is_cut(length, known):
             return [built]
         known.append(length)

@@ -65,8 +65,7 @@ def outcomes(*answers: str | None) -> list[Outcome]:
         (True, 4_000, None, None),
         (True, 3_790, None, None),
         (True, 3_700, None, "truncated"),
-        (True, 400, 3_600, None),
-        (True, 400, 1_000, "truncated"),
+        (True, 3_000, 1_500, "truncated"),
         (False, 400, None, None),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -21,7 +22,7 @@ class Usage:
     """
 
     leaves_out_cached: bool = False
-    _rates: list[float] = field(default_factory=list)
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=99))
 
     def of_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
         """The generation with the count of its whole prompt; the built length where the server tells none."""
