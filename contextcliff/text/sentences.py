@@ -12,8 +12,18 @@ _TITLES = frozenset(["Mr", "Mrs", "Ms", "Messrs", "Dr", "Prof", "Rev", "Capt", "
 _NEVER_LAST = _TITLES | {"e.g", "i.e", "viz", "cf", "vs"}
 """Abbreviations that never end a sentence. `sentencex` lacks some of them, and splits `Mr.` from `Will`."""
 _WORD = re.compile(r"((?:\w+\.)*\w+)\.\Z")
-_WORD_AFTER_MARK = re.compile(r"""(?:\S*(?:--|[—–]))?["'“‘«(\[_*]*((?:\w+\.)+)""")
-_UNSPACED = re.compile(r"\S+\Z")
+_MARK = re.compile(
+    r"""["“”„«»‹›‘‚(){}_—–―]|-(?=-)|(?<=-)-|\[(?!\d)|(?<!\d)\]|(?<!\w)['’]|['’](?!\w)""",
+)
+"""A quotation mark, bracket or dash: `sentencex` never splits between two that it takes for a pair, and finds no
+abbreviation beside one. No apostrophe inside a word, and no reference (`[12]`)."""
+_WIDE_BLANK = re.compile(r"[^\S\n\r\t ](?=\.)")
+"""`sentencex` panics at one between a capital and a full stop."""
+_BEHIND = re.compile(
+    r"""(?:["“”„«»‹›‘’'(\[{_)\]}—–―-]*(?=\n)|["“”„«»‹›‘’'(\[{_)\]}]*(?:\s+[»›”)\]}]+(?=\s))?)\s*""",
+)
+"""What belongs to the sentence before, of the marks and blanks between two: marks without a blank before them (dashes
+at the end of a line alone), and closing ones with a blank on each side, as in French."""
 _DASH = re.compile(r"""["'“‘«(\[_*]*(?:--|[—–―]|-\s)""")
 _ATTACHED = re.compile(r"""["'”’»«“)\]}_*」』】〉》、。，．：；！？.,;:!?…]""")
 _CLOSING = re.compile(r"""[,;:!?)\]}」』】〉》、。，．：；！？]|["'”’»_*]+(?=[\s—,;]|\Z)""")
@@ -24,7 +34,6 @@ ENDS = (".", "!", "?", "。", "！", "？", "」")
 _TEXTS = 4
 """Texts whose sentences are kept in memory: the jobs of a sweep begin with the same ones."""
 _CHARACTERS_BEFORE = 60
-_CHARACTERS_AFTER = 60
 """Of a place, in which an abbreviation is looked for."""
 
 
@@ -33,25 +42,30 @@ def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
     """Character offsets at which sentences begin, ascending; the first is 0.
 
     `language` is an ISO 639-1 code. `sentencex` (Wikimedia) splits, by the abbreviations of the language and at
-    paragraph breaks; places where `goes_on` says that the sentence continues are left out.
+    paragraph breaks; places where `goes_on` says that the sentence continues are left out. Quotation marks, brackets
+    and dashes are blanks to it, but for those of Japanese, whose sentences are quoted whole.
     """
     from sentencex import get_sentence_boundaries  # imported late, since `--help` does not need this compiled module
 
+    blind = _WIDE_BLANK.sub(" ", text)
+    if language != "ja":
+        blind = _MARK.sub(" ", blind)
     starts = [
         boundary["start_index"]
-        for boundary in get_sentence_boundaries(language, text)
+        for boundary in get_sentence_boundaries(language, blind)
         if not boundary["is_paragraph_break"] and boundary["text"].strip()
     ]
-    kept = (at for at in starts if _blank_lines(text, at) or not goes_on(text, at, language=language))
+    if language != "ja":
+        starts = [_with_its_marks(text, *_gap(blind, at)) for at in starts]
+    kept = (at for at in starts if _blank_lines(text, at) or not goes_on(text, at))
     return tuple(dict.fromkeys([0, *kept]))
 
 
-def goes_on(text: str, place: int, *, language: str = "en") -> bool:
+def goes_on(text: str, place: int) -> bool:
     """Whether a sentence continues at a place where a splitter begins a new one.
 
     It continues before a lower-case word, closing punctuation and a dash, unless the dash opens a line with a capital
-    after it (speech, or an item of a list). It also continues after an abbreviation, even one that follows a quotation
-    mark or dash directly.
+    after it (speech, or an item of a list). It also continues after a title and a few other abbreviations.
     """
     end, start = _gap(text, place)
     if end == 0 or start == len(text):
@@ -64,16 +78,17 @@ def goes_on(text: str, place: int, *, language: str = "en") -> bool:
         return True
     if _CLOSING.match(text, start) or ("\n" not in gap and _DASH.match(text, start)):
         return True
-    return text[end - 1] == "." and _is_abbreviated(text, end, start, language)
+    word = _WORD.search(text[max(0, end - _CHARACTERS_BEFORE) : end])
+    return word is not None and word[1] in _NEVER_LAST
 
 
-def parts_sentences(text: str, place: int, *, language: str = "en") -> bool:
+def parts_sentences(text: str, place: int) -> bool:
     """Whether it is certain that one sentence ends before a place and another begins after it.
 
     It is not before a dash, which can open speech as well as the name of who is quoted in the line before.
     """
     _, start = _gap(text, place)
-    return not goes_on(text, place, language=language) and _DASH.match(text, start) is None
+    return not goes_on(text, place) and _DASH.match(text, start) is None
 
 
 def nearest_start(starts: Sequence[int], target: int, *, before: int) -> int:
@@ -99,6 +114,12 @@ def _gap(text: str, place: int) -> tuple[int, int]:
     return end, start
 
 
+def _with_its_marks(text: str, end: int, start: int) -> int:
+    """Where a sentence begins whose first word is at `start`, with the marks before it; another ends at `end`."""
+    behind = _BEHIND.match(text, end, start)
+    return behind.end() if end and behind is not None else 0
+
+
 def _blank_lines(text: str, place: int) -> bool:
     end, start = _gap(text, place)
     return text.count("\n", end, start) > 1
@@ -107,31 +128,3 @@ def _blank_lines(text: str, place: int) -> bool:
 def _is_inside_word(text: str, place: int) -> bool:
     """Whether the full stop before a place is inside a word: `U.S.`, `7.Bg5`."""
     return text[place - 1] == "." and text[place].isalnum() and east_asian_width(text[place]) not in "WF"
-
-
-def _is_abbreviated(text: str, end: int, start: int, language: str) -> bool:
-    """Whether the word before `end` is an abbreviation after which the sentence continues.
-
-    `sentencex` looks up what is between two blanks, and so misses an abbreviation that follows a quotation mark,
-    bracket or dash directly. It is called again without that.
-    """
-    before = text[max(0, end - _CHARACTERS_BEFORE) : end]
-    word, unspaced = _WORD.search(before), _UNSPACED.search(before)
-    if word is None or unspaced is None:
-        return False
-    if word[1] in _NEVER_LAST:
-        return True
-    marked = _WORD_AFTER_MARK.fullmatch(unspaced[0])
-    if marked is None or marked.start(1) == 0:
-        return False
-    return _is_one_sentence(marked[1], text[start : start + _CHARACTERS_AFTER].split("\n", 1)[0], language)
-
-
-@lru_cache(maxsize=4096)
-def _is_one_sentence(word: str, following: str, language: str) -> bool:
-    """Whether `sentencex` keeps `word` and `following` in one sentence."""
-    from sentencex import get_sentence_boundaries
-
-    before = f"0 {word} "  # the 0 is a word in no language, so it changes nothing
-    boundaries = get_sentence_boundaries(language, before + following)
-    return all(boundary["start_index"] != len(before) for boundary in boundaries)

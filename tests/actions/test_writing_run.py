@@ -19,8 +19,9 @@ from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
-FLAT = (*WRITING, "engine.law=flat", "seed=1", "analysis.threshold=0.5")
-"""The simulated prose is not this author's: about 85% of its rounds are healthy, which is shown to be more than 50%."""
+OWN_PROSE = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3")
+"""Over prose of its own kind about 80% of the simulated rounds are healthy, which fourteen show to be more than 30%."""
+FLAT = (*OWN_PROSE, "engine.law=flat")
 FIGURES = ("healthy_rounds", "core_metrics", "writing_rounds", "writing_dashboard", "convergence")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
@@ -117,7 +118,7 @@ def test_a_model_that_keeps_writing_well_is_capped_at_its_longest_context(finish
     assert report["safe_cap"]["quantity"] == "healthy"
     assert report["safe_cap"]["relative_to_baseline"] is False
     assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
-    assert report["writing"]["verdict"].startswith("every length is shown to have at least 50% of the rounds healthy; ")
+    assert report["writing"]["verdict"].startswith("every length is shown to have at least 30% of the rounds healthy; ")
 
 
 def test_the_health_of_the_report_is_that_of_its_rounds(finished: Path) -> None:
@@ -133,7 +134,7 @@ def test_the_health_of_the_report_is_that_of_its_rounds(finished: Path) -> None:
 
 @pytest.mark.slow
 def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
-    ended = contextcliff(*FLAT, "task.rounds=3", "reporting.progress=true", cwd=tmp_path)
+    ended = contextcliff(*FLAT, "analysis.threshold=0.5", "task.rounds=3", "reporting.progress=true", cwd=tmp_path)
     assert ended.returncode == 0
     assert "3 samples a length cannot show a healthy share of 0.50" in ended.stderr
     assert "task.rounds=5 (5 samples a length) would be enough" in ended.stderr
@@ -146,7 +147,7 @@ def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
-    report = run(tmp_path, *WRITING, "engine.cliff_tokens=5000", "seed=1", "analysis.threshold=0.5")
+    report = run(tmp_path, *OWN_PROSE, "engine.cliff_tokens=5000")
     assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][1]["max_tokens"]
     assert report["writing"]["health"]["outcome"] == "below"
     assert report["writing"]["health"]["levels"][-1]["faults"].get("loop", 0) >= 5
@@ -212,7 +213,7 @@ def test_a_share_of_the_shortest_lengths_health_can_be_asked_for(tmp_path: Path)
     report = run(tmp_path, *FLAT, "analysis.relative_to_baseline=true")
     assert report["safe_cap"]["relative_to_baseline"] is True
     assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
-    assert "50% of the shortest length's healthy share" in report["writing"]["verdict"]
+    assert "30% of the shortest length's healthy share" in report["writing"]["verdict"]
 
 
 @pytest.mark.slow
@@ -274,7 +275,7 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
     def failing(text: str) -> list[float]:
         return [1.0] if "tide" in text.lower() else [1.0, 2.0]
 
-    short = (*FLAT, "task.rounds=2", "task.max_context=2048")
+    short = (*FLAT, "dataset=essays", "task.rounds=2", "task.max_context=2048")
     with serving(FakeServer(embeds=failing)) as server:
         ended = contextcliff(*short, *embedding_at(server), cwd=tmp_path)
     assert ended.returncode == 0

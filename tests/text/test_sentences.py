@@ -63,6 +63,42 @@ def test_what_parts_two_sentences(text: str, starts: list[str]) -> None:
     assert beginnings(text) == starts
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "starts"),
+    [
+        ("en", "“Mr. Pask came. He left.” She sat.", ["“Mr.", "He l", "She "]),
+        ("en", "(He came. He left.) [Applause.] She sat.", ["(He ", "He l", "[App", "She "]),
+        ("en", "'Tis cold. The dogs bark. The dogs' bowl is empty.", ["'Tis", "The ", "The "]),
+        ("en", 'A 5" nail. A 6" nail. It is long.', ['A 5"', 'A 6"', "It i"]),
+        ("en", '_Oh!_ _No._ "Why?" "Because." It is.', ["_Oh!", "_No.", '"Why', '"Bec', "It i"]),
+        ("en", "She said sadly,--\n\n“No. Not—Mr. Hale. Go.”", ["She ", "“No.", "Not—", "Go.”"]),
+        ("en", "It is so.[12] The next.[3][4] It is (p. 3). He left.", ["It i", "The ", "It i", "He l"]),
+        ("fr", "Il dit : « Oui. Je pars. » Elle resta. « C’est l’été. »", ["Il d", "Je p", "Elle", "« C’"]),
+        ("de", "„Am 3. Mai. Das ist z. B. gut.“ »Nein! Nie.« Sie ging.", ["„Am ", "Das ", "»Nei", "Nie.", "Sie "]),
+        ("es", "«¿Qué? ¡No! Es tarde.» El Sr. Pérez vino.", ["«¿Qu", "¡No!", "Es t", "El S"]),
+        ("ja", "「今日は。明日は。」と言った。", ["「今日は", "と言った"]),
+        ("en", "A\xa0. A\u3000. He left.", ["A\xa0. ", "He l"]),
+    ],
+)
+def test_sentences_within_marks_are_parted_as_any_others(language: str, text: str, starts: list[str]) -> None:
+    assert beginnings(text, language) == starts
+
+
+MONOLOGUE = (
+    "The dog ran home. It was late. We sat by the fire. The cat slept. Rain fell on the roof. I made some tea. "
+    "He read a book. She sang a song. The moon was up. A bird woke. We all went to bed. The wind grew loud. "
+    "A door shut. I heard a bell. It rang two times. The dog barked. We ran to look. No one was there. "
+    "The yard was dark. We went back in."
+)
+
+
+@pytest.mark.parametrize("marks", ["“”", '""', "''", "‘’", "()", "[]", "«»", "„“"])
+def test_marks_around_a_monologue_change_none_of_its_sentences(marks: str) -> None:
+    plain = sentence_starts(MONOLOGUE)
+    assert len(plain) == 20
+    assert sentence_starts(f"{marks[0]}{MONOLOGUE}{marks[1]}") == (0, *(start + 1 for start in plain[1:]))
+
+
 def test_a_place_to_stop_at_is_no_place_before_a_dash_or_lower_case_even_between_paragraphs() -> None:
     for text in ("“We shall see.\n—Mr. Pask", "She said.\n\nand went", "This is Mr.\n\nTangle", "He left.\n\n—No."):
         assert not parts_sentences(text, text.index("\n"))
@@ -88,11 +124,14 @@ def test_any_place_can_be_asked_about(text: str, place: int) -> None:
     assert goes_on(text, min(place, len(text))) in (True, False)
 
 
-@given(st.text(alphabet="abc .!?\n", max_size=120))
-def test_starts_ascend_from_zero(text: str) -> None:
-    starts = sentence_starts(text)
+@given(
+    st.text(alphabet="abA .!?\n\"'“”‘’«»()[]—-_1\u3000日。", max_size=120), st.sampled_from(["en", "fr", "de", "ja"])
+)
+def test_starts_ascend_from_zero(text: str, language: str) -> None:
+    starts = sentence_starts(text, language=language)
     assert starts[0] == 0
     assert list(starts) == sorted(set(starts))
+    assert starts[-1] < max(1, len(text))
 
 
 @given(st.sets(st.integers(0, 500), min_size=1), st.integers(0, 600), st.integers(1, 600))

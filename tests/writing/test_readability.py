@@ -14,6 +14,7 @@ from contextcliff.writing.measures.readability import (
     syllables,
     word_lengths,
 )
+from tests.text.test_sentences import MONOLOGUE
 
 
 def test_the_cloze_score_is_that_of_the_formula() -> None:
@@ -40,6 +41,13 @@ def test_a_text_is_measured_by_hand() -> None:
     assert found["cloze_score"] == pytest.approx(64 - 95 / 4 - 0.69 * 4)
     assert found["avg_syllables_per_word"] == (2 + 1 + 1 + 1 + 1 + 4 + 1 + 1) / 8
     assert found["function_word_ratio"] == 2 / 8
+
+
+@pytest.mark.parametrize("marks", ["  ", "“”", '""', "()"])
+def test_a_monologue_is_as_easy_to_read_as_its_sentences(marks: str) -> None:
+    found = readability(prose_of(f"{marks[0]}{MONOLOGUE}{marks[1]}"), dale_chall())
+    assert found["cloze_score"] is not None
+    assert reading_level(found["cloze_score"]) == "1"
 
 
 def test_only_english_has_these_measures() -> None:

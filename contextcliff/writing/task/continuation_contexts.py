@@ -115,10 +115,8 @@ def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, 
 
 def points_of(source: Haystack) -> Sequence[int]:
     """Where one sentence ends and another begins, neither of them a heading: the end of the first, without blanks."""
-    text, language = source.text.text, source.document.language
-    ends = [
-        (_end_before(text, start), parts_sentences(text, start, language=language)) for start in source.boundaries[1:]
-    ]
+    text = source.text.text
+    ends = [(_end_before(text, start), parts_sentences(text, start)) for start in source.boundaries[1:]]
     # The last sentence of a text that was tokenised in part may be cut: its end is none.
     neighbours = pairwise([*ends, (_end_before(text, len(text)), True)])
     return [
