@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.corpus import Corpus
-from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports, samples
 
 QA = ("task=qa", *SIMULATED)
 
@@ -42,55 +42,6 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
     assert (ended.returncode, ended.stderr) == (0, "")
     (report,) = reports(folder)
     return report
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("qa")
-    run(folder, *QA, *DRAWN, "engine.law=flat", "task.controls=true", "sampling.temperature=0.7")
-    return folder
-
-
-def test_the_built_in_set_runs_without_an_override(finished: Path) -> None:
-    (report,) = reports(finished)
-    assert (report["task"], report["dataset"]) == ("qa", "stories")
-    assert len(report["bins"]) == 5
-    counts = report["counts"]
-    assert (
-        counts["planned"]
-        == counts["completed"]
-        == len(samples(finished))
-        == 3 * sum(b["n_items"] for b in report["bins"])
-    )
-    assert counts["controls"] > 0
-    assert report["safe_cap"]["relative_to_baseline"] is True
-    assert {row["facet"] for row in report["facets"]} >= {"level", "domain"}
-
-
-def test_every_bin_says_its_tokens_documents_and_instability(finished: Path) -> None:
-    (report,) = reports(finished)
-    for found in report["bins"]:
-        assert found["min_tokens"] <= found["median_tokens"] <= found["max_tokens"]
-        assert found["n_documents"] >= 2
-        assert 0.0 <= found["instability"] <= 1.0
-        assert found["within_item_variance"] >= 0.0
-        assert found["rolling_variance"] >= 0.0
-        assert found["latency_ms_std"] is not None
-    lengths = [found["min_tokens"] for found in report["bins"]]
-    assert lengths == sorted(lengths)
-    assert sum(part["drawn_questions"] for part in report["audit"]["bins"]) == sum(b["n_items"] for b in report["bins"])
-
-
-def test_a_line_keeps_what_the_model_said_and_what_it_is_worth(finished: Path) -> None:
-    for line in samples(finished):
-        assert {"em", "f1", "level", "output", "prediction", "false_refusal"} <= set(line)
-        assert line["em"] <= line["f1"] == line["score"]
-        assert (line["failure"] is None) == (line["em"] == 1.0)
-
-
-def test_figures_show_failures_facets_and_the_lengths(finished: Path) -> None:
-    drawn = {path.stem for path in finished.rglob("figures/*.png")}
-    assert {"score_by_length", "failures_by_length", "length_histogram", "facets"} <= drawn
 
 
 @pytest.mark.slow
@@ -180,26 +131,6 @@ def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
 
 def test_a_corpus_is_data_alone() -> None:
     assert Corpus(documents=()).questions == ()
-
-
-def test_the_share_of_answers_that_contain_the_reference_stands_beside_f1_and_exact_match(finished: Path) -> None:
-    (report,) = reports(finished)
-    measures = {each["name"]: each for each in report["answer_measures"]["measures"]}
-    assert list(measures) == ["f1", "em", "contains_reference"]
-    assert measures["f1"]["mean"] == pytest.approx(report["mean"])
-    questions = sum(b["n_items"] for b in report["bins"])
-    for each in measures.values():
-        assert each["n"] == sum(length["n"] for length in each["lengths"]) == questions
-        assert each["ci_low"] <= each["mean"] <= each["ci_high"]
-    page = next(finished.rglob("report.md")).read_text(encoding="utf-8")
-    assert page.index("## Answers") < page.index("## Score by length")
-    for tag in {tag for b in report["bins"] for tag in b["failures"]}:
-        assert f"- {tag}: " in page  # each tag of the tables is explained
-
-
-def test_greedy_repeats_are_no_instability_of_zero(tmp_path: Path) -> None:
-    report = run(tmp_path, *QA, "engine.law=flat", "task.repeats=2", "task.samples_per_bin=8")
-    assert [(b["instability"], b["within_item_variance"]) for b in report["bins"]] == [(None, None)] * 5
 
 
 @pytest.mark.slow
