@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from contextcliff.composing import conf_dir
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
-from tests.compositions import ON_THE_HUB, built, composed
+from tests.compositions import ON_THE_HUB, composed
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
@@ -71,19 +71,6 @@ def test_quick_gives_a_model_that_is_mostly_right_its_1024_tokens(tmp_path: Path
     found = run_of("quick", "engine.law=flat", "engine.ceiling=1.0", cwd=tmp_path)
     assert [(one["n_samples"], one["mean"]) for one in found["bins"]] == [(22, 1.0)] * 3
     assert (found["safe_cap"]["tokens"], found["safe_cap"]["censored"]) == (found["bins"][-1]["max_tokens"], True)
-
-
-def test_the_gemini_fork_is_its_grid_of_lengths_depths_and_needles() -> None:
-    asked = built("experiment=gemini_niah")
-    assert (asked.engine.name, asked.model.name) == ("gemini", "gemini-2.5-flash")
-    task: Any = asked.task
-    budget = asked.context_budget()
-    assert budget is not None
-    lengths, depths = task.lengths_in(budget), task.places
-    assert (len(lengths), lengths[0], lengths[-1]) == (35, 1000, 16000)
-    assert (len(depths), depths[0], depths[-1], task.trials) == (35, 0.0, 1.0, 1)
-    assert task.needle.text == "The special magic {city} number is: {number}"
-    assert task.needle.kind == "dynamic"
 
 
 @pytest.mark.slow

@@ -5,11 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
 from contextcliff.composing import conf_dir
@@ -26,19 +23,6 @@ THIRTEEN = (
     *("ruler_qa_1", "ruler_qa_2"),
 )
 LENGTHS = [4_096, 8_192, 16_384, 32_768, 65_536, 131_072]
-
-
-def swept(experiment: str) -> dict[str, str]:
-    with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        config = compose("config", overrides=[f"experiment={experiment}"], return_hydra_config=True)
-    found: Any = OmegaConf.to_container(config.hydra.sweeper.params)
-    return dict(found)
-
-
-def test_the_thirteen_and_the_four() -> None:
-    assert tuple(swept("ruler")["task"].split(",")) == THIRTEEN
-    four = swept("ruler_quick")["task"].split(",")
-    assert four == ["ruler_niah_multikey_3", "ruler_vt", "ruler_cwe", "ruler_qa_1"]
 
 
 @pytest.mark.parametrize(

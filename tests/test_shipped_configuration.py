@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
-from omegaconf import OmegaConf
 
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
@@ -18,15 +16,6 @@ OPTIONS = sorted(
     if file.parent.name not in {"experiment", "hydra", "local", "published"}
 )
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
-PINNED = """
-    model.name model.context_window model.price.input model.price.cached_input model.price.output model.gguf.path
-    model.gguf.repo model.gguf.file engine.concurrency engine.timeout_s engine.max_retries task.lengths task.depths
-    task.trials task.reserve_tokens task.length_grid task.length_fractions task.depth_grid task.haystacks task.controls
-    task.save_contexts task.needle.kind task.needle.value dataset.path dataset.paths
-    sampling.temperature sampling.max_tokens sampling.seed kv_policy.name
-    kv_policy.budget analysis.threshold analysis.relative_to_baseline analysis.confidence analysis.bins tracking.uri
-    tracking.experiment output_dir seed label
-""".split()
 
 
 _EMBEDS = {"embedding": ("task=continuation",)}
@@ -81,20 +70,6 @@ def test_a_model_changes_nothing_of_a_task_and_a_task_nothing_of_a_model(task: s
     assert {key: node for key, node in together.items() if key != "model"} == {
         key: node for key, node in composed(f"task={task}", "engine=simulated").items() if key != "model"
     }
-
-
-@pytest.mark.parametrize("key", PINNED)
-def test_the_pinned_keys_are_there(key: str) -> None:
-    missing = object()
-    assert OmegaConf.select(composed(), key, default=missing) is not missing
-
-
-def test_the_pinned_defaults() -> None:
-    invocation = built()
-    assert (invocation.analysis.threshold, invocation.analysis.confidence, invocation.analysis.bins) == (0.8, 0.95, 10)
-    assert invocation.output_dir == Path("outputs")
-    assert invocation.engine.name == "llamacpp"
-    assert invocation.task.name == "niah"
 
 
 def test_credentials_of_an_address_are_kept_out_of_what_is_written() -> None:
