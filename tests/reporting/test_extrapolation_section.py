@@ -17,10 +17,9 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
-from contextcliff.reporting.section_list import sections_of, sections_with
+from contextcliff.reporting.section_list import sections_with
 from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.analysis_samples import curve
 from tests.simulated_reports import edited, simulated
@@ -51,16 +50,6 @@ def block_of(report: Report, *, language: LanguageName = "en") -> list[str]:
     return lines[begin : lines.index("", begin)] if begin < len(lines) else []
 
 
-def test_the_console_says_where_extrapolation_begins_to_fail() -> None:
-    assert block_of(report_of(FAILS, YARN)) == [
-        "EXTRAPOLATION (beyond the positions that the model was trained on)",
-        "  Trained: 32,768 tokens (GGUF header), yarn x4; tested to 131,072",
-        "  Score:   within 1.00 (1.00-1.00, n 1,600), beyond 0.02 (0.01-0.03, n 1,600)",
-        "  Shown:   extrapolation begins to fail at 65,536 tokens (2.00 x trained), the",
-        "           first length shown below the threshold; 32,768 tokens clear it",
-    ]
-
-
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("positions", [YARN, GIVEN], ids=["scaled", "given"])
 @pytest.mark.parametrize("results", [FAILS, HOLDS, OPEN, HOPELESS], ids=["fails", "holds", "open", "hopeless"])
@@ -73,18 +62,6 @@ def test_the_block_has_at_most_five_lines_of_80_columns(
     assert all(cell_len(line) <= 80 for line in lines)
 
 
-def test_the_page_has_every_length_with_what_is_shown_of_it() -> None:
-    page = render_markdown(report_of(FAILS, YARN), figures=())
-    section = page.split("## Extrapolation")[1].split("\n## ")[0]
-    assert "extrapolation begins to fail at 65,536 tokens" in section
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if "| within |" in line]
-    assert rows == [
-        ["8,192", "8,192", "x0.25", "within", "400", "1.00", "cleared"],
-        ["32,768", "32,768", "x1.00", "within", "1,200", "1.00", "cleared"],
-    ]
-    assert section.count("| beyond |") == section.count("| below |") == 2
-
-
 def test_the_file_has_it_and_gives_it_back() -> None:
     report = report_of(FAILS, YARN)
     flat = json.loads(json.dumps(flatten(report)))
@@ -95,23 +72,3 @@ def test_the_file_has_it_and_gives_it_back() -> None:
     assert back.analysis.finding(Extrapolation) is not None
     assert flatten(back)["extrapolation"] == flatten(report)["extrapolation"]
     assert block_of(back) == block_of(report)
-
-
-def test_metrics_are_its_figures() -> None:
-    report = report_of(FAILS, YARN)
-    (section,) = (each for each in sections_of(report) if each.key == "extrapolation")
-    metrics = {each.key.removeprefix("extrapolation/"): each.value for each in section.metrics(report)}
-    assert metrics == {
-        "trained_tokens": 32_768,
-        "fails_at_tokens": 65_536,
-        "cleared_beyond_tokens": None,
-        "score_within": 1.0,
-        "score_beyond": pytest.approx(30 / 1_600),
-    }
-
-
-def test_without_known_positions_nothing_is_shown() -> None:
-    report = report_of(FAILS, None)
-    assert block_of(report) == []
-    assert flatten(report)["extrapolation"] is None
-    assert "## Extrapolation" not in render_markdown(report, figures=())

@@ -24,7 +24,6 @@ from contextcliff.reporting.sections.failures_section import latency_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 
-PNG = b"\x89PNG\r\n\x1a\n"
 ALL = [
     *("score_by_length.png", "heatmap.png", "length_histogram.png", "decay_curve.png", "depth_profile.png"),
     *("facets.png", "failures_by_length.png", "latency_by_length.png"),
@@ -49,22 +48,6 @@ def test_no_text_covers_another(full: Report, lengths: list[int], depths: int) -
         assert overlaps(draw(report)) == []
 
 
-@pytest.mark.slow
-def test_each_report_gets_the_figures_that_it_has_data_for(any_report: Report, tmp_path: Path) -> None:
-    paths = draw_figures(any_report, folder=tmp_path / "new" / "figures", dpi=40)
-    has = {
-        "decay_curve.png": sum(b.mean is not None for b in any_report.analysis.bins) >= 2,
-        "depth_profile.png": len(findings_in(any_report).profile) >= 2,
-        "facets.png": bool(findings_in(any_report).facets),
-        "failures_by_length.png": any(sum(b.failures.values()) for b in any_report.analysis.bins),
-        "length_histogram.png": False,
-        "latency_by_length.png": any(b.latency_ms_median is not None for b in any_report.analysis.bins),
-    }
-    assert [path.name for path in paths] == [name for name in ALL if has.get(name, True)]
-    assert all(path.read_bytes().startswith(PNG) for path in paths)
-    assert sorted(path.name for path in paths[0].parent.iterdir()) == sorted(path.name for path in paths)
-
-
 def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
     assert [p.name for p in draw_figures(edited(cliff, cells=(), profile=()), folder=tmp_path, dpi=40)] == [
         "score_by_length.png",
@@ -73,18 +56,6 @@ def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Rep
     ]
     assert draw_figures(edited(cliff, bins=(), cells=(), profile=()), folder=tmp_path / "none", dpi=40) == ()
     assert not (tmp_path / "none").exists()
-
-
-def test_the_score_figure_names_the_cap_the_threshold_and_each_n(partial: Report) -> None:
-    said = words(score_figure(partial))
-    for expected in ("safe cap 2,048", "threshold 0.80", "17", "8", "unscored", "12"):
-        assert expected in said
-
-
-def test_a_score_figure_without_a_cap_draws_no_cap_and_says_none(without_cap: Report) -> None:
-    said = words(score_figure(without_cap))
-    assert not any(text.startswith("safe cap") for text in said)
-    assert any("Safe cap: none" in text for text in said)
 
 
 def test_a_relative_threshold_is_drawn_as_a_score(cliff: Report) -> None:

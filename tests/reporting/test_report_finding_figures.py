@@ -157,14 +157,6 @@ def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> Non
 # ---------------------------------------------------------------- depth
 
 
-def test_the_profile_names_its_pattern_and_the_p_value(full: Report) -> None:
-    figure = drawn(full, "depth_profile")
-    assert any(text.startswith("Score by depth, middle collapse (p < 0.001)") for text in words(figure))
-    line = figure.axes[0].lines[-1]
-    assert np.asarray(line.get_xydata()).tolist() == [[point.depth, point.mean] for point in findings_in(full).profile]
-    assert figure.axes[0].get_xlim()[0] < 0 < 1 < figure.axes[0].get_xlim()[1]
-
-
 def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full: Report) -> None:
     position = replace(findings_in(full).position, pattern=None, p_value=None, reason=Said(text="there are 2 depths"))
     said = words(drawn(edited(full, position=position), "depth_profile"))

@@ -9,32 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import escape, render_markdown
-from tests.simulated_reports import edited
+from tests.simulated_reports import edited, findings_in
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\"
-
-
-def test_the_page_gives_the_cap_and_links_its_figures_relatively(cliff: Report) -> None:
-    page = render_markdown(cliff, figures=["figures/score_by_length.png", "figures/heatmap.png"])
-    assert "**Safe cap: 4,096 tokens (95% confidence, 50% of the window)**" in page
-    assert "![Score by length](figures/score_by_length.png)" in page
-    assert "![Score by depth and length](figures/heatmap.png)" in page
-
-
-def test_a_page_without_a_cap_says_so(without_cap: Report) -> None:
-    assert "Safe cap: none - no tested length was shown to be safe" in render_markdown(without_cap, figures=[])
-
-
-def test_the_appendix_puts_every_rule_side_by_side_but_for_the_half_life_which_is_no_cap(cliff: Report) -> None:
-    appendix = render_markdown(cliff, figures=[]).split("## Appendix")[1]
-    assert "half_life" not in appendix
-    for rule, tokens in cliff.analysis.caps.items():
-        assert rule == "half_life" or re.search(
-            rf"\| {rule} \| {'-' if tokens is None else f'{tokens:,}'} \|", appendix
-        )
 
 
 def test_every_row_of_every_table_has_as_many_cells_as_its_head(any_report: Report) -> None:
@@ -70,21 +51,22 @@ def test_a_command_with_backticks_stays_in_its_block(cliff: Report) -> None:
     assert MARKDOWN.render(page).rstrip().endswith("echo ```` &lt;b&gt;\n</code></pre>")
 
 
-def test_the_failure_table_counts_each_tag_at_each_length(cliff: Report) -> None:
-    section = render_markdown(cliff, figures=[]).split("## Failures by length")[1].split("##")[0]
-    assert "| asked tokens | failure rate | wrong_needle | empty |" in section
-    assert "| 8,192 | 55% | 7 | 4 |" in section
-
-
-def test_the_method_names_the_confidence_and_what_the_interval_is(cliff: Report) -> None:
-    method = render_markdown(cliff, figures=[]).split("## Method")[1].split("##")[0]
-    assert "95% confidence" in method
-    assert "Wilson" in method
-    assert "100 samples were planned over 5 lengths, 512 to 8,192 tokens, at 5 depths" in method
-
-
-def test_a_page_of_a_run_without_scores_or_bins_can_be_written(nothing_scored: Report) -> None:
-    for report in (nothing_scored, edited(nothing_scored, bins=(), cells=(), caps={}, notes=())):
-        page = render_markdown(report, figures=[])
-        assert "None of" not in page
-        assert not re.search(r"\b(None|nan)\b(?!\.)", page)
+def test_hostile_text_of_a_finding_stands_on_the_page_as_it_was_written(full: Report) -> None:
+    report = edited(
+        full,
+        half_life=replace(findings_in(full).half_life, reason=Said(text=HOSTILE)),
+        position=replace(findings_in(full).position, reason=Said(text=HOSTILE), pattern=HOSTILE),
+        guide=replace(
+            findings_in(full).guide,
+            rows=(replace(findings_in(full).guide.rows[0], level=HOSTILE),),
+            advice=(Said(text=HOSTILE), Said(text=f"# {HOSTILE}")),
+        ),
+        facets=tuple(replace(row, facet=HOSTILE, value=HOSTILE) for row in findings_in(full).facets),
+        judgement=replace(findings_in(full).judgement, judge=HOSTILE),
+    )
+    html = MARKDOWN.render(render_markdown(report, figures=[]))
+    assert not re.search(r"<(script|a|img|em|del|h[14]>.*alert|code(?! class))", html)
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 13
+    for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
+        cells = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
+        assert len({len(re.findall(r"<t[hd]", row)) for row in cells}) == 1

@@ -17,11 +17,9 @@ from rich.console import Console
 
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
-from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.curves_figure import comparable_runs
 from contextcliff.reporting.figures.report_figures import draw_curves
 from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.sections.failures_section import failures_figure, latency_figure
 from contextcliff.reporting.sections.natural_lengths_section import audit_figure, length_classes, render_audit
@@ -52,32 +50,10 @@ def test_every_document_is_in_exactly_one_class(lengths: list[int]) -> None:
     assert all(earlier.high + 1 == later.low for earlier, later in itertools.pairwise(classes))
 
 
-def test_the_console_shows_the_histogram_and_what_was_drawn_of_each_bin() -> None:
-    out = StringIO()
-    render_audit(AUDIT, Console(file=out, width=80))
-    page = out.getvalue()
-    assert "DOCUMENTS BY LENGTH (tokens; 6 documents)" in page
-    assert "left out: 0 too short, 1 too long" in page
-    assert "1,100 - 6,000" in page
-    assert "########################################" in page
-
-
 def test_an_empty_set_has_no_class_and_can_still_be_drawn() -> None:
     assert length_classes(()) == ()
     empty = LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
     render_audit(empty, Console(file=StringIO()))
-
-
-def test_the_page_has_a_table_of_bins(report: Report) -> None:
-    bins = tuple(
-        replace(b, n_documents=3, n_items=6, instability=0.5, within_item_variance=0.01) for b in report.analysis.bins
-    )
-    page = render_markdown(edited(report, audit=AUDIT, bins=bins), figures=["figures/length_histogram.png"])
-    section = page.split("## Bins of documents")[1].split("\n## ")[0]
-    assert "6 documents of natural length; 0 were too short and 1 too long, and none was cut or padded" in section
-    assert section.count("50%") == len(bins)
-    assert "figures/length_histogram.png" in section
-    assert "Bins of documents" not in render_markdown(report, figures=[])
 
 
 def of_documents(report: Report) -> Report:
@@ -123,19 +99,6 @@ def test_no_line_joins_the_bins_of_documents(report: Report) -> None:
     assert points.get_linestyle() == "None"
     times = latency_figure(of_documents(report)).axes[0].lines
     assert {line.get_linestyle() for line in times} == {"None"}
-
-
-def test_the_score_table_has_the_range_of_each_bin(report: Report) -> None:
-    natural = of_documents(report)
-    first, last = natural.analysis.bins[0], natural.analysis.bins[-1]
-    page = render_markdown(natural, figures=[])
-    assert "| shortest - longest prompt | median prompt | n |" in page
-    for each in (first, last):
-        assert f"| {each.min_tokens:,} - {each.max_tokens:,} | {each.median_tokens:,} |" in page
-    assert "shortest - longest prompt" not in render_markdown(report, figures=[])
-    out = StringIO()
-    render_console(natural, console=Console(file=out, width=80), folder=Path("a"), tracking_command=None)
-    assert f"{last.min_tokens:,} - {last.max_tokens:,}" in out.getvalue()
 
 
 def test_a_column_of_failures_is_a_share_of_all_planned_samples(report: Report) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.searched_samples import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.search_reports import search_report
-from tests.simulated_reports import simulated
 
 
 def printed(report: Report, language: LanguageName = "en") -> str:
@@ -46,53 +44,6 @@ def search_of(report: Report) -> Search:
     return search
 
 
-def test_the_console_has_every_length_in_the_order_of_testing() -> None:
-    report = search_report()
-    text = printed(report)
-    places = [
-        text.index(f"{each.context_tokens:,} {'ok' if each.decision == 'passed' else 'below'} ")
-        for each in search_of(report).tested
-    ]
-    assert places == sorted(places)
-    bins = {each.asked_tokens: each for each in report.analysis.bins}
-    assert f"512 ok {round((bins[512].mean or 0) * bins[512].n_samples)}/{bins[512].n_samples}" in text
-    assert "33 samples were asked ahead and not needed; they are kept" in text
-
-
-def test_the_japanese_console_has_the_same_figures() -> None:
-    english, japanese = printed(search_report()), printed(search_report(), "ja")
-    line = english[english.index("Search:") : english.index("Half-life:")]
-    for figure in re.findall(r"\d+/\d+", line):
-        assert figure in japanese
-    assert "探索:" in japanese
-    assert "先に送ったサンプル 33 件" in japanese
-
-
-def test_the_page_explains_an_e_value_once_and_has_a_row_a_length() -> None:
-    report = search_report()
-    page = page_of(report)
-    assert page.count("An e-value ") == 1
-    table = page[page.index("| order |") :].split("\n\n")[0].splitlines()[2:]
-    assert [int(row.split("|")[2].replace(",", "")) for row in table] == [
-        each.context_tokens for each in search_of(report).tested
-    ]
-    assert page.index("## Score by length") < page.index("## Search") < page.index("## Half-life")
-
-
-def test_the_intervals_of_a_search_are_said_to_hold_though_it_stopped() -> None:
-    assert "The intervals (confidence sequences) hold all the same" in page_of(search_report())
-    assert "confidence sequence" not in page_of(simulated())
-
-
-def test_the_guide_and_the_scores_show_one_interval_of_a_length() -> None:
-    """The lower end of a length that just passed rounds down to the threshold in both."""
-    page = page_of(search_report(before=1.0, cliff_at=100_000))
-    guide = page.partition("## Operating guide")[2].partition("## ")[0]
-    scores = page.partition("## Score by length")[2].partition("## ")[0]
-    intervals = re.compile(r"\| (\d\.\d\d-\d\.\d\d) \|")
-    assert intervals.findall(guide) == intervals.findall(scores) == ["0.80-1.00"] * 5
-
-
 def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> None:
     report = search_report()
     flat = json.loads(json.dumps(flatten(report)))
@@ -105,23 +56,6 @@ def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> Non
     assert again.analysis.caps == report.analysis.caps
     assert again.counts == report.counts
     assert flatten(again)["every_depth"] == flat["every_depth"]
-
-
-def test_a_run_without_a_search_has_none() -> None:
-    assert flatten(simulated())["search"] is None
-    assert "## Search" not in page_of(simulated())
-
-
-def test_metrics_tell_how_much_was_asked_and_what_it_showed() -> None:
-    report = search_report()
-    search = search_of(report)
-    points = [point for section in sections_of(report) for point in section.metrics(report)]
-    whole = {point.key: point.value for point in points if point.step == 0}
-    assert whole["search/lengths_tested"] == len(search.tested)
-    assert whole["search/samples"] == whole["took/planned"] == report.counts.planned
-    assert whole["took/ahead"] == 33
-    above = {point.step: point.value for point in points if point.key == "search/e_above"}
-    assert above == {each.context_tokens: each.blocks[-1].e_above for each in search.tested}
 
 
 @pytest.mark.parametrize("lengths", [(), (512,), tuple(range(500, 15_500, 500))], ids=["five", "one", "thirty"])

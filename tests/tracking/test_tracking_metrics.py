@@ -12,68 +12,11 @@ from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
 from tests.simulated_reports import findings_in
-from tests.tracking.tracking_runs import LENGTHS, report
+from tests.tracking.tracking_runs import report
 
 
 def points(made: Report, key: str) -> list[tuple[int, float]]:
     return [(each.step, each.value) for each in measurements(made) if each.key == key]
-
-
-def test_a_length_figure_has_one_point_for_each_length_at_its_tokens() -> None:
-    assert points(report(), "by_length/score") == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
-    assert [step for step, _ in points(report(), "by_length/latency_ms_median")] == list(LENGTHS)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        *("by_length/score", "by_length/score_ci_low", "by_length/score_ci_high", "by_length/score_tested_low"),
-        *("by_length/failure_rate", "by_length/std", "by_length/n_samples", "by_length/n_unscored"),
-        *("by_length/ttft_ms_median", "by_length/latency_ms_median", "failures/empty", "failures/wrong_needle"),
-    ],
-)
-def test_every_length_figure_is_there(key: str) -> None:
-    assert [step for step, _ in points(report(), key)] == list(LENGTHS)
-
-
-def test_a_failure_that_a_length_does_not_show_is_a_zero_there() -> None:
-    failures = report().analysis.bins[-1].failures
-    for tag in ("wrong_needle", "empty"):
-        assert points(report(), f"failures/{tag}") == [(512, 0), (1024, 0), (4096, failures[tag])]
-
-
-def test_a_run_figure_has_one_point() -> None:
-    assert points(report(), "safe_cap_tokens") == [(0, 1024)]
-    assert points(report(), "safe_cap/fraction_of_window") == [(0, 0.125)]
-    assert points(report(), "score/mean") == [(0, 0.8)]
-    assert points(report(), "took/computed_prompt_tokens") == [(0, report().usage.computed_prompt_tokens)]
-    assert points(report(), "caps/absolute") == [(0, 1024)]
-
-
-@pytest.mark.parametrize(
-    ("key", "finding", "field"),
-    [
-        ("half_life/tokens", "half_life", "tokens"),
-        ("half_life/ci_low", "half_life", "ci_low"),
-        ("half_life/ci_high", "half_life", "ci_high"),
-        ("position/p_value", "position", "p_value"),
-        ("judge/disagreement", "judgement", "share"),
-        ("judge/mean_rating", "judgement", "mean_rating"),
-    ],
-)
-def test_every_finding_that_is_a_number_is_a_figure_of_the_run(key: str, finding: str, field: str) -> None:
-    assert points(report(), key) == [(0, getattr(getattr(findings_in(report()), finding), field))]
-
-
-def test_both_fits_of_the_half_life_are_figures() -> None:
-    assert points(report(half_life_lsq=3300), "half_life/least_squares") == [(0, 3300)]
-
-
-def test_the_controls_have_a_point_for_each_length_that_has_them() -> None:
-    first, _, last = findings_in(report()).controls
-    made = report(controls=(first, replace(last, floor=None)))
-    assert points(made, "by_length/control_ceiling") == [(512, 0.375), (4096, 1.0)]
-    assert points(made, "by_length/control_floor") == [(512, 0.0)]
 
 
 def test_what_was_not_measured_is_not_logged() -> None:
@@ -93,15 +36,6 @@ def test_what_was_not_measured_is_not_logged() -> None:
     assert points(made, "judge/disagreement") == []
     assert points(made, "took/usd") == []
     assert points(made, "caps/half_life") == []
-
-
-def test_tags_name_what_runs_are_filtered_by() -> None:
-    made = tags(report(partial=True, label="before the fix"))
-    assert made["contextcliff.run_id"] == "qwen-niah-f16-1a2b"
-    assert made["contextcliff.label"] == "before the fix"
-    assert (made["model"], made["kv_policy"], made["verdict"]) == ("qwen", "none", "cliff")
-    assert made["partial"] == "true"
-    assert made["position_pattern"] == "middle_collapse"
 
 
 def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_judged() -> None:

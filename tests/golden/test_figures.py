@@ -1,0 +1,66 @@
+"""G7: every figure of every planted law: its texts stand inside it, none covers another, and they say this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from syrupy.assertion import SnapshotAssertion
+
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
+from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.section_list import sections_of
+from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.search_reports import search_report
+from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
+from tests.writing.made_writing import make_rounds, with_writing
+
+
+def written() -> tuple[Report, Sequence[ScoredSample]]:
+    scored = make_rounds(rounds=4)
+    return with_writing(simulated(CLIFF), scored), scored
+
+
+LAWS: dict[str, Callable[[], tuple[Report, Sequence[ScoredSample]]]] = {
+    "everything": lambda: (simulated(FULL), ()),
+    "search": lambda: (search_report(), ()),
+    "cliff": lambda: (simulated(CLIFF), ()),
+    "flat": lambda: (simulated(FLAT), ()),
+    "no cap": lambda: (simulated(WITHOUT_CAP), ()),
+    "partial": lambda: (simulated(PARTIAL), ()),
+    "nothing scored": lambda: (simulated(NOTHING_SCORED), ()),
+    "one length": lambda: (simulated(ONE_LENGTH), ()),
+    "writing": written,
+}
+
+
+@pytest.mark.parametrize(
+    "law", [law if law in ("everything", "search") else pytest.param(law, marks=pytest.mark.slow) for law in LAWS]
+)
+def test_figures(law: str, text: SnapshotAssertion, tmp_path: Path) -> None:
+    report, scored = LAWS[law]()
+    said = []
+    for section in sections_of(report):
+        for figure in section.figures:
+            if figure.has_data(report):
+                drawn = figure.draw(report, scored)
+                assert overlaps(drawn) == [], figure.name
+                said.append(
+                    f"{'=' * 20} {figure.name}: {figure.caption}\n" + "\n".join(filter(_has_letters, words(drawn)))
+                )
+                assert not _reaches_the_edge(write_figure(drawn, path=tmp_path / "figure.png", dpi=50)), figure.name
+    assert "\n".join(said) == text
+
+
+def _has_letters(text: str) -> bool:
+    """Other texts are ticks, which are matplotlib's."""
+    return any(map(str.isalpha, text))
+
+
+def _reaches_the_edge(file: Path) -> bool:
+    pixels = np.asarray(Image.open(file).convert("L"))
+    return bool(min(pixels[0].min(), pixels[-1].min(), pixels[:, 0].min(), pixels[:, -1].min()) < 250)
