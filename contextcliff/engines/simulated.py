@@ -149,7 +149,7 @@ class SimulatedSession:
             text=text,
             finish_reason="stop",
             prompt_tokens=tokens,
-            completion_tokens=completion,
+            completion_tokens=max(1, completion),  # servers count the token that ends an answer
             cached_tokens=None,
             ttft_ms=tokens * 0.25,
             latency_ms=tokens * 0.25 + completion * 10.0,

@@ -635,3 +635,30 @@ def test_a_prompt_is_freed_with_its_answer_and_waits_for_no_search_for_garbage()
     finally:
         gc.enable()
     assert later == [first] * 2
+
+
+@pytest.mark.parametrize(
+    ("usage", "reasoning_tokens", "completion_tokens"),
+    [
+        ({"prompt_tokens": 70, "total_tokens": 118}, 48, 48),
+        ({"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 121}, 48, 51),
+        ({"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73}, None, 3),
+        (
+            {
+                "prompt_tokens": 70,
+                "completion_tokens": 3,
+                "total_tokens": 473,
+                "prompt_tokens_details": {"cached_tokens": 400},
+            },
+            None,
+            3,
+        ),
+    ],
+)
+def test_thoughts_that_only_the_total_counts_are_reasoning(
+    usage: Mapping[str, object], reasoning_tokens: int | None, completion_tokens: int
+) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "length"}
+    with served(status(200, {"model": "m", "choices": [choice], "usage": usage})) as (address, _):
+        generation = ask(address)
+    assert (generation.reasoning_tokens, generation.completion_tokens) == (reasoning_tokens, completion_tokens)

@@ -133,7 +133,9 @@ ANSWERS = {
     "gemini": stream(
         chunk({"role": "assistant", "content": "12"}, usage=USAGE), chunk({"content": "34"}, "stop", usage=USAGE)
     ),
-    "gemini, all went into thinking": stream(chunk({"role": "assistant"}, "length", usage={"prompt_tokens": 70})),
+    "gemini, all went into thinking": stream(
+        chunk({"role": "assistant"}, "length", usage={"prompt_tokens": 70, "total_tokens": 118})
+    ),
     "mistral, content in parts": stream(chunk({"content": [{"type": "text", "text": "1234"}]}), STOP, usage()),
     "events with names": Answer(body=PLAIN.replace(b"data: {", b"event: message\nid: 7\nretry: 10\ndata: {")),
     "a byte order mark": Answer(body=b"\xef\xbb\xbf" + PLAIN),

@@ -1,7 +1,8 @@
 """G2: a `state.db` of every layout opens, goes on without asking anything again, and gives today's report.
 
 `stores/layout_N.db.gz` were left by the code of their time and are never made anew (layout 0 is layout 1 without a
-version). They hold twelve answers to `RUN`; the engine that goes on from them answers nothing.
+version), but for the count of an empty answer, which was 0 and is 1. They hold twelve answers to `RUN`; the engine that
+goes on from them answers nothing.
 """
 
 from __future__ import annotations

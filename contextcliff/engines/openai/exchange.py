@@ -121,6 +121,12 @@ def _generation(request: Request, received: _Received) -> Generation:
     if not pieces or not (said.finish_reason or received.is_whole):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
     prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
+    cached_tokens = count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens")
+    reasoning_tokens = count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens")
+    # Gemini counts thoughts in the total alone; what a cache saved may be counted so too.
+    beside = (count_at(usage, "total_tokens") or 0) - (prompt_tokens or 0) - (completion_tokens or 0)
+    if reasoning_tokens is None and prompt_tokens and beside > 0 and beside != cached_tokens:
+        reasoning_tokens, completion_tokens = beside, (completion_tokens or 0) + beside
     is_silent = not (said.text or said.reasoning or completion_tokens)
     if (failure := engine_fault(said.finish_reason, is_silent=is_silent)) is not None:
         raise failure
@@ -131,11 +137,11 @@ def _generation(request: Request, received: _Received) -> Generation:
     return Generation(
         text=reply.answer,
         reasoning=reply.reasoning,
-        reasoning_tokens=count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens"),
+        reasoning_tokens=reasoning_tokens,
         finish_reason=said.finish_reason,
         prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
         completion_tokens=completion_tokens,
-        cached_tokens=count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens"),
+        cached_tokens=cached_tokens,
         ttft_ms=(first_s - received.started_s) * _MS_PER_S,
         latency_ms=(received.ended_s - received.started_s) * _MS_PER_S,
         served_model=received.served_model,
