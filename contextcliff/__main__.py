@@ -136,14 +136,12 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.command_line.composed_once import config_store_shared, jobs_composed_once, options_merged_once
     from contextcliff.command_line.hydra_errors import explain, explain_launcher
     from contextcliff.composing import conf_dir
     from contextcliff.execution.stopping import stop_code
 
     try:
-        with config_store_shared(), options_merged_once(), jobs_composed_once():
-            hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback():
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -48,9 +49,7 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     """Separate flags from overrides. Raises `ConfigError` for an unknown flag, or flags that exclude each other."""
     from hydra._internal.utils import get_args_parser
 
-    parser = get_args_parser()
-    parser.error = _refuse  # type: ignore[method-assign]
-    values, unknown = parser.parse_known_args(list(arguments))
+    values, unknown = _Parser(parents=[get_args_parser()], add_help=False).parse_known_args(list(arguments))
     flag = next((argument for argument in unknown if argument.startswith("-")), None)
     if flag is not None:
         raise ConfigError(_unknown_flag(flag, arguments))
@@ -74,8 +73,9 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     )
 
 
-def _refuse(message: str) -> NoReturn:
-    raise ConfigError(f"{message.removeprefix('argument ')}; {_SEE_HELP}")
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message.removeprefix('argument ')}; {_SEE_HELP}")
 
 
 def _unknown_flag(flag: str, arguments: Sequence[str]) -> str:
