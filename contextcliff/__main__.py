@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.command_line.garbage_collection import collect_less_often
 from contextcliff.command_line.jobs import (
     JobFailed,
     exit_codes,
@@ -31,7 +30,6 @@ _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 
 def main() -> None:
     """The console script."""
-    collect_less_often()
     prepare_environment()
     with lasting_streams():
         code = _run(sys.argv[1:])

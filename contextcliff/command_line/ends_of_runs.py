@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
 
 from contextcliff.actions.end_of_run import EndOfRun
-from contextcliff.command_line.garbage_collection import collect_less_often
 from contextcliff.errors import tell
 
 FEWEST_JOBS = 8
@@ -110,7 +109,6 @@ def all_ends_carried_out() -> Iterator[None]:
 
 def _begin() -> None:
     """In the new process: signals are the parent's matter, and without the parent there is nothing to do."""
-    collect_less_often()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
