@@ -19,7 +19,6 @@ from contextcliff.command_line.jobs import (
     run_job,
     wants_traceback,
 )
-from contextcliff.command_line.lasting_streams import lasting_streams
 from contextcliff.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
@@ -31,8 +30,14 @@ _SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
 def main() -> None:
     """The console script."""
     prepare_environment()
-    with lasting_streams():
+    try:
         code = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is buffered still goes nowhere: it would fail once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print_error("the reader of the output went away; what was answered is kept, the same command goes on")
+        code = ExitCode.FAILED
     sys.exit(code)
 
 
@@ -150,6 +155,8 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
             print_error(error.unseen_message)
         return error.code
     except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
+        if isinstance(end.__context__, BrokenPipeError):  # so rich ends a program whose output is closed
+            raise end.__context__ from None
         return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
     except Exception as error:
         if stop_code() is not None:  # a launcher whose processes were ended by the signal too
