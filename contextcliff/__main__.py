@@ -98,7 +98,6 @@ def _show_runs(arguments: list[str]) -> ExitCode:
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
     from contextcliff.command_line.end_of_sweep import compare_jobs
-    from contextcliff.command_line.ends_of_runs import all_ends_carried_out
     from contextcliff.engines.kept_model import models_kept
     from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
 
@@ -111,7 +110,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
             os.environ[JOBS_FOLDER] = jobs_dir
             handle_signals(sweeps=True)
             exit_codes.clear()
-            with models_kept(), all_ends_carried_out():
+            with models_kept():
                 code = _run_hydra(overrides)
             _end_of_jobs(Path(jobs_dir))
             return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))

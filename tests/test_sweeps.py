@@ -227,6 +227,21 @@ def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_sweep_leaves_every_figure_that_its_reports_name(tmp_path: Path) -> None:
+    drawn = ("reporting.figures=true", "reporting.dpi=50")
+    done = contextcliff(*QUIET, *drawn, "task.trials=2", "seed=1,2", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    folders = sorted((tmp_path / "outputs" / "contextcliff").glob("niah-*"))
+    assert len(folders) == 2
+    for folder in folders:
+        figures = {file.name for file in (folder / "figures").iterdir()}
+        page = (folder / "report.md").read_text(encoding="utf-8")
+        assert "score_by_length.png" in figures
+        assert page.count("](figures/") == len(figures)
+        assert all(f"](figures/{name})" in page for name in figures)
+    assert [run.info.status for run in runs(tmp_path)] == ["FINISHED"] * 3
+
+
 def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) -> None:
     place = tmp_path / "home of alice"
     place.mkdir()

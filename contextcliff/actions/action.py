@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from contextcliff.actions.end_of_run import EndOfRun
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
@@ -94,9 +93,6 @@ class Invocation:
     """Where it stands in a sweep."""
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
-
-    at_end: Callable[[EndOfRun], str] = EndOfRun.carry_out
-    """Carries out the end of the run, now or later; returns a warning line, empty where there is none (yet)."""
 
     def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
         """The window, and the part of it that the answer takes; None while the window is not known.

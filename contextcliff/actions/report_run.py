@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import Analysed, judge_notes
 from contextcliff.actions.annotate_run import Annotated
-from contextcliff.actions.end_of_run import EndOfRun
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.override_keys import key_of
@@ -29,7 +28,7 @@ from contextcliff.records.generation import NOT_SENT, TRUNCATED, ScoredSample
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.records.sample import render
 from contextcliff.records.search_record import Replay
-from contextcliff.tracking.tracker import Tracked, TrackingError
+from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,26 +108,56 @@ def report_run(
         beside=() if curves is None else (curves,),
         interrupted=stop in ("interrupted", "terminated"),
     )
-    places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
-    warning = invocation.at_end(
-        EndOfRun(
-            tracker=invocation.tracking,
-            tracked=tracked,
-            begun=None if live is None else live.hand_over(),
-            scored=scored,
-            dpi=invocation.reporting.figure_dpi,
-            html=invocation.reporting.html,
-            excerpts=_excerpts(report, annotated, scored, documents=documents, folder=folder),
-            upload_later=command_line(["action=gather", *places]),
-            named=invocation.reporting.progress,
-        )
-    )
-    if warning:
-        tell(warning)
-    if not warning and invocation.reporting.prints and invocation.place is None:
+    begun = None if live is None else live.hand_over()
+    excerpts = _excerpts(report, annotated, scored, documents=documents, folder=folder)
+    _draw(invocation, tracked, scored, excerpts)
+    uploaded = _upload(invocation, tracked, begun)
+    if uploaded and invocation.reporting.prints and invocation.place is None:
         _show_leaderboard(invocation)
     _show_cap_again(invocation, report)
     return folder
+
+
+def _draw(
+    invocation: Invocation,
+    tracked: Tracked,
+    scored: Sequence[ScoredSample],
+    excerpts: Mapping[str, tuple[Excerpt, ...]],
+) -> None:
+    """The figures and the page of a run whose files are written."""
+    from contextcliff.reporting.figures.report_figures import draw_figures
+    from contextcliff.reporting.files import FIGURES
+    from contextcliff.reporting.page.report_page import remove_pages, write_pages
+    from contextcliff.reporting.phases import phase
+    from contextcliff.reporting.section import FinishedRun
+
+    report, folder, shown = tracked.report, tracked.folder, invocation.reporting.progress
+    dpi = invocation.reporting.figure_dpi
+    if dpi is not None:
+        with phase("drawing the figures", shown=shown):
+            draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+    if invocation.reporting.html:
+        run = FinishedRun(report=report, scored=scored, parameters=tracked.parameters)
+        with phase("writing the report's page", shown=shown):
+            write_pages(run, excerpts=excerpts, prompts=tracked.prompts, folder=folder)
+    else:
+        remove_pages(report, folder=folder)
+
+
+def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
+    """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
+    from contextcliff.reporting.phases import phase
+
+    tracker = invocation.tracking
+    try:
+        with phase("uploading the run", shown=invocation.reporting.progress and tracker.ui_command() is not None):
+            tracker.log(tracked, begun=begun)
+    except TrackingError as error:
+        places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
+        later = f"upload them later with: {command_line(['action=gather', *places])}"
+        tell(f"warning: {error}; the results in {tracked.folder} are complete; {later}")
+        return False
+    return True
 
 
 def _excerpts(

@@ -12,7 +12,6 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import overrides_by_key
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
-from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
 from contextcliff.command_line.sweep_callback import SweepNote, noted
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed
 from contextcliff.records.sweep import SweepRow
@@ -47,8 +46,6 @@ def listed_in_sweep(
     )
     reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
     placed = replace(posted, place=place, reporting=reporting)
-    if in_main and note.n_jobs >= FEWEST_JOBS:
-        placed = replace(placed, at_end=ends_of_runs.add)
     folder = sweep_folder(invocation.output_dir / invocation.tracking.experiment, note.sweep_id)
     try:
         yield placed

@@ -7,16 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from contextcliff.actions.end_of_run import load_for_ends
 from contextcliff.actions.tracked_sweep import tracked_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.end_of_sweep import posted_rows
-from contextcliff.command_line.ends_of_runs import FEWEST_JOBS, ends_of_runs
 from contextcliff.command_line.sweep_grid import SweepGrid
 from contextcliff.config import part_of
 from contextcliff.errors import tell
@@ -41,8 +38,6 @@ _MOST_SHARE = 0.03
 """Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
 once."""
 _ELSEWHERE_EVERY_S = 15.0
-_IN_THIS_PROCESS = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
-"""Hydra's own launcher, which runs one job after the other."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -193,9 +188,6 @@ def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
     )
     _watching.append(watch)
     watch.begin()
-    if sweep.n_jobs >= FEWEST_JOBS and OmegaConf.select(config, "hydra.launcher._target_") == _IN_THIS_PROCESS:
-        reporting = parts.reporting
-        ends_of_runs.prepare(partial(load_for_ends, parts.tracking, figures=reporting.figures, html=reporting.html))
     return sweep
 
 

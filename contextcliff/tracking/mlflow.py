@@ -21,7 +21,6 @@ from contextcliff.tracking.fetched_run import fetch_run
 from contextcliff.tracking.live_upload import UNDER_WAY, LiveUpload
 from contextcliff.tracking.metrics import RULE, metrics_of, tags
 from contextcliff.tracking.mlflow_store import MLflowStore, Opened
-from contextcliff.tracking.quiet import quiet_mlflow
 from contextcliff.tracking.run_page import title_of
 from contextcliff.tracking.run_title import run_name
 from contextcliff.tracking.run_traces import delete_traces, log_traces
@@ -73,15 +72,6 @@ class MLflowTracker:
             raise ValueError("tracking.experiment: the experiment needs a name")
         if len(self.experiment) > _MAX_EXPERIMENT:
             raise ValueError(f"tracking.experiment: longer than {_MAX_EXPERIMENT} characters")
-
-    def load(self) -> None:
-        """MLflow, and its store where that is a file."""
-        with quiet_mlflow():
-            import mlflow.tracking
-            import pandas  # noqa: F401
-
-            if TrackingUri(self.uri).is_sqlite_file:
-                import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
     def begin(self, started: Started) -> LiveUpload:
         """A RUNNING run in MLflow, made beside the run itself; where that fails, `finish` tries again."""

@@ -45,9 +45,6 @@ class NoTracker:
     def check(self) -> None:
         """There is nothing to check."""
 
-    def load(self) -> None:
-        """Nothing to import."""
-
     def begin(self, started: Started) -> Untracked:  # noqa: ARG002
         """A run that is kept nowhere."""
         return Untracked()

@@ -173,10 +173,6 @@ class Tracker(Protocol):
         """
         ...
 
-    def load(self) -> None:
-        """Import what an upload takes, ahead of the first one."""
-        ...
-
     def begin(self, started: Started) -> LiveRun:
         """A run that begins to send is there at once, without waiting for it."""
         ...
