@@ -51,6 +51,7 @@ def prepare_environment() -> None:
     os.environ[_MAIN_PROCESS], os.environ[_STDERR] = _process_id(), _stderr_id()
     os.environ[_FULL_ERROR] = os.environ.get(_HYDRA_FULL_ERROR, "0")
     os.environ[_HYDRA_FULL_ERROR] = "1"  # Hydra then raises its errors instead of printing them
+    os.environ.setdefault("TQDM_DISABLE", "1")  # transformers has no other switch for the bar of a GGUF file
 
 
 def run_job(config: DictConfig) -> None:

@@ -26,16 +26,26 @@ def read_header(file: Path) -> Mapping[str, Value]:
 
     Raises `ValueError` for a file without a header, or with a broken one.
     """
+    return _of_file(file)[0]
+
+
+def tensor_names(file: Path) -> frozenset[str]:
+    """The names of the tensors. Raises `ValueError` as `read_header` does."""
+    return _of_file(file)[1]
+
+
+def _of_file(file: Path) -> tuple[Mapping[str, Value], frozenset[str]]:
     found = file.stat()
     return _header(file, found.st_size, found.st_mtime_ns)
 
 
 @lru_cache(maxsize=4)
-def _header(file: Path, _size: int, _changed_ns: int) -> Mapping[str, Value]:
-    """Read once for the jobs of a sweep; a file of another size or time is another one."""
+def _header(file: Path, _size: int, _changed_ns: int) -> tuple[Mapping[str, Value], frozenset[str]]:
+    """Values and names of tensors. Read once for the jobs of a sweep; a file of another size or time is another one."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            return MappingProxyType(dict(_values(data)))
+            values, offset = _values(data)
+            return MappingProxyType(values), frozenset(_names(data, offset))
         except (struct.error, OverflowError, KeyError, RecursionError) as error:
             raise ValueError(f"{file}: the header of this GGUF file is broken") from error
 
@@ -46,17 +56,29 @@ def header_text(file: Path, key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _values(data: mmap.mmap) -> Iterator[tuple[str, Value]]:
+def _values(data: mmap.mmap) -> tuple[dict[str, Value], int]:
+    """The values, and the offset behind them."""
     if data[:4] != _MAGIC:
         raise KeyError(data[:4])
     (entries,) = struct.unpack_from("<Q", data, 16)
     offset = 24
+    values: dict[str, Value] = {}
     for _ in range(entries):
         key, offset = _text(data, offset)
         (kind,) = struct.unpack_from("<I", data, offset)
         value, offset = _value(data, offset + 4, kind)
         if value is not None:
-            yield key.decode("utf-8", "replace"), value
+            values[key.decode("utf-8", "replace")] = value
+    return values, offset
+
+
+def _names(data: mmap.mmap, offset: int) -> Iterator[str]:
+    (tensors,) = struct.unpack_from("<Q", data, 8)
+    for _ in range(tensors):
+        name, offset = _text(data, offset)
+        (dimensions,) = struct.unpack_from("<I", data, offset)
+        offset += 4 + 8 * dimensions + 4 + 8  # how many dimensions, each of them, type, and where it lies
+        yield name.decode("utf-8", "replace")
 
 
 def _value(data: mmap.mmap, offset: int, kind: int) -> tuple[Value | None, int]:

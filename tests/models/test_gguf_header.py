@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.gguf_header import header_text, read_header
+from contextcliff.models.gguf_header import header_text, read_header, tensor_names
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
 
@@ -80,6 +80,7 @@ def test_it_reads_what_the_gguf_package_reads() -> None:
     for name, field in read.items():
         value = header[name]
         assert (list(value) if isinstance(value, tuple) else value) == field.contents(), name
+    assert tensor_names(file) == {tensor.name for tensor in reader.tensors}
 
 
 @settings(max_examples=200)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause
-from contextcliff.models.gguf_header import Value, read_header
+from contextcliff.models.gguf_header import Value, read_header, tensor_names
 from contextcliff.models.model import Rope
 from contextcliff.models.trained_positions import of_config, of_gguf
 from contextcliff.records.positions import Positions
 
-T = TypeVar("T")
 _FREQUENCIES = "rope_freqs.weight"
 _ADDS_BEGINNING = "tokenizer.ggml.add_bos_token"
 
@@ -77,19 +74,18 @@ def load(weights: Path, setup: Setup) -> Loaded:
     if is_gguf:
         given["gguf_file"] = weights.name
     try:
-        with _reading_once() if is_gguf else nullcontext():
-            header = _checked_header(weights) if is_gguf else {}
-            config = AutoConfig.from_pretrained(source, **given)
-            positions = of_gguf(weights) if is_gguf else of_config(config.to_dict())
-            _scale_positions(config, setup.rope)
-            tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **given)
-            model = AutoModelForCausalLM.from_pretrained(
-                source,
-                config=config,
-                dtype=getattr(torch, setup.dtype),
-                attn_implementation=setup.attention,
-                **given,
-            )
+        header = _checked_header(weights) if is_gguf else {}
+        config = AutoConfig.from_pretrained(source, **given)
+        positions = of_gguf(weights) if is_gguf else of_config(config.to_dict())
+        _scale_positions(config, setup.rope)
+        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **given)
+        model = AutoModelForCausalLM.from_pretrained(
+            source,
+            config=config,
+            dtype=getattr(torch, setup.dtype),
+            attn_implementation=setup.attention,
+            **given,
+        )
         if header.get(_ADDS_BEGINNING) is False:
             _add_no_beginning(tokenizer)
         return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer, positions=positions)
@@ -103,37 +99,11 @@ def load(weights: Path, setup: Setup) -> Loaded:
         ) from error
 
 
-@contextmanager
-def _reading_once() -> Iterator[None]:
-    """Parse a GGUF file's metadata once and without a progress bar.
-
-    transformers reads it four times, and a vocabulary of 49,000 entries takes 4 s each time. It has no switch for this
-    bar either.
-    """
-    import gguf
-    from transformers import modeling_gguf_pytorch_utils as reading
-
-    reader, bar = gguf.GGUFReader, reading.tqdm
-    gguf.GGUFReader = functools.lru_cache(maxsize=1)(reader)
-    reading.tqdm = _without_bar
-    try:
-        yield
-    finally:
-        gguf.GGUFReader, reading.tqdm = reader, bar
-
-
-def _without_bar(items: Iterable[T], **_: object) -> Iterable[T]:
-    return items
-
-
 def _checked_header(weights: Path) -> Mapping[str, Value]:
     """The header of a GGUF file. Raises `ConfigError` where it scales positions in ways that transformers ignores."""
-    import gguf
-
     header = read_header(weights)
     scaling = header.get(f"{header.get('general.architecture')}.rope.scaling.type", "none")
-    reader = gguf.GGUFReader(str(weights))
-    if scaling != "none" or any(tensor.name == _FREQUENCIES for tensor in reader.tensors):
+    if scaling != "none" or _FREQUENCIES in tensor_names(weights):
         raise ConfigError(
             f"model.gguf: {weights.name} scales its positions, which transformers does not read from a GGUF file; take "
             "engine.weights=hub, or engine=llamacpp"
