@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from itertools import cycle
 from random import Random
-from typing import Final, TypeAlias
-
-from contextcliff.text.prose_stock import DAY_PARTS, PARAGRAPHS, SEASONS, SETTINGS, STOCK, TRADES
+from typing import Any, Final, TypeAlias
 
 _SLOT: Final = re.compile(r"\{(\^?\w+)\}")
 _ARTICLE_BEFORE_VOWEL: Final = re.compile(r"\b([Aa]) (?=[aeiou])(?!one\b|use)")
@@ -55,6 +54,17 @@ def prose(*, seed: int, characters: int) -> str:
         written.append(" ".join(next(paragraphs)))
         length += len(written[-1]) + (2 if len(written) > 1 else 0)
     return "\n\n".join(written)
+
+
+@cache
+def stocks() -> dict[str, Any]:
+    """The words and templates of `prose_stock.yaml`: `stock` by slot, the groups by member and slot."""
+    import yaml  # type: ignore[import-untyped]
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time, where PyYAML was built with it
+    text = files("contextcliff.text").joinpath("prose_stock.yaml").read_text(encoding="utf-8")
+    read: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe
+    return read
 
 
 @cache
@@ -109,17 +119,15 @@ class _Narrator:
         # Python promises stable results for `Random.random` alone. The digest gives -1 and 1 different seeds.
         self._random = Random(int.from_bytes(blake2b(str(seed).encode()).digest(), "big")).random
         self._digests: set[bytes] = set()
-        self._common: _Scope = dict(self._decks(STOCK))
-        self._settings = {name: self._decks(stocks) for name, stocks in SETTINGS.items()}
-        self._seasons = {name: self._decks(stocks) for name, stocks in SEASONS.items()}
-        self._day_parts = {name: self._decks(stocks) for name, stocks in DAY_PARTS.items()}
-        self._trades = {name: self._decks(stocks) for name, stocks in TRADES.items()}
-        self._frames = {topic: self._decks(frames) for topic, frames in PARAGRAPHS.items()}
+        self._common: _Scope = dict(self._decks(stocks()["stock"]))
+        self._settings, self._seasons = self._group("settings"), self._group("seasons")
+        self._day_parts, self._trades = self._group("day_parts"), self._group("trades")
+        self._frames = self._group("paragraphs")
         self._order = {
-            "setting": self._names(SETTINGS),
-            "season": self._names(SEASONS),
-            "trade": self._names(TRADES),
-            "topic": self._names([topic for topic in PARAGRAPHS if topic != "introduction"]),
+            "setting": self._names(self._settings),
+            "season": self._names(self._seasons),
+            "trade": self._names(self._trades),
+            "topic": self._names([topic for topic in self._frames if topic != "introduction"]),
         }
 
     def paragraphs(self) -> Iterator[list[str]]:
@@ -156,7 +164,7 @@ class _Narrator:
             "trade": trade,
             "friend_trade": friend_trade,
             "product_friend": self._trades[friend_trade]["product"],
-            "room": TRADES[trade]["room"],
+            "room": stocks()["trades"][trade]["room"],
             "place": draw("place_name"),
             "near": draw("place_name"),
             "someone": self._names([draw("stranger") for _ in range(9)]),
@@ -209,8 +217,11 @@ class _Narrator:
         deck = self._common[stock]
         return deck if isinstance(deck, str) else _fill(deck.deal(), self._common)
 
-    def _decks(self, stocks: Mapping[str, str]) -> dict[str, _Deck]:
-        return {name: _Deck(_templates(stock), self._random) for name, stock in stocks.items()}
+    def _decks(self, slots: Mapping[str, str]) -> dict[str, _Deck]:
+        return {name: _Deck(_templates(stock), self._random) for name, stock in slots.items()}
+
+    def _group(self, name: str) -> dict[str, dict[str, _Deck]]:
+        return {member: self._decks(slots) for member, slots in stocks()[name].items()}
 
     def _names(self, names: Iterable[str]) -> _Deck:
         return _Deck([(name,) for name in names], self._random)

@@ -11,8 +11,7 @@ import sentencex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.text.prose import prose, sentences
-from contextcliff.text.prose_stock import DAY_PARTS, PARAGRAPHS, SEASONS, SETTINGS, STOCK, TRADES
+from contextcliff.text.prose import prose, sentences, stocks
 
 TWO_MILLION_TOKENS = 12_000_000  # characters, at more than five a token
 
@@ -137,15 +136,18 @@ def test_the_text_never_contains(what: str, pattern: str, page: str) -> None:
     assert match is None, f"{what}: {page[match.start() - 40 : match.end() + 40]!r}"
 
 
-@pytest.mark.parametrize("group", [SETTINGS, SEASONS, DAY_PARTS, TRADES, PARAGRAPHS])
-def test_all_of_a_group_fill_the_same_slots(group: dict[str, dict[str, str]]) -> None:
-    assert all(one.keys() == other.keys() for one, other in pairwise(group.values()))
+GROUPS = ("settings", "seasons", "day_parts", "trades", "paragraphs")
 
 
-@pytest.mark.parametrize("group", [{"common": STOCK}, SETTINGS, SEASONS, DAY_PARTS, TRADES, PARAGRAPHS])
-def test_no_stock_holds_the_same_words_twice(group: dict[str, dict[str, str]]) -> None:
-    for stocks in group.values():
-        for slot, stock in stocks.items():
+@pytest.mark.parametrize("group", GROUPS)
+def test_all_of_a_group_fill_the_same_slots(group: str) -> None:
+    assert all(one.keys() == other.keys() for one, other in pairwise(stocks()[group].values()))
+
+
+@pytest.mark.parametrize("group", ["stock", *GROUPS])
+def test_no_stock_holds_the_same_words_twice(group: str) -> None:
+    for slots in [stocks()[group]] if group == "stock" else stocks()[group].values():
+        for slot, stock in slots.items():
             # An entry with slots may stand twice, to be dealt more often.
             entries = [entry.strip() for entry in re.split(r"[|\n]", stock) if entry.strip() and "{" not in entry]
             assert len(entries) == len(set(entries)), (slot, sorted(entries))
