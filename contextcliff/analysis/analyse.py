@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -21,7 +21,7 @@ from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
-from contextcliff.records.analysis import Analysis, Bin, DepthCell, EvidenceName, SafeCap
+from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
@@ -74,72 +74,6 @@ def study_of(
     `scored` are all planned samples, unscored ones included, in any order; `controls` are the scored controls that
     they name.
     """
-    tested = _tested(scored, settings, facts)
-    sequence, threshold = tested.sequence, tested.threshold
-    return Study(
-        scored=tested.scored,
-        search=tested.search,
-        controls=tuple(controls),
-        settings=settings,
-        facts=facts,
-        relative=tested.relative,
-        groups=tested.groups,
-        sequence=sequence,
-        threshold=threshold,
-        control_levels=control_levels(
-            tested.groups,
-            control_book(controls),
-            threshold=None if threshold is None else threshold.score,
-            confidence=settings.confidence,
-        ),
-        safe_cap=_safe_cap(
-            sequence,
-            threshold,
-            settings,
-            relative=tested.relative,
-            window=facts.max_context_tokens,
-            quantity=facts.quantity,
-            offset=tested.offset,
-        ),
-        by_score=None if facts.quantity == "score" else summarise(tested.groups, settings.confidence),
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judgement:
-    """A cap as other settings would give it, without the reason that it ends there."""
-
-    tokens: int | None
-    censored: bool
-    evidence: EvidenceName | None
-
-
-def judged(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: StudyFacts) -> Judgement:
-    """What `study_of` says of the cap, without its reason: that has to find sample sizes."""
-    tested = _tested(scored, settings, facts)
-    sequence, threshold = tested.sequence, tested.threshold
-    if sequence is None or threshold is None:
-        return Judgement(tokens=None, censored=False, evidence=None)
-    shape = shape_of(sequence.results, threshold)
-    return Judgement(
-        tokens=sequence.cap_tokens,
-        censored=_is_censored(sequence),
-        evidence=None if shape is None else evidence_of(sequence, threshold, shape),
-    )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Tested:
-    offset: int | None
-    relative: bool
-    search: Search | None
-    scored: tuple[ScoredSample, ...]
-    groups: tuple[Group, ...]
-    sequence: FixedSequenceTest | None
-    threshold: Threshold | None
-
-
-def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: StudyFacts) -> _Tested:
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
     if facts.search is None:
@@ -163,14 +97,32 @@ def _tested(scored: Sequence[ScoredSample], settings: AnalysisSettings, facts: S
         if groups
         else (None, None)
     )
-    return _Tested(
-        offset=offset,
-        relative=relative,
-        search=search,
+    return Study(
         scored=tuple(scored),
+        search=search,
+        controls=tuple(controls),
+        settings=settings,
+        facts=facts,
+        relative=relative,
         groups=groups,
         sequence=sequence,
         threshold=threshold,
+        control_levels=control_levels(
+            groups,
+            control_book(controls),
+            threshold=None if threshold is None else threshold.score,
+            confidence=settings.confidence,
+        ),
+        safe_cap=_safe_cap(
+            sequence,
+            threshold,
+            settings,
+            relative=relative,
+            window=facts.max_context_tokens,
+            quantity=facts.quantity,
+            offset=offset,
+        ),
+        by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )
 
 

@@ -64,14 +64,13 @@ class Column:
     """A column of a table.
 
     `spare` says what gives way on a narrow console: the highest goes first, 0 never goes. `words` is for text, which
-    stands to the left; numbers stand to the right. With `labels` its cells are names, which a language has its own for.
+    stands to the left; numbers stand to the right.
     """
 
     title: str
     cells: tuple[str, ...]
     spare: int = 0
     words: bool = False
-    labels: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

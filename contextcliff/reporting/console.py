@@ -117,8 +117,7 @@ class _Page:
         _rows(self.console, [(f"{name}:", value) for name, value in said])
 
     def _named(self, column: Column) -> Column:
-        cells = tuple(map(self.language.label, column.cells)) if column.labels else column.cells
-        return replace(column, title=self.language.label(column.title), cells=cells)
+        return replace(column, title=self.language.label(column.title))
 
     def _block(self, block: Block) -> None:
         console = self.console

@@ -36,7 +36,6 @@ SECTIONS: tuple[Listed, ...] = (
     replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
-    _core("sensitivity_section.SensitivitySection"),
     _core("extrapolation_section.ExtrapolationSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
