@@ -24,10 +24,9 @@ _SCRIPT = str(Path(__file__).resolve())
 
 @dataclass(kw_only=True, slots=True)
 class Server:
-    """Answers at once, or a token after the other."""
+    """Answers at once."""
 
     answer_tokens: int
-    s_per_token: float
     requests: int = 0
     """Of all routes but those that tell of the server."""
     answers: int = 0
@@ -82,8 +81,6 @@ class Server:
         self.first_s = self.first_s or time.perf_counter()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         for number in range(self.answer_tokens + 1):
-            if self.s_per_token:
-                await asyncio.sleep(self.s_per_token)
             delta, finish = ({"content": "7"}, None) if number < self.answer_tokens else ({}, "stop")
             _event(writer, {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
         _event(writer, {"choices": [], "usage": self._usage(body)})
@@ -125,9 +122,9 @@ async def _serve(server: Server) -> None:
 
 
 @contextmanager
-def served(*, answer_tokens: int, s_per_token: float = 0.0) -> Iterator[int]:
+def served(*, answer_tokens: int) -> Iterator[int]:
     """The port of a server."""
-    command = [sys.executable, _SCRIPT, "--serve", str(answer_tokens), str(s_per_token)]
+    command = [sys.executable, _SCRIPT, "--serve", str(answer_tokens)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -203,7 +200,7 @@ def cpu_and_peak(command: list[str]) -> tuple[float, float]:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["--serve", answer_tokens, s_per_token]:
-            asyncio.run(_serve(Server(answer_tokens=int(answer_tokens), s_per_token=float(s_per_token))))
+        case ["--serve", answer_tokens]:
+            asyncio.run(_serve(Server(answer_tokens=int(answer_tokens))))
         case ["--plain", *numbers]:
             asyncio.run(_ask(*map(int, numbers)))
