@@ -80,7 +80,7 @@ class SearchRun:
             )
 
             def show(outcome: Outcome) -> None:
-                progress.advance(outcome.sample.built_tokens)
+                progress.advance(outcome.sample.built_tokens, answer=outcome.text)
                 ended(outcome)
 
             sent = await send_all(runner, source, meter, ended=show)

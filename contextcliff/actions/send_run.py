@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.baseline import read_baseline
@@ -31,10 +30,6 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.records.search_record import LengthStanding
-from contextcliff.tasks.task import Task
-
-if TYPE_CHECKING:
-    from contextcliff.reporting.live_text import LiveText
 
 
 def has_pilot(prepared: Prepared) -> bool:
@@ -80,35 +75,6 @@ def after_pilot(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Watched:
-    """The display of a watched run, and the scorer of its answers."""
-
-    writing: LiveText
-    scorer: Scorer
-    task: Task
-
-    def ended(self, outcome: Outcome, *, averages: str | None) -> None:
-        """Show the figures of an answer, or why there is none, and the averages of its length if it was the last."""
-        scored = self.scorer.score(outcome)
-        figures = self.task.answer_figures(scored.details)
-        self.writing.ended(outcome.sample, figures=figures, failure=scored.failure, averages=averages)
-
-
-def watched(invocation: Invocation, prepared: Prepared, scorer: Scorer) -> Watched | None:
-    """What shows a run; None where it is not watched."""
-    if not invocation.reporting.live:
-        return None
-    from rich.console import Console
-
-    from contextcliff.reporting.live_text import LiveText
-
-    # How many samples a search will ask for is not known.
-    known = [item.sample for item in prepared.planned] if prepared.search is None else []
-    writing = LiveText(Console(), samples=known)
-    return Watched(writing=writing, scorer=scorer, task=invocation.task)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
     """How sending ended. `reused` counts the samples that a stored generation answered before."""
 
@@ -121,7 +87,7 @@ class Sent:
     outcomes: tuple[Outcome, ...] = ()
     """Of this invocation, where nothing of it is stored."""
     scorer: Scorer | None = None
-    """With the scores of the answers that were shown live; None where a pilot chose the samples."""
+    """With the scores that are known already; None where a pilot chose the samples."""
 
 
 async def send(
@@ -153,7 +119,6 @@ async def send(
         if missing:
             live.begin()
         scorer = _scorer(invocation, prepared)
-        display = watched(invocation, prepared, scorer)
         watch = None if prepared.search is not None else _watch(invocation, prepared, missing, store, scorer, live)
         sender = _Sender(
             runner=Runner(
@@ -165,15 +130,14 @@ async def send(
                 concurrency=invocation.engine.concurrency,
                 tokens_in_flight=invocation.engine.tokens_in_flight,
                 max_retries=invocation.engine.max_retries,
-                listener=None if display is None else display.writing,
                 may_repeat=meter.may_repeat,
             ),
             meter=meter,
             store=store,
             kept=_kept(invocation, prepared),
             title=_title(invocation),
-            shown=invocation.reporting.progress and display is None,
-            ended=_told(display, watch),
+            shown=invocation.reporting.progress,
+            ended=(lambda _: None) if watch is None else watch.ended,
             lengths=live.lengths,
         )
         before = store.run(identity.run_id)
@@ -294,19 +258,6 @@ def _watch(
     before = [item for item in prepared.planned if item.key not in to_send]
     answered = recall(store, prepared.run.run_id, before)
     return LengthWatch.of(invocation.task, scorer, missing=missing, answered=answered, tell=live.point)
-
-
-def _told(display: Watched | None, watch: LengthWatch | None) -> Callable[[Outcome], str | None]:
-    """What tells both of an outcome. What the watched run shows by itself is not said again."""
-
-    def told(outcome: Outcome) -> str | None:
-        averages = None if watch is None else watch.ended(outcome)
-        if display is None:
-            return averages
-        display.ended(outcome, averages=averages)
-        return None
-
-    return told
 
 
 def _kept(invocation: Invocation, prepared: Prepared) -> tuple[Document, ...]:

@@ -27,13 +27,15 @@ _INSIDE_TASK = re.compile(r"\btask[./](judge|embedding)\b")
 
 
 def refuse_former_keys(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for a judge or an embedder inside `task`, and for the runs of a comparison as one list."""
+    """Raise `ConfigError` for keys that were there before, with what to write in their place."""
     compares = any(str(override.input_line) == "action=compare" for override in overrides)
     for override in overrides:
         key, equals, value = str(override.input_line).partition("=")
         today = _INSIDE_TASK.sub(r"\1", key)
         if today != key:
             raise ConfigError(f"{key}: judge and embedding are groups of their own now; write {today}{equals}{value}")
+        if key.lstrip("+") == "reporting.live":
+            raise ConfigError("reporting.live: is gone; the progress bar of a terminal shows the last answer")
         if compares and key.lstrip("+") == "action.runs":
             raise ConfigError(
                 "action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "

@@ -19,23 +19,11 @@ from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
-from contextcliff.records.sample import Sample, render
+from contextcliff.records.sample import render
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_WAIT_S = 600.0
-
-
-class Listener(Protocol):
-    """Hears what is written while it is written."""
-
-    def began(self, sample: Sample) -> None:
-        """A request goes out; for the same sample again where an earlier one broke off, whose words are void."""
-        ...
-
-    def wrote(self, sample: Sample, piece: str) -> None:
-        """Some more words."""
-        ...
 
 
 class MayRepeat(Protocol):
@@ -63,7 +51,6 @@ class Runner:
     max_retries: int
     tokens_in_flight: int | None = None
     """Most tokens, prompts and answers together, of the requests under way; None: no limit. One request always goes."""
-    listener: Listener | None = None
     may_repeat: MayRepeat = _at_any_time
 
     async def execute(
@@ -147,21 +134,13 @@ class Runner:
 
     async def _attempt(self, attempts: _Attempts) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
-        sample, listener = attempts.item.sample, self.listener
-        if listener is not None:
-            listener.began(sample)
-
-        def on_token(text: str) -> None:
-            attempts.answering()
-            if listener is not None:
-                listener.wrote(sample, text)
-
+        sample = attempts.item.sample
         try:
             generation = await self.session.generate(
                 sample,
                 render(sample.recipe, self.documents),
                 self.sampling.for_answer(sample.answer_tokens),
-                on_token,
+                lambda _: attempts.answering(),
             )
         except EngineFault as fault:
             self.store.record_fault(self.run_id, sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))

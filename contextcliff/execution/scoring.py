@@ -33,7 +33,7 @@ VectorsOf = Callable[[Sequence[str]], Mapping[str, Sequence[float]]]
 class Scorer:
     """Scores the answers of one run, each of them once.
 
-    An answer that was scored before (to be shown live, or in a pilot) is not scored again: reading prose takes
+    An answer that was scored before (to sum up its length, or in a pilot) is not scored again: reading prose takes
     seconds. `samples` are all of the run: each is scored against the others' answers, so that mix-ups show as such,
     and against its document where there is one in `documents`. `vectors_of` gives the embeddings that are kept;
     None: nothing was embedded.

@@ -38,7 +38,7 @@ async def send_listed(
     with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
 
         def show(outcome: Outcome) -> None:
-            progress.advance(outcome.sample.built_tokens)
+            progress.advance(outcome.sample.built_tokens, answer=outcome.text)
             remark = ended(outcome)
             if remark is not None:
                 progress.remark(remark)

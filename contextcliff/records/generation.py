@@ -68,6 +68,11 @@ class Outcome:
     retries: int = 0
     """Failed attempts after which the sample was tried again."""
 
+    @property
+    def text(self) -> str:
+        """The answer; empty where there is none."""
+        return "" if self.generation is None else self.generation.text
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:

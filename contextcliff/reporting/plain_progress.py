@@ -26,7 +26,7 @@ class PlainProgress:
         self._tokens = self._samples = 0
         self._began_s = self._written_s = clock()
 
-    def advance(self, tokens: int) -> None:
+    def advance(self, tokens: int, *, answer: str = "") -> None:  # noqa: ARG002 - shown on a terminal
         """A sample of so many prompt tokens has ended."""
         self._tokens += tokens
         self._samples += 1

@@ -20,8 +20,8 @@ Advance = Callable[[int], None]
 class Progress(Protocol):
     """Shows how much of what is sent has ended."""
 
-    def advance(self, tokens: int) -> None:
-        """A sample of so many prompt tokens has ended."""
+    def advance(self, tokens: int, *, answer: str = "") -> None:
+        """A sample of so many prompt tokens has ended, with this answer."""
         ...
 
     def remark(self, line: str) -> None:
@@ -53,6 +53,8 @@ def progress_bar(title: str, *, total_tokens: int, total_samples: int, shown: bo
 
 _WIDE_SEARCH = 64
 """Columns from which tokens stand beside samples and the time that is left."""
+_MOST_SHOWN = 500
+"""Characters of an answer that are looked at: more than a line has."""
 _LEAST_BAR = 8
 """Columns under which a bar says nothing."""
 
@@ -81,15 +83,17 @@ def drawn_bar(title: str, console: Console, *, total_tokens: int, total_samples:
     class Drawn:
         samples = 0
 
-        def advance(self, tokens: int) -> None:
+        def advance(self, tokens: int, *, answer: str = "") -> None:
             self.samples += 1
             bar.update(task, advance=tokens, samples=self.samples)
+            last.plain = last_answer(answer, console)
 
         def remark(self, line: str) -> None:
             console.print(Text(visible(line), overflow="fold"))
 
     line = Text(visible(title), overflow="ellipsis", no_wrap=True)
-    with Live(Group(line, bar), console=console, refresh_per_second=8):
+    last = Text("", style="dim", overflow="ellipsis", no_wrap=True)
+    with Live(Group(line, bar, last), console=console, refresh_per_second=8):
         yield Drawn()
 
 
@@ -115,11 +119,19 @@ def counting_bar(title: str, *, shown: bool) -> Iterator[Advance]:
         yield lambda more: progress.update(bar, advance=more)
 
 
+def last_answer(answer: str, console: Console) -> str:
+    """The beginning of an answer, for one line of a terminal."""
+    from contextcliff.reporting.outside_text import shown
+
+    words = " ".join(answer[:_MOST_SHOWN].split())
+    return shown(f"last answer: {words}", console=console).plain if words else ""
+
+
 class SearchProgress(Protocol):
     """Shows a search while it goes on."""
 
-    def advance(self, tokens: int) -> None:
-        """A sample of so many prompt tokens has ended."""
+    def advance(self, tokens: int, *, answer: str = "") -> None:
+        """A sample of so many prompt tokens has ended, with this answer."""
         ...
 
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
@@ -132,7 +144,7 @@ class SearchProgress(Protocol):
 
 
 class _Unseen:
-    def advance(self, tokens: int) -> None:
+    def advance(self, tokens: int, *, answer: str = "") -> None:
         """Shows nothing."""
 
     def remark(self, line: str) -> None:
@@ -175,8 +187,8 @@ class _Written:
         self._plain = PlainProgress(write)
         self._decided: set[int] = set()
 
-    def advance(self, tokens: int) -> None:
-        self._plain.advance(tokens)
+    def advance(self, tokens: int, *, answer: str = "") -> None:
+        self._plain.advance(tokens, answer=answer)
 
     def expect(self, tokens_left: int) -> None:
         self._plain.expect(tokens_left)
@@ -226,15 +238,17 @@ def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
     bar = Bars(*columns, console=console)
     task = bar.add_task("", total=None, samples=0, left="")
     line = Text("", overflow="fold")
+    last = Text("", style="dim", overflow="ellipsis", no_wrap=True)
 
     class Drawn:
         samples = tokens = 0
         expected_tokens: int | None = None
 
-        def advance(self, tokens: int) -> None:
+        def advance(self, tokens: int, *, answer: str = "") -> None:
             self.samples += 1
             self.tokens += tokens
             bar.update(task, advance=tokens, samples=self.samples, left=self._left())
+            last.plain = last_answer(answer, console)
 
         def lengths(self, standing: Sequence[LengthStanding]) -> None:
             line.plain = standing_line(standing)
@@ -248,5 +262,5 @@ def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
             return "" if left is None else f"about {left} left"
 
     # What does not fit above the bottom of the window is cut only while it is drawn, and whole at the end.
-    with Live(Group(Text(visible(title), overflow="fold"), bar, line), console=console, refresh_per_second=8):
+    with Live(Group(Text(visible(title), overflow="fold"), bar, line, last), console=console, refresh_per_second=8):
         yield Drawn()

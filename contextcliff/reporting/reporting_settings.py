@@ -14,16 +14,14 @@ Shown = Literal["full", "summary", "none"]
 
 @settings
 class ReportingSettings:
-    """`progress` on stderr, the answers as they are written (`live`) and the answer (`console`) on stdout: the `full`
-    risk report, its `summary`, or `none`. Left open, a run shows it in full, and a sweep its table alone.
-    `figures` as PNG files at `dpi` dots an inch, and the report as a page of its own (`html`). A run that is shown live
-    has no progress bar. `language` is that of the risk report on the console: `en` or `ja`; the files are in English.
-    With `compare` a sweep ends with the comparison of its jobs. `published` names tables of published scores
-    (`ruler`, `ruler:llama-3.1-70b`, a file), which are drawn as thin lines behind those of the run.
+    """`progress` on stderr, and the answer (`console`) on stdout: the `full` risk report, its `summary`, or `none`.
+    Left open, a run shows it in full, and a sweep its table alone. `figures` as PNG files at `dpi` dots an inch, and
+    the report as a page of its own (`html`). `language` is that of the risk report on the console: `en` or `ja`; the
+    files are in English. With `compare` a sweep ends with the comparison of its jobs. `published` names tables of
+    published scores (`ruler`, `ruler:llama-3.1-70b`, a file), which are drawn as thin lines behind those of the run.
     """
 
     progress: bool = True
-    live: bool = False
     console: Shown | None = None
     figures: bool = True
     html: bool = True

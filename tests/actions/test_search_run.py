@@ -231,10 +231,3 @@ def test_searches_can_be_swept(tmp_path: Path, launcher: tuple[str, ...]) -> Non
     done = contextcliff(*CLIFF, "engine.ceiling=0.98,0.5", *launcher, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [report["safe_cap"]["tokens"] is None for report in reports(tmp_path)].count(True) == 1
-
-
-@pytest.mark.slow
-def test_a_search_is_shown_live(tmp_path: Path) -> None:
-    done = contextcliff(*CLIFF, "reporting.live=true", "engine.concurrency=4", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count(" tokens, round ") == generations(tmp_path)

@@ -198,17 +198,6 @@ def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_watched_run_prints_what_is_written_and_its_figures(tmp_path: Path) -> None:
-    ended = contextcliff(*FLAT, "task.rounds=1", "task.max_context=2048", "reporting.live=true", cwd=tmp_path)
-    assert ended.returncode == 0
-    (line,) = samples(tmp_path)
-    shown = " ".join(ended.stdout.split())
-    assert "[1/1] 2,048 tokens, round 1/1" in shown
-    assert " ".join(line["output"].split())[:60] in shown
-    assert "complete · Cloze" in shown
-
-
-@pytest.mark.slow
 def test_a_share_of_the_shortest_lengths_health_can_be_asked_for(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "analysis.relative_to_baseline=true")
     assert report["safe_cap"]["relative_to_baseline"] is True

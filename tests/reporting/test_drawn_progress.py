@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from functools import partial
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from contextcliff.reporting.phases import phase
-from contextcliff.reporting.progress import drawn_bar
+from contextcliff.reporting.progress import drawn_bar, drawn_search
 
 TITLE = "job 2/12 · continuation · a-model-with-a-rather-long-name-Instruct-2512 · kv turboquant"
 
@@ -57,6 +59,17 @@ def test_what_is_said_beside_the_bar_stays_above_it() -> None:
         progress.advance(2)
     text = file.getvalue()
     assert text.index("512 tokens: mean score 1.00, 4 samples") < text.rindex("samples")
+
+
+@pytest.mark.parametrize("bar", [partial(drawn_bar, total_tokens=2, total_samples=2), drawn_search])
+def test_the_last_answer_stands_in_one_line_and_can_neither_move_the_cursor_nor_set_colours(bar: Any) -> None:
+    console, file = terminal(80)
+    with bar(TITLE, console) as progress:
+        progress.advance(1, answer="an earlier one")
+        progress.advance(1, answer="It was\n\x1b[2J[red]late[/] " + "and later " * 100)
+    last = file.getvalue().rpartition("last answer: ")[2]
+    assert last.startswith(r"It was \x1b[2J[red]late[/] and later")
+    assert len(last.splitlines()[0]) <= 80 - len("last answer: ")
 
 
 def test_a_phase_is_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
