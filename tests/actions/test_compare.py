@@ -52,8 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run(folder, *NEEDLES, f"kv_policy={policy}")
         run(folder, *PROSE, f"kv_policy={policy}")
     result_folder(folder / "old" / "glm", drawn_rounds([512, 1024]), original=figures(cloze=25.0, diversity=0.6))
-    rows = [table_row(tokens, num_rounds=3, cloze_score_std=1.0, vocab_diversity_std=0.1) for tokens in (1024, 512)]
-    table(folder / "old" / "averages.csv", rows)
+    rows = [table_row(tokens, number=n, cloze_score=20.0 + n) for tokens in (1024, 512) for n in (1, 2)]
+    table(folder / "old" / "detailed.csv", rows)
     return folder
 
 
@@ -158,7 +158,7 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
         *DRAWN,
         "task=continuation",
         f"action.baseline={first}",
-        "action.candidates=[old/glm,old/averages.csv]",
+        "action.candidates=[old/glm,old/detailed.csv]",
     )
     found = comparison(folder)
     assert [one["tool"] for one in found["runs"]] == ["contextcliff", "Context-Tester", "Context-Tester"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -67,42 +66,6 @@ def test_a_folder_without_metadata_goes_by_its_own_name(tmp_path: Path) -> None:
     assert (run.model, run.text, dict(run.original)) == ("glm", "", {})
 
 
-def test_a_length_without_rounds_is_read_by_its_averages(tmp_path: Path) -> None:
-    folder = result_folder(tmp_path / "a", {2048: []})
-    file = folder / "context_2048_results.json"
-    stored = json.loads(file.read_text())
-    stored["averaged_stats"]["num_rounds"] = 7
-    file.write_text(json.dumps(stored))
-    (tier,) = read(folder).tiers
-    assert tier.means is not None
-    assert (tier.means.n, tier.means.values["cloze_score"]) == (7, 20.0)
-    assert dict(tier.means.stds) == {"cloze_score": 1.0, "vocabulary_diversity": 0.1}
-
-
-def test_a_table_of_averages_has_a_row_a_length_in_any_order_with_texts_over_several_lines(tmp_path: Path) -> None:
-    rows = [
-        table_row(tokens, num_rounds=3, cloze_score_std=1.5, vocab_diversity_std=0.02, cloze_score=tokens / 100)
-        for tokens in (4096, 1024, 2048)
-    ]
-    assert "\n" in rows[0]["continuation_text"]
-    run = read(table(tmp_path / "glm.csv", rows))
-    assert [tier.context_tokens for tier in run.tiers] == [1024, 2048, 4096]
-    means = [tier.means for tier in run.tiers]
-    assert [found.values["cloze_score"] for found in means if found] == [10.24, 20.48, 40.96]
-    assert [found.n for found in means if found] == [3, 3, 3]
-    assert (run.model, run.text, run.label) == ("GLM-4-9B", "harbour", "20250108")
-
-
-def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: Path) -> None:
-    rows = [table_row(tokens, num_rounds=3, cloze_score_std=1.0, vocab_diversity_std=0.1) for tokens in (2048, 1024)]
-    run = read(table(tmp_path / "old.csv", rows, columns=FIRST))
-    assert (run.model, run.text) == ("GLM-4-9B", "")
-    assert run.parameters["sampling.min_p"] == "0.02"
-    assert run.tiers[0].means is not None
-    assert "adjacent_coherence" not in run.tiers[0].means.values
-    assert not kept_texts(run)
-
-
 def test_a_detailed_table_has_a_row_a_round(tmp_path: Path) -> None:
     rows = [
         table_row(tokens, number=number, cloze_score=20.0 + number) for number in (2, 1, 3) for tokens in (2048, 1024)
@@ -139,8 +102,23 @@ def test_a_measure_that_is_no_number_is_refused_with_its_row(tmp_path: Path) -> 
 def test_rows_of_several_runs_are_refused(tmp_path: Path) -> None:
     models = table(tmp_path / "a.csv", [table_row(1024), table_row(2048, model_name="another")])
     assert "holds rows of several runs (model_name: GLM-4-9B, another)" in refusal(models)
-    averages = [table_row(1024, num_rounds=3), table_row(1024, num_rounds=3)]
-    assert "has several rows of one round at 1,024 tokens" in refusal(table(tmp_path / "b.csv", averages))
+    twice = [table_row(1024), table_row(1024)]
+    assert "has several rows of one round at 1,024 tokens" in refusal(table(tmp_path / "b.csv", twice))
+
+
+def test_a_table_of_averages_is_refused_and_names_the_tables_of_rounds(tmp_path: Path) -> None:
+    rows = [table_row(1024, num_rounds=3, cloze_score_std=1.5)]
+    assert "row 1: holds the averages of 3 rounds; give the table with a row per round (_detailed)" in refusal(
+        table(tmp_path / "a.csv", rows)
+    )
+
+
+def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: Path) -> None:
+    run = read(table(tmp_path / "old.csv", [table_row(tokens) for tokens in (2048, 1024)], columns=FIRST))
+    assert (run.model, run.text) == ("GLM-4-9B", "")
+    assert run.parameters["sampling.min_p"] == "0.02"
+    assert "adjacent_coherence" not in run.tiers[0].rounds[0].values
+    assert not kept_texts(run)
 
 
 def test_a_table_of_ours_is_refused_for_its_run(tmp_path: Path) -> None:
@@ -177,7 +155,7 @@ def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: byt
         ('{"context_length": 1024, "individual_rounds": "none"}', "individual_rounds is not a list"),
         ('{"context_length": 1024, "individual_rounds": [3]}', "round 1 is not an object"),
         ('{"context_length": 1024, "individual_rounds": [{"cloze_score": [1]}]}', "round 1: cloze_score is"),
-        ('{"context_length": 1024, "individual_rounds": []}', "holds neither rounds nor averages"),
+        ('{"context_length": 1024, "individual_rounds": []}', "holds no rounds"),
     ],
 )
 def test_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str, told: str) -> None:

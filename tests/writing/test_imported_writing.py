@@ -9,7 +9,6 @@ import pytest
 
 from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.context_tester.imported_writing import (
-    ImportedMeans,
     ImportedRound,
     ImportedRun,
     ImportedTier,
@@ -26,13 +25,12 @@ WORDS = word_list_of("the\ncat\nsat\n", "few")
 def run_of(
     rounds: Sequence[ImportedRound] = (),
     *,
-    means: ImportedMeans | None = None,
     original: Mapping[str, float] | None = None,
     text: str = "harbour",
 ) -> ImportedRun:
     return ImportedRun(
         run_id="old", tool="Context-Tester", model="glm", text=text, label="", parameters={},
-        tiers=(ImportedTier(context_tokens=2048, rounds=tuple(rounds), means=means),), original=original or {},
+        tiers=(ImportedTier(context_tokens=2048, rounds=tuple(rounds)),), original=original or {},
     )  # fmt: skip
 
 
@@ -87,27 +85,6 @@ def test_coherence_that_is_zero_in_every_row_was_not_measured() -> None:
 def test_without_embeddings_nothing_is_named_as_embedder() -> None:
     rounds = [ImportedRound(values={"cloze_score": 20.0, "adjacent_coherence": 0.0})]
     assert imported_writing(run_of(rounds), confidence=0.95).embeddings is None
-
-
-def test_averages_have_no_interval_no_composite_and_two_spreads() -> None:
-    means = ImportedMeans(
-        values={"cloze_score": 20.0, "vocabulary_diversity": 0.5, "word_entropy": 7.0},
-        stds={"cloze_score": 2.0, "vocabulary_diversity": 0.1},
-        n=4,
-    )
-    writing = imported_writing(run_of(means=means, original={"cloze_score": 21.0}), confidence=0.95)
-    cloze, entropy = level(writing, "cloze_score"), level(writing, "word_entropy")
-    assert (cloze.n, cloze.mean, cloze.std, cloze.cv, cloze.ci_low) == (4, 20.0, 2.0, 0.1, None)
-    assert (cloze.original, cloze.converged) == (21.0, True)
-    assert (entropy.n, entropy.std) == (4, None)
-    assert writing.tiers[0].composite_classic.mean is None
-
-
-def test_averages_without_any_spread_are_one_draw() -> None:
-    means = ImportedMeans(values={"cloze_score": 20.0}, stds={"cloze_score": 0.0, "vocabulary_diversity": 0.0}, n=3)
-    writing = imported_writing(run_of(means=means), confidence=0.95)
-    assert (writing.tiers[0].n_rounds, writing.tiers[0].n_distinct) == (3, 1)
-    assert level(writing, "cloze_score").std is None
 
 
 def test_kept_texts_are_measured_by_our_rules_and_coherence_stays() -> None:

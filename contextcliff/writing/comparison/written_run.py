@@ -132,7 +132,7 @@ def _familiar_words(request: ReadingRequest) -> _FamiliarWords:
 
 
 def _parameters(stored: ImportedRun) -> dict[str, str]:
-    rounds = [tier.means.n if tier.means is not None else len(tier.rounds) for tier in stored.tiers]
+    rounds = [len(tier.rounds) for tier in stored.tiers]
     named: Mapping[str, str] = {
         "model": stored.model,
         "engine": stored.tool,

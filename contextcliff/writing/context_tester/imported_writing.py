@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from contextcliff.analysis.items import Item
 from contextcliff.records.fact import Said, said
 from contextcliff.writing.analysis.draws import DrawnTier
-from contextcliff.writing.analysis.tier_summary import has_converged, variation, writing_tier
+from contextcliff.writing.analysis.tier_summary import writing_tier
 from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, MEASURES, ORIGINAL
 from contextcliff.writing.measures.measured import measure_prose
-from contextcliff.writing.measures.readability import WordList, reading_level
+from contextcliff.writing.measures.readability import WordList
 from contextcliff.writing.passage import classic
-from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
+from contextcliff.writing.prose_findings import Writing, WritingTier
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,24 +30,11 @@ class ImportedRound:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ImportedMeans:
-    """The averages of rounds that were not stored one by one."""
-
-    values: Mapping[str, float]
-    """The means by measure."""
-    stds: Mapping[str, float]
-    """The standard deviations, of the few measures that have one."""
-    n: int
-    """Number of rounds."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedTier:
-    """One context length, with its rounds or, where those were not stored, with their means."""
+    """One context length with its rounds."""
 
     context_tokens: int
-    rounds: tuple[ImportedRound, ...] = ()
-    means: ImportedMeans | None = None
+    rounds: tuple[ImportedRound, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,12 +65,7 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
     """The findings of a run. Equal rounds of a length (temperature 0) count as one."""
     absent = frozenset(_stored_as_zero(run))
     original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
-    tiers = tuple(
-        _of_means(tier.context_tokens, tier.means, absent=absent, original=original)
-        if tier.means is not None
-        else _of_rounds(tier, absent=absent, original=original, confidence=confidence)
-        for tier in run.tiers
-    )
+    tiers = tuple(_of_rounds(tier, absent=absent, original=original, confidence=confidence) for tier in run.tiers)
     measured = {level.name for tier in tiers for level in tier.measures}
     embedded = any(name in measured for name in _EMBEDDED)
     return Writing(
@@ -119,7 +101,7 @@ def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
 
 
 def _rounds_with_texts(tier: ImportedTier) -> tuple[ImportedRound, ...]:
-    if tier.means is not None or not all(one.text for one in tier.rounds):
+    if not all(one.text for one in tier.rounds):
         raise ValueError(f"the texts at {tier.context_tokens:,} tokens were not kept")
     return tier.rounds
 
@@ -133,13 +115,9 @@ def _measured(one: ImportedRound, word_list: WordList) -> ImportedRound:
 def _stored_as_zero(run: ImportedRun) -> Iterable[str]:
     """The measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
     for name in _EMBEDDED:
-        stored = [values[name] for tier in run.tiers for values in _rows(tier) if name in values]
+        stored = [one.values[name] for tier in run.tiers for one in tier.rounds if name in one.values]
         if stored and not any(stored):
             yield name
-
-
-def _rows(tier: ImportedTier) -> list[Mapping[str, float]]:
-    return [tier.means.values] if tier.means is not None else [one.values for one in tier.rounds]
 
 
 def _of_rounds(
@@ -157,49 +135,8 @@ def _of_rounds(
     return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
 
 
-def _of_means(
-    tokens: int, means: ImportedMeans, *, absent: frozenset[str], original: Mapping[str, float]
-) -> WritingTier:
-    """A length of which the means alone were stored: it has no interval, and no composite, which needs the rounds."""
-    # Without any spread the rounds were equal.
-    n = 1 if means.n > 1 and means.stds and not any(means.stds.values()) else means.n
-    levels = tuple(
-        _level(measure.name, means, n, original=original.get(ORIGINAL + measure.name))
-        for measure in MEASURES
-        if measure.name in means.values and measure.name not in absent
-    )
-    nothing = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
-    cloze = means.values.get("cloze_score")
-    return WritingTier(
-        context_tokens=tokens,
-        n_rounds=means.n,
-        n_unscored=0,
-        n_distinct=n,
-        outcomes={},
-        finish_reasons={},
-        reading_level=None if cloze is None else reading_level(cloze),
-        composite=nothing,
-        composite_classic=nothing,
-        measures=levels,
-        outliers=(),
-    )
-
-
-def _level(name: str, means: ImportedMeans, n: int, *, original: float | None) -> MeasureLevel:
-    mean, std = means.values[name], means.stds.get(name) if n > 1 else None
-    return MeasureLevel(
-        name=name, n=n, mean=mean, std=std, ci_low=None, ci_high=None,
-        cv=variation(mean, std),
-        original=original, author_mean=None, author_std=None, z=None,
-        converged=None if original is None else has_converged(mean, original),
-    )  # fmt: skip
-
-
 def _warnings(run: ImportedRun, absent: Iterable[str], tiers: Iterable[WritingTier]) -> Iterable[str]:
     if absent:
         yield f"coherence is stored as 0 in every row: {run.tool} had no embeddings, and it counts as not measured"
-    averaged = [tier for tier in run.tiers if tier.means is not None]
-    if averaged:
-        yield "only averages were kept: no interval, no composite, and a spread of two measures alone"
     if any(tier.n_distinct < tier.n_rounds for tier in tiers):
         yield "rounds of a length are the same draw (temperature 0): they count as one"

@@ -14,16 +14,14 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import checked_file, refuse_large
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_writing import ImportedMeans, ImportedRound, ImportedRun, ImportedTier
+from contextcliff.writing.context_tester.imported_writing import ImportedRound, ImportedRun, ImportedTier
 from contextcliff.writing.context_tester.results_schema import (
     LENGTH,
     ROUNDS,
-    STDS,
     TOOL,
     address,
     context_tokens,
     measures_of,
-    number,
     one_line,
     parameters_of,
     round_count,
@@ -78,19 +76,9 @@ def _tier(results: Mapping[str, object], *, place: str) -> ImportedTier:
             raise ConfigError(f"{place}: round {position} is not an object; {_REMEDY}")
         values = measures_of(values_of_round, place=f"{place}: round {position}")
         rounds.append(ImportedRound(values=values, text=text_of(values_of_round.get("continuation_text"))))
-    if rounds:
-        return ImportedTier(context_tokens=tokens, rounds=tuple(rounds))
-    averaged = _inner(results, "averaged_stats")
-    values = measures_of(averaged, place=place)
-    if not values:
-        raise ConfigError(f"{place}: holds neither rounds nor averages; leave this file out")
-    stds = {measure: number(averaged.get(name), name, place=place) for name, measure in STDS.items()}
-    means = ImportedMeans(
-        values=values,
-        stds={name: std for name, std in stds.items() if std is not None},
-        n=round_count(averaged.get(ROUNDS, results.get(ROUNDS)), place=place),
-    )
-    return ImportedTier(context_tokens=tokens, means=means)
+    if not rounds:
+        raise ConfigError(f"{place}: holds no rounds; leave this file out")
+    return ImportedTier(context_tokens=tokens, rounds=tuple(rounds))
 
 
 def _object(file: Path, *, key: str) -> Mapping[str, object]:
@@ -121,11 +109,9 @@ _Row = Mapping[str, str]
 
 
 def read_table(path: Path, *, key: str) -> ImportedRun:
-    """The run in a CSV file of either generation: a row per context length, or per round (`_detailed`), in any order.
+    """The run in a CSV file of either generation with a row per round (`_detailed`), in any order.
 
-    A row per length holds means over `num_rounds` rounds, and the standard deviations of two of the measures. Its
-    `round_number` and text are those of one of the rounds and are ignored. Raises `ConfigError` for a file that is
-    empty or not of one run.
+    Raises `ConfigError` for a file that is empty, not of one run, or of averages.
     """
     file = checked_file(str(path), key=key, suffixes=_SUFFIXES)
     place = address(path, key=key)
@@ -185,7 +171,10 @@ def _table_tier(tokens: int, rows: Sequence[tuple[int, _Row]], *, place: str) ->
         where = f"{place}: row {position}"
         n = round_count(row.get(ROUNDS), place=where)
         if n > 1:
-            return ImportedTier(context_tokens=tokens, means=_means(row, n, place=where))
+            raise ConfigError(
+                f"{where}: holds the averages of {n:,} rounds; give the table with a row per round (_detailed), or the "
+                "result folder"
+            )
     numbers = [row.get(_ROUND, "") for _, row in rows]
     if len(set(numbers)) < len(numbers) and any(numbers):
         raise ConfigError(
@@ -200,15 +189,6 @@ def _table_tier(tokens: int, rows: Sequence[tuple[int, _Row]], *, place: str) ->
             )
             for position, row in rows
         ),
-    )
-
-
-def _means(row: _Row, n: int, *, place: str) -> ImportedMeans:
-    stds = {measure: number(row.get(name), name, place=place) for name, measure in STDS.items()}
-    return ImportedMeans(
-        values=measures_of(row, place=place),
-        stds={name: std for name, std in stds.items() if std is not None},
-        n=n,
     )
 
 
@@ -227,4 +207,4 @@ def read_context_tester(path: Path, *, key: str) -> ImportedRun:
 
 def kept_texts(run: ImportedRun) -> bool:
     """Whether the text of every round was stored, so that it can be measured again."""
-    return all(tier.means is None and all(one.text for one in tier.rounds) for tier in run.tiers)
+    return all(one.text for tier in run.tiers for one in tier.rounds)

@@ -12,8 +12,6 @@ from contextcliff.writing.measures.measure import BY_NAME
 TOOL = "Context-Tester"
 LENGTH = "context_length"
 ROUNDS = "num_rounds"
-STDS = {"cloze_score_std": "cloze_score", "vocab_diversity_std": "vocabulary_diversity"}
-"""Columns of standard deviations, and the measure of each."""
 
 _KEYS_OF_PARAMETERS = {
     "max_tokens": "task.max_tokens",
