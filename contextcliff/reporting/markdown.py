@@ -98,10 +98,9 @@ def pairs(rows: Iterable[tuple[str, str]]) -> str:
     return table(("", ""), rows, words=2)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, wordy_end: bool = False) -> str:
-    """A table whose first `words` columns, and the last with `wordy_end`, are text; the rest are numbers."""
-    last = len(head) - 1
-    return aligned_table(head, rows, left=[i < words or (wordy_end and i == last) for i in range(len(head))])
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0) -> str:
+    """A table whose first `words` columns are text; the rest are numbers."""
+    return aligned_table(head, rows, left=[i < words for i in range(len(head))])
 
 
 def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[bool]) -> str:

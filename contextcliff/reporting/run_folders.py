@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large
@@ -25,14 +24,6 @@ _MOST_FILES = 10_000
 _DEEPEST = 4
 _REWRITTEN = ("controls.jsonl",)
 """Files that a report may lack: one of an earlier report would be taken for this one's."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LeftOut:
-    """A run folder that was not copied, and why."""
-
-    folder: Path
-    reason: str
 
 
 def experiments(output_dir: Path) -> list[Path]:

@@ -49,16 +49,11 @@ def fewest_all_right(threshold: float, confidence: float) -> int | None:
     return n if n <= MOST else None
 
 
-def cautious_rate(scores: tuple[float, ...], threshold: float) -> float:
-    """The observed mean, moved toward a half as two more samples would: (k + 1) / (n + 2).
-
-    The observed mean itself where the moved one would lie on the other side of the threshold.
-    """
-    return cautious_mean(math.fsum(scores) / len(scores), len(scores), threshold)
-
-
 def cautious_mean(mean: float, n: float, threshold: float) -> float:
-    """The same of a `mean` that `n` samples are worth."""
+    """The `mean` of `n` samples, moved toward a half as two more samples would: (k + 1) / (n + 2).
+
+    The mean itself where the moved one would lie on the other side of the threshold.
+    """
     shrunk = (mean * n + 1.0) / (n + 2.0)
     return mean if (shrunk > threshold) != (mean > threshold) else shrunk
 

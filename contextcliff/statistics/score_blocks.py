@@ -11,7 +11,7 @@ A block is whole: its samples are planned beforehand and cover each depth equall
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Score = float | None
@@ -62,19 +62,6 @@ def clustered_block(texts: Sequence[Sequence[Score]], threshold: float) -> Block
         hoped=tuple(_excess(text, threshold, unscored=1.0) / (largest * threshold) for text in texts if text),
         samples=sum(len(text) for text in texts),
     )
-
-
-def clustered_blocks(blocks: Sequence[Mapping[str, Sequence[Score]]], threshold: float) -> tuple[Block, ...]:
-    """Blocks of whole texts, each block a mapping from the text's name to its scores.
-
-    Raises ValueError where a text comes in two blocks, and as `block_of`.
-    """
-    used: set[str] = set()
-    for block in blocks:
-        if again := sorted(used & block.keys()):
-            raise ValueError(f"text {again[0]!r} is in two blocks; give all samples of a text in one block")
-        used |= block.keys()
-    return tuple(clustered_block(tuple(block.values()), threshold) for block in blocks)
 
 
 def paired_block(pairs: Sequence[tuple[Score, Score]], share: float) -> Block:

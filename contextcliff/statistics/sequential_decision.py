@@ -13,12 +13,12 @@ It ends at no cost in "above" where its samples without a score keep the best po
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from contextcliff.statistics.betting import Bets, Wealth, e_value_of
-from contextcliff.statistics.score_blocks import Block, Score, block_of, clustered_blocks, paired_block
+from contextcliff.statistics.score_blocks import Block, Score, block_of, paired_block
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
 
 BELOW_AT = 20.0
@@ -99,16 +99,6 @@ def decide(
     return decision_of(
         [block_of(b, threshold) for b in blocks], above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at
     )
-
-
-def decide_by_text(
-    blocks: Sequence[Mapping[str, Sequence[Score]]], *, threshold: float, alpha: float, below_at: float = BELOW_AT
-) -> SequentialDecision:
-    """The same where samples share texts: each block maps a text to its scores, and no text is in two blocks.
-
-    Raises ValueError also where one is. `score_blocks.clustered_block` has the rule and its limits.
-    """
-    return decision_of(clustered_blocks(blocks, threshold), above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at)
 
 
 def decide_share(

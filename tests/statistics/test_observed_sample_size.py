@@ -118,11 +118,11 @@ def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
-    limit = 0.8 * math.fsum(baseline) / max(1, len(baseline))
+    limit, mean = 0.8 * math.fsum(baseline) / max(1, len(baseline)), math.fsum(here) / len(here)
     return observed_sample_size.to_settle_against_share(
         Evidence(scores=tuple(sorted(here)), binary=not has_spread),
         Evidence(scores=tuple(sorted(baseline)), binary=not has_spread),
-        math.fsum(here) / len(here) if has_spread and len(here) > 1 else sample_size.cautious_rate(tuple(here), limit),
+        mean if has_spread and len(here) > 1 else sample_size.cautious_mean(mean, len(here), limit),
         0.8,
         0.95,
         has_spread=has_spread,
@@ -132,7 +132,8 @@ def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has
 
 def planned_by_mean(here: Sequence[float], baseline: Sequence[float]) -> int | None:
     mean = math.fsum(baseline) / len(baseline)
-    return sample_size.to_show_above_share(sample_size.cautious_rate(tuple(here), 0.8 * mean), mean, 0.8, 0.95)
+    cautious = sample_size.cautious_mean(math.fsum(here) / len(here), len(here), 0.8 * mean)
+    return sample_size.to_show_above_share(cautious, mean, 0.8, 0.95)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from scipy import stats
 
 from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.sample_size import (
-    cautious_rate,
+    cautious_mean,
     fewest_all_right,
     to_show_above,
     to_show_above_share,
@@ -62,5 +62,5 @@ def test_a_share_of_the_baseline_takes_more_than_a_fixed_threshold() -> None:
 
 
 def test_the_observed_rate_is_shrunk_but_not_across_the_threshold() -> None:
-    assert cautious_rate((0.0,) * 4 + (1.0,) * 36, 0.8) == pytest.approx(37 / 42)
-    assert cautious_rate((0.0,) + (1.0,) * 5, 0.8) == pytest.approx(5 / 6)
+    assert cautious_mean(36 / 40, 40, 0.8) == pytest.approx(37 / 42)
+    assert cautious_mean(5 / 6, 6, 0.8) == pytest.approx(5 / 6)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.score_blocks import block_of, clustered_block, clustered_blocks, paired_block
+from contextcliff.statistics.score_blocks import block_of, clustered_block, paired_block
 
 scores = st.floats(min_value=0.0, max_value=1.0)
 thresholds = st.floats(min_value=0.05, max_value=0.95)
@@ -52,12 +52,6 @@ def test_gains_of_texts_sum_to_a_multiple_of_the_difference_of_the_samples(
 def test_no_text_loses_more_than_its_stake(block: list[list[float]], threshold: float) -> None:
     gains = clustered_block(block, threshold)
     assert min(*gains.above, *gains.below) >= -1.0 - 1e-12
-
-
-def test_a_text_is_used_in_one_block_only() -> None:
-    with pytest.raises(ValueError) as error:
-        clustered_blocks([{"emma": [1.0], "moby": [1.0]}, {"emma": [0.0]}], 0.8)
-    assert str(error.value) == "text 'emma' is in two blocks; give all samples of a text in one block"
 
 
 def test_pairs_worked_by_hand() -> None:

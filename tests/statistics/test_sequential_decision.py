@@ -12,7 +12,6 @@ from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 from contextcliff.statistics.sequential_decision import (
     SequentialDecision,
     decide,
-    decide_by_text,
     decide_share,
 )
 from tests.statistics.simulated_walks import log_e_values
@@ -95,19 +94,6 @@ def test_a_look_inside_a_block_shows_what_the_block_does_not() -> None:
     """Four fifths of the depths are perfect and come first; the others are hopeless: a mean at the threshold."""
     assert decision([[1.0] * 40 + [0.0] * 10] * 4).kind == "open"
     assert decision([[1.0] * 40, [0.0] * 10]).kind == "above"
-
-
-def test_texts_count_as_one_sample_each() -> None:
-    few = decide_by_text([{str(t): [1.0] * 10 for t in range(4)}], threshold=0.8, alpha=0.05)
-    assert (few.kind, few.samples) == ("open", 40)
-    many = decide_by_text([{str(t): [1.0] * 2 for t in range(20)}], threshold=0.8, alpha=0.05)
-    assert (many.kind, many.samples) == ("above", 40)
-
-
-def test_a_text_with_one_sample_is_an_independent_sample() -> None:
-    block = [1.0, 0.0, 1.0, None]
-    by_text = decide_by_text([{str(i): [x] for i, x in enumerate(block)}], threshold=0.8, alpha=0.05)
-    assert by_text == decide([block], threshold=0.8, alpha=0.05)
 
 
 def test_against_a_perfect_baseline_a_perfect_model_passes_as_against_the_threshold() -> None:
