@@ -146,6 +146,7 @@ CASES = {
     "a chain without links": ("task.hops", "task=tracing", "task.hops=0"),
     "a template without its word": ("task.template", "task=aggregation", "task.template=hello"),
     "a list that does not fit": ("task.lengths", "task=repeat", "task.lengths=[60]", "engine=simulated"),
+    "answers shown as they are written, as it was": ("reporting.live", "reporting.live=true"),
 }  # fmt: skip
 """The key that the line begins with, and the overrides."""
 
