@@ -22,6 +22,7 @@ class Analyze:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Raise `ConfigError` where no run of this configuration is stored, `GateFailed` after all is written."""
         with Store(invocation.output_dir) as store:
+            store.verify()
             if invocation.run_folder is None:
                 invocation = stored(invocation, store)
                 run = _of_this_configuration(invocation, store)

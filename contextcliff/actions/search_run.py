@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
@@ -86,7 +86,8 @@ class SearchRun:
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
         made = self.search.blocks.notes({item.sample.sample_id for item in self.asked})
-        self.store.record_notes(self.identity.run_id, (*self.prepared.run.facts.notes, *made))
+        notes = (*self.prepared.run.facts.notes, *made)
+        self.store.change_facts(self.identity.run_id, lambda facts: replace(facts, notes=notes))
         return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)
 
     def _settle(self, source: SearchSource) -> None:

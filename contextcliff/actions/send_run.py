@@ -162,7 +162,7 @@ async def send(
             await sender.send(prepared)
         # What the server would not take is known only now, and only where it was asked.
         lines = session.served.lines if before is None or sender.asked else before.facts.server
-        store.record_server(identity.run_id, lines)
+        store.change_facts(identity.run_id, lambda facts: replace(facts, server=tuple(lines)))
         _record_cache(store, identity.run_id, prepared, session.served.cache, before if not sender.asked else None)
     ran_out = meter.ran_out and not sender.is_decided
     stop: Stop | None = signalled() if sender.cut_short else "out of budget" if ran_out else None
@@ -185,7 +185,8 @@ def _record_cache(
     if before is not None and before.facts.cache is not None:
         measured = measured or before.facts.cache.in_use
     if known is not None and measured is not None:
-        store.record_cache(run_id, replace(known, in_use=measured))
+        cache = replace(known, in_use=measured)
+        store.change_facts(run_id, lambda facts: replace(facts, cache=cache))
 
 
 @dataclass(kw_only=True, slots=True)

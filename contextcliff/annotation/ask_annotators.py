@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.annotation.embedder import Embedder, embed_missing
@@ -83,7 +83,8 @@ async def ask_judge(
     meter = judge_meter(judge, budget)
     async with judge.engine.open(judge.deployment) as session:
         name = session.served.model or judge.model.name or judge.engine.name
-        store.record_judge(run_id, name, served=session.served.model)
+        served = session.served.model
+        store.change_facts(run_id, lambda facts: replace(facts, judge=name, judge_served=served))
         requests = judge.requests(scored, served=session.served.model)
         missing = store.missing({item.key: item for item in requests.values()}.values())
         runner = Runner(
@@ -129,5 +130,5 @@ def embed_texts(embedder: Embedder, texts: Iterable[str], store: Store, *, run_i
         return "failed"
     except KeyboardInterrupt:
         return "interrupted"
-    store.record_embedder(run_id, embedder.name)
+    store.change_facts(run_id, lambda facts: replace(facts, embedder=embedder.name))
     return "embedded"

@@ -158,7 +158,9 @@ def recall_ratings(
 ) -> Ratings:
     """What the judge of a run said of its answers, as far as it was asked."""
     requests = judge.requests(scored, served=served)
-    replies = {request.key: store.generation(request.key) for request in requests.values()}
+    replies = {
+        request.key: store.generation(request.key, prompt_sha256=request.prompt_sha256) for request in requests.values()
+    }
     failed = store.last_faults(judge_run_id(run_id))
     return Ratings(
         by_sample={

@@ -1,38 +1,75 @@
-"""The SQLite file under the store: its tables by version, what is wrong with a damaged one, and one connection.
+"""The SQLite file under the store: its tables, how damage to them is noticed and told, and one connection.
 
-It is made by the first generation, and never half written. An older database takes the steps that it lacks, in one
-transaction; a newer one, or one of something else, is left as it is.
+The first answer makes it, whole or not at all. Every row has the digest of its other columns, and every run those of
+its samples in order. An older database is brought to today's layout in one transaction; a newer one, or one of
+something else, is left as it is.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryDirectory
 from threading import RLock
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from contextcliff.errors import RunError
-from contextcliff.execution.packing import teach
+from contextcliff.execution.packing import MOST_BYTES, unpacked
 from contextcliff.sqlite_locks import while_locked
+
+_T = TypeVar("_T")
+Row = dict[str, Any]
+Change = Callable[[sqlite3.Connection], None]
+
+VERSION = 3
+_TABLES = {
+    "runs": "run_id TEXT PRIMARY KEY, fingerprint TEXT, label TEXT, facts TEXT, wall_s REAL, created_at TEXT, "
+    "samples INTEGER, samples_sha256 TEXT, at_least TEXT",
+    "run_samples": "run_id TEXT, position INTEGER, key TEXT, prompt_sha256 TEXT, sample TEXT",
+    "generations": "key TEXT PRIMARY KEY, prompt_sha256 TEXT, generation TEXT, created_at TEXT",
+    "documents": "sha256 TEXT PRIMARY KEY, document BLOB",
+    "run_documents": "run_id TEXT, document_id TEXT, sha256 TEXT",
+    "embeddings": "key TEXT PRIMARY KEY, vector BLOB",
+    "faults": "run_id TEXT, sample_id TEXT, kind TEXT, detail TEXT, created_at TEXT",
+}
+_INDEXES = (
+    "CREATE UNIQUE INDEX samples_of_run ON run_samples (run_id, position)",
+    "CREATE UNIQUE INDEX documents_of_run ON run_documents (run_id, document_id)",
+    "CREATE INDEX faults_of_run ON faults (run_id, sample_id)",
+)
+COLUMNS = {table: tuple(column.split()[0] for column in types.split(", ")) for table, types in _TABLES.items()}
+"""All that a store holds, without the digests of rows."""
+NO_SAMPLES = {"samples": 0, "samples_sha256": ""}
+"""What a run says of its samples before it has some."""
+_OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
+"""Tables and columns that every database of ours has had."""
+_BUSY_MS = 30_000
 
 _PRIMARY = 0xFF
 """Extended result codes of SQLite hold the primary one in their low byte."""
-_GOES_ON = "run the same command again; what was answered is kept"
+_GOES_ON = "and run the same command again; what was answered is kept"
 _WAYS_OUT: Mapping[int, str] = {
-    sqlite3.SQLITE_BUSY: f"another process holds it: wait for its end, or end it, and {_GOES_ON}",
-    sqlite3.SQLITE_LOCKED: f"another process holds it: wait for its end, or end it, and {_GOES_ON}",
-    sqlite3.SQLITE_FULL: f"free space on its disk and {_GOES_ON}",
-    sqlite3.SQLITE_IOERR: f"is its disk full, or gone? Mend that and {_GOES_ON}",
-    sqlite3.SQLITE_READONLY: f"allow writing to it and to its folder, or give another output_dir, and {_GOES_ON}",
-    sqlite3.SQLITE_PERM: f"allow writing to it and to its folder, or give another output_dir, and {_GOES_ON}",
-    sqlite3.SQLITE_CANTOPEN: f"allow writing to it and to its folder, or give another output_dir, and {_GOES_ON}",
+    **dict.fromkeys(
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), "another process holds it: wait for its end, or end it,"
+    ),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
+        "allow writing to it and to its folder, or give another output_dir,",
+    ),
+    sqlite3.SQLITE_FULL: "free space on its disk",
+    sqlite3.SQLITE_IOERR: "is its disk full, or gone? Mend that",
+    sqlite3.SQLITE_TOOBIG: f"give shorter texts, a row may have {MOST_BYTES >> 20} MiB,",
 }
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: of a damaged schema
 
 
 @contextmanager
@@ -45,9 +82,9 @@ def explained(file: Path) -> Iterator[None]:
         way_out = None if code is None else _WAYS_OUT.get(code & _PRIMARY)
         if way_out is None and (code is None or code & _PRIMARY in _DAMAGE):
             raise _damaged(file, str(error)) from error
-        raise RunError(f"{file}: {error}; {way_out or f'mend that and {_GOES_ON}'}") from error
+        raise RunError(f"{file}: {error}; {way_out or 'mend that'} {_GOES_ON}") from error
     except OSError as error:
-        raise RunError(f"{file}: {error.strerror or error}; {_WAYS_OUT[sqlite3.SQLITE_CANTOPEN]}") from error
+        raise RunError(f"{file}: {error.strerror or error}; {_WAYS_OUT[sqlite3.SQLITE_CANTOPEN]} {_GOES_ON}") from error
     except (ValueError, zlib.error) as error:  # a row that holds something else than what was written
         raise _damaged(file, f"a row can't be read ({type(error).__name__})") from error
 
@@ -56,70 +93,101 @@ def _damaged(file: Path, cause: str) -> RunError:
     # With its -wal and -shm: beside a new database SQLite would take them for its own.
     aside = file.parent / "damaged"
     moving = f"mkdir {quote(str(aside))} && mv {quote(str(file))}* {quote(str(aside))}"
-    # .dump goes on past what it can't read, and then ends with a ROLLBACK; .recover is not in every build.
+    # .dump goes on past what it can't read, and then ends with a ROLLBACK; .recover is not in every build. Without its
+    # version the database is looked through when it is opened, and what is damaged or incomplete is left out.
     dumping = f"sqlite3 {quote(str(aside / file.name))} .dump"
-    saving = f"{dumping} | sed s/^ROLLBACK/COMMIT/ | sqlite3 {quote(str(file))}"
+    saving = f"{dumping} | sed 's/^ROLLBACK/COMMIT/;/^PRAGMA user_version/d' | sqlite3 {quote(str(file))}"
     return RunError(
         f"{file}: is damaged, or no database ({cause}); move it aside ({moving}) and the same command begins anew; "
         f"what can be read of it comes back by: {saving} (perhaps more by .recover in the place of .dump)"
     )
 
 
-_FIRST = (
-    # What a database of version 0 has already stays as it is.
-    """CREATE TABLE IF NOT EXISTS generations (
-        key TEXT PRIMARY KEY, sample_id TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
-        generation TEXT NOT NULL, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS runs (
-        run_id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, label TEXT NOT NULL, facts TEXT NOT NULL,
-        wall_s REAL NOT NULL DEFAULT 0, created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS run_samples (
-        run_id TEXT NOT NULL, position INTEGER NOT NULL, key TEXT NOT NULL, prompt_sha256 TEXT NOT NULL,
-        sample TEXT NOT NULL, PRIMARY KEY (run_id, position)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS documents (
-        sha256 TEXT PRIMARY KEY, document BLOB NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS run_documents (
-        run_id TEXT NOT NULL, document_id TEXT NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY (run_id, document_id)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS embeddings (
-        key TEXT PRIMARY KEY, vector BLOB NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS faults (
-        run_id TEXT NOT NULL, sample_id TEXT NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL,
-        created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    )""",
-    "CREATE INDEX IF NOT EXISTS faults_of_run ON faults (run_id, sample_id)",
-)
-_SECOND = (
-    # A third of the bytes. What a generation shared with the samples of its key stands with these alone.
-    """CREATE TABLE packed_generations (
-        key BLOB PRIMARY KEY, generation BLOB NOT NULL,
-        created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-    ) WITHOUT ROWID""",
-    """INSERT INTO packed_generations (key, generation, created_at)
-        SELECT packed_digest(key), packed_json(generation), created_at FROM generations""",
-    "DROP TABLE generations",
-    "ALTER TABLE packed_generations RENAME TO generations",
-    """CREATE TABLE packed_samples (
-        run_id TEXT NOT NULL, position INTEGER NOT NULL, key BLOB NOT NULL, prompt_sha256 BLOB NOT NULL,
-        sample BLOB NOT NULL, PRIMARY KEY (run_id, position)
-    ) WITHOUT ROWID""",
-    """INSERT INTO packed_samples (run_id, position, key, prompt_sha256, sample)
-        SELECT run_id, position, packed_digest(key), packed_digest(prompt_sha256), packed_json(sample)
-        FROM run_samples""",
-    "DROP TABLE run_samples",
-    "ALTER TABLE packed_samples RENAME TO run_samples",
-)
-_STEPS = (_FIRST, _SECOND)
-"""The statements that lead from each version to the next."""
-VERSION = len(_STEPS)
+def sha256_of(*values: object) -> str:
+    """The digest of a row: of the JSON array of its values, bytes in hex."""
+    return hashlib.sha256(json.dumps(values, default=bytes.hex).encode()).hexdigest()
 
-_OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
-"""Tables and columns that every database of ours has had."""
+
+def rows(
+    connection: sqlite3.Connection, table: str, where: str = "true", *values: object, schema: str = "main"
+) -> Iterator[Row]:
+    """Rows of a table by column. Raises `sqlite3.DatabaseError` for one that is not as it was written."""
+    query = f"SELECT {', '.join(COLUMNS[table])}, row_sha256 FROM {schema}.{table} WHERE {where}"  # noqa: S608
+    for *row, row_sha256 in connection.execute(query, values):
+        if sha256_of(*row) != row_sha256:
+            raise sqlite3.DatabaseError(f"a row of {table} is not as it was written")
+        yield dict(zip(COLUMNS[table], row, strict=True))
+
+
+def insert(connection: sqlite3.Connection, table: str, new: Iterable[Row], *, otherwise: str = "ABORT") -> None:
+    """Insert rows, with their digests, and the time where they have none. `otherwise`, where a key is there: IGNORE it,
+    or REPLACE the row."""
+    columns, created_at = COLUMNS[table], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    dated = ({"created_at": created_at, **row} for row in new)
+    values = ([row[column] for column in columns] for row in dated)
+    statement = f"INSERT OR {otherwise} INTO {table} VALUES (?{', ?' * len(columns)})"  # noqa: S608 - our own names
+    connection.executemany(statement, ((*row, sha256_of(*row)) for row in values))
+
+
+def row_of_run(connection: sqlite3.Connection, run_id: str) -> Row | None:
+    """The run as `runs` has it."""
+    return next(rows(connection, "runs", "run_id = ?", run_id), None)
+
+
+def with_samples(run: Row, samples: Iterable[Row]) -> Row:
+    """A run after some more samples: with their number, and the digest of all of them in order."""
+    number, digest = run["samples"], run["samples_sha256"]
+    for row in samples:
+        number, digest = number + 1, sha256_of(digest, row["key"], row["prompt_sha256"], row["sample"])
+    return {**run, "samples": number, "samples_sha256": digest}
+
+
+def require_samples(run: Row, samples: Iterable[Row]) -> None:
+    """Raise `sqlite3.DatabaseError` where these are not all samples of a run."""
+    if with_samples({**run, **NO_SAMPLES}, samples) != run:
+        raise sqlite3.DatabaseError(f"the {run['samples']:,} samples of a run are not as they were written")
+
+
+def kept_rows(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
+    """The number of rows that a run never loses; embeddings are those of all runs."""
+    queries = {
+        "answers": "run_samples JOIN generations USING (key) WHERE run_id = ?",
+        "faults": "faults WHERE run_id = ?",
+        "documents": "run_documents JOIN documents USING (sha256) WHERE run_id = ?",
+        "embeddings": "embeddings WHERE ? IS NOT NULL",
+    }
+    return {
+        name: connection.execute(f"SELECT count(*) FROM {query}", (run_id,)).fetchone()[0]  # noqa: S608 - our own names
+        for name, query in queries.items()
+    }
+
+
+def seal_runs(connection: sqlite3.Connection) -> None:
+    """Let every run say which rows it has; samples of no run are removed."""
+    connection.execute("DELETE FROM run_samples WHERE run_id NOT IN (SELECT run_id FROM runs)")
+    for values in connection.execute(f"SELECT {', '.join(COLUMNS['runs'])} FROM runs").fetchall():  # noqa: S608 - ours
+        run = {**dict(zip(COLUMNS["runs"], values, strict=True)), **NO_SAMPLES}
+        samples = rows(connection, "run_samples", "run_id = ? ORDER BY position", run["run_id"])
+        sealed = {**with_samples(run, samples), "at_least": json.dumps(kept_rows(connection, run["run_id"]))}
+        insert(connection, "runs", [sealed], otherwise="REPLACE")
+
+
+def verify(connection: sqlite3.Connection) -> None:
+    """Raise `sqlite3.DatabaseError` where a page or a row is not as it was written, or a row of a run is missing."""
+    (told,) = connection.execute("PRAGMA main.integrity_check(1)").fetchone()
+    if told != "ok":
+        raise sqlite3.DatabaseError(told)
+    for table in COLUMNS.keys() - {"run_samples"}:
+        for _ in rows(connection, table):
+            pass
+    for run in list(rows(connection, "runs")):
+        require_samples(run, rows(connection, "run_samples", "run_id = ? ORDER BY position", run["run_id"]))
+        found = kept_rows(connection, run["run_id"])
+        for name, number in json.loads(run["at_least"]).items():
+            if found[name] < number:
+                raise sqlite3.DatabaseError(f"{number - found[name]:,} of {number:,} {name} are missing")
+    if connection.execute("SELECT 1 FROM run_samples WHERE run_id NOT IN (SELECT run_id FROM runs)").fetchone():
+        raise sqlite3.DatabaseError("a run is missing")
 
 
 def check(connection: sqlite3.Connection, file: Path) -> int:
@@ -130,6 +198,8 @@ def check(connection: sqlite3.Connection, file: Path) -> int:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if tables and not all(columns <= _columns(connection, table) for table, columns in _OURS.items()):
+        if len(tables & COLUMNS.keys()) > len(COLUMNS) / 2:
+            raise sqlite3.DatabaseError("a table is missing")
         raise RunError(
             f"{file}: is a SQLite database and none of ContextCliff's (it has {', '.join(sorted(tables)[:3])}); "
             "nothing was changed: give another output_dir, or move it aside"
@@ -143,36 +213,64 @@ def check(connection: sqlite3.Connection, file: Path) -> int:
 
 
 def migrate(connection: sqlite3.Connection, file: Path) -> None:
-    """Bring a database that was checked to today's version, all of it or nothing; another process may be at it too."""
-    teach(connection)
+    """Bring a database that was checked to today's layout, all of it or nothing; another process may be at it too."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back
-        for step in _STEPS[check(connection, file) :]:
-            for statement in step:
-                connection.execute(statement)
+        if check(connection, file) == VERSION:
+            return
+        earlier = [table for table in _TABLES if _columns(connection, table)]
+        for table in earlier:
+            connection.execute(f"ALTER TABLE {table} RENAME TO earlier_{table}")
+        for table, types in _TABLES.items():
+            connection.execute(f"CREATE TABLE {table} ({types}, row_sha256 TEXT)")
+        for table in earlier:
+            insert(connection, table, _earlier_rows(connection, table))
+            connection.execute(f"DROP TABLE earlier_{table}")
+        for index in _INDEXES:
+            connection.execute(index)
+        seal_runs(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _earlier_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
+    """The rows of a table as they are written today; what can't be read of one stays as it is."""
+    prompts: dict[str, str] = {}
+    if table == "generations":
+        prompts = dict(connection.execute("SELECT key, prompt_sha256 FROM run_samples"))
+    found = connection.execute(f"SELECT * FROM earlier_{table}")  # noqa: S608 - our own names
+    names = [name for name, *_ in found.description]
+    for values in found:
+        # What `.dump` brought back has lost its version: of a damaged database that is what can be read of it.
+        if names[-1] == "row_sha256" and values[-1] != sha256_of(*values[:-1]):
+            continue
+        row = {name: _as_text(name, value) for name, value in zip(names, values, strict=True)}
+        yield {"prompt_sha256": prompts.get(row.get("key", "")), "at_least": "{}", **NO_SAMPLES, **row}
+
+
+def _as_text(column: str, value: Any) -> Any:
+    """Digests in hex, and JSON; layout 2 had bytes."""
+    if isinstance(value, bytes) and column in ("key", "prompt_sha256"):
+        return value.hex()
+    return unpacked(value) if isinstance(value, bytes) and column in ("generation", "sample") else value
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
-_BUSY_MS = 30_000
-
-
 class Database:
     """One SQLite file. Reading where there is none gives nothing; a write that `creates` makes it.
 
-    What else is written before that waits in memory and goes in with it: a run that never got an
-    answer leaves nothing behind. Every failure is a `RunError` with the way out. Threads may share it: one
-    waits for the other's transaction.
+    What else is written before that waits in memory and goes in with it: a run that never got an answer leaves nothing
+    behind. Every failure is a `RunError` with the way out. Threads may share it: what they write while one of them
+    waits for the disk goes in with the next transaction.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._turn = RLock()
         self._open: sqlite3.Connection | None = None
-        self._waiting: list[tuple[str, Sequence[Sequence[object]]]] = []
+        self._waiting: list[Change] = []
 
     def __enter__(self) -> Self:
         return self
@@ -184,29 +282,34 @@ class Database:
             self._open.close()
             self._open = None
 
-    def first(self, query: str, *values: object) -> tuple[str, ...] | None:
-        """The first row of a query; None where there is none, or no file."""
-        return next(iter(self.all(query, *values)), None)
-
-    def all(self, query: str, *values: object) -> list[tuple[str, ...]]:
-        """All rows of a query; none where there is no file."""
+    def ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T | None:
+        """The answer of one state of the database, whoever writes to it meanwhile; None where there is no file."""
         if self._open is None and not self.file.exists():
-            return []
+            return None
         with self._turn, explained(self.file):
-            return self._connection().execute(query, values).fetchall()
+            connection = self._connection()
+            connection.execute("BEGIN")
+            with connection:
+                return question(connection)
 
-    def write(self, statement: str, rows: Sequence[Sequence[object]], *, creates: bool = False) -> None:
-        """Execute a statement for each of the rows, in one transaction with what waits."""
+    def read(self, made_of: Callable[[Row], _T], table: str, where: str, *values: object) -> list[_T]:
+        """What is made of rows of a table; nothing where there is no file."""
+        return self.ask(lambda connection: [made_of(row) for row in rows(connection, table, where, *values)]) or []
+
+    def write(self, change: Change, *, creates: bool = False) -> None:
+        """Make a change, in one transaction with all that wait."""
+        self._waiting.append(change)
         with self._turn:
-            self._waiting.append((statement, rows))
-            if not creates and not self.file.exists():
-                return
+            if change not in self._waiting or not (creates or self.file.exists()):
+                return  # another thread has written it, or there is no database yet
             with explained(self.file):
-                self.file.parent.mkdir(parents=True, exist_ok=True)
-                with self._connection() as connection:  # commits, or rolls back
-                    for waiting, values in self._waiting:
-                        connection.executemany(waiting, values)
-            self._waiting.clear()
+                connection = self._connection()
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:  # commits, or rolls back
+                    waiting = tuple(self._waiting)
+                    for each in waiting:
+                        each(connection)
+            del self._waiting[: len(waiting)]
 
     @contextmanager
     def attached(self, other: Path) -> Iterator[sqlite3.Connection]:
@@ -215,7 +318,6 @@ class Database:
         What the block does is kept where it ends, and dropped where it raises.
         """
         with self._turn, explained(self.file):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connection()
             connection.execute("ATTACH DATABASE ? AS theirs", (str(other),))
             try:
@@ -232,17 +334,40 @@ class Database:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    # Generations are written in a thread of their own; `Database` gives each its turn.
-    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
+    if not file.exists():
+        _make(file)
+    if not file.stat().st_size:
+        raise sqlite3.DatabaseError("it is empty")
+    connection = _connected(file)
     try:
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-        teach(connection)
         version = check(connection, file)  # before anything is written to it
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
         if version < VERSION:
             migrate(connection, file)
     except (sqlite3.Error, RunError):
         connection.close()
         raise
     return connection
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    # Generations are written in threads of their own; `Database` gives each its turn.
+    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def _make(file: Path) -> None:
+    """An empty database under its name, unless another process makes it: nobody ever sees a part of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".state-", dir=file.parent) as folder:
+        made = Path(folder) / file.name
+        with closing(_connected(made)) as connection:
+            migrate(connection, file)
+        try:
+            os.link(made, file)
+        except OSError:
+            if not file.exists():  # a file system without hard links
+                made.rename(file)

@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contextcliff.errors import RunError
-from contextcliff.execution.foreign_store import COLUMNS, checked_copy
-from contextcliff.execution.packing import packed_digest, packed_planned, planned_of_packed
+from contextcliff.execution.database import COLUMNS, insert, rows, seal_runs, verify
+from contextcliff.execution.foreign_store import checked_copy
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.execution.stored_rows import sample_from_json, sample_to_json
 from contextcliff.records.sample import Sample
 
 _BY_CONTENT = ("generations", "embeddings", "documents")
-# Unpacked, since what bytes a text packs to depends on the library that packed it.
 _OTHER_ANSWERS = (
-    "FROM theirs.generations AS t JOIN main.generations AS m USING (key) "
-    "WHERE json_of_packed(t.generation) <> json_of_packed(m.generation)"
+    "FROM theirs.generations AS t JOIN main.generations AS m USING (key) WHERE t.generation <> m.generation"
 )
 _TOGETHER = (("judge", "judge_served"),)
 """Facts of a run that belong together."""
@@ -63,6 +61,7 @@ def merge_store(store: Store, other: Path) -> Merged:
 
 
 def _merged(connection: sqlite3.Connection, file: Path) -> Merged:
+    verify(connection)
     _refuse_other_configurations(connection, file)
     before = _answered(connection)
     other_answers = _count(connection, f"SELECT count(*) {_OTHER_ANSWERS}")
@@ -74,6 +73,7 @@ def _merged(connection: sqlite3.Connection, file: Path) -> Merged:
     shared = [run for (run,) in connection.execute("SELECT run_id FROM theirs.runs JOIN main.runs USING (run_id)")]
     changed = {run for run in shared if _join_run(connection, run)}
     _insert_runs(connection)
+    seal_runs(connection)
     after = _answered(connection)
     return Merged(
         runs=_count(connection, "SELECT count(*) FROM theirs.runs"),
@@ -109,85 +109,63 @@ def _count(connection: sqlite3.Connection, query: str) -> int:
     return int(connection.execute(query).fetchone()[0])
 
 
-def _insert(connection: sqlite3.Connection, table: str) -> int:
-    columns = ", ".join(COLUMNS[table])
-    return connection.execute(
-        f"INSERT OR IGNORE INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table}"  # noqa: S608 - our names
-    ).rowcount
+def _insert(connection: sqlite3.Connection, table: str, where: str = "true", *, otherwise: str = "IGNORE") -> int:
+    taken = f"SELECT * FROM theirs.{table} AS t WHERE {where}"  # noqa: S608 - our own names
+    return connection.execute(f"INSERT OR {otherwise} INTO main.{table} {taken}").rowcount
 
 
 def _insert_runs(connection: sqlite3.Connection) -> None:
     """The runs that are not here, with their schedules and documents; of all runs the faults that are not."""
     for table in ("run_samples", "runs"):
-        columns = ", ".join(COLUMNS[table])
-        connection.execute(
-            f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM theirs.{table} "  # noqa: S608 - our own names
-            "WHERE run_id NOT IN (SELECT run_id FROM main.runs)"
-        )
-    connection.execute(
-        "INSERT INTO main.run_documents (run_id, document_id, sha256) "
-        "SELECT run_id, document_id, sha256 FROM theirs.run_documents WHERE true "
-        "ON CONFLICT (run_id, document_id) DO UPDATE SET sha256 = max(sha256, excluded.sha256)"
-    )
+        _insert(connection, table, "run_id NOT IN (SELECT run_id FROM main.runs)")
+    ours = "SELECT sha256 FROM main.run_documents AS m WHERE (m.run_id, m.document_id) = (t.run_id, t.document_id)"
+    later = f"sha256 > coalesce(({ours}), '')"
+    _insert(connection, "run_documents", later, otherwise="REPLACE")
     missing = _faults(connection, "theirs") - _faults(connection, "main")
-    connection.executemany(
-        f"INSERT INTO main.faults ({', '.join(COLUMNS['faults'])}) VALUES (?, ?, ?, ?, ?)",  # noqa: S608 - our names
-        sorted(missing.elements()),
-    )
+    insert(connection, "faults", (dict(zip(COLUMNS["faults"], row, strict=True)) for row in sorted(missing.elements())))
 
 
 def _faults(connection: sqlite3.Connection, schema: str) -> Counter[tuple[str, ...]]:
     """They have no key: two that are alike are two."""
-    rows = connection.execute(f"SELECT {', '.join(COLUMNS['faults'])} FROM {schema}.faults")  # noqa: S608 - our names
-    return Counter(tuple(map(str, row)) for row in rows)
+    return Counter(tuple(row.values()) for row in rows(connection, "faults", schema=schema))
 
 
-def _join_run(connection: sqlite3.Connection, run: str) -> bool:
+def _join_run(connection: sqlite3.Connection, run_id: str) -> bool:
     """Give a run that both have the facts and the schedule of both; returns whether its schedule changed."""
-    columns = "facts, wall_s, created_at"
-    ours, theirs = (
-        connection.execute(f"SELECT {columns} FROM {schema}.runs WHERE run_id = ?", (run,)).fetchone()  # noqa: S608
-        for schema in ("main", "theirs")
-    )
-    connection.execute(
-        "UPDATE main.runs SET facts = ?, wall_s = ?, created_at = ? WHERE run_id = ?",
-        (_joined_facts(ours[0], theirs[0]), max(ours[1], theirs[1]), min(ours[2], theirs[2]), run),
-    )
-    here, there = _schedule(connection, "main", run), _schedule(connection, "theirs", run)
-    if here == there:
-        return False
-    union = _in_order(connection, {*here, *there})
+    ours, theirs = (next(rows(connection, "runs", "run_id = ?", run_id, schema=each)) for each in ("main", "theirs"))
+    joined = {
+        **ours,
+        "facts": _joined_facts(ours["facts"], theirs["facts"]),
+        "wall_s": max(ours["wall_s"], theirs["wall_s"]),
+        "created_at": min(ours["created_at"], theirs["created_at"]),
+    }
+    insert(connection, "runs", [joined], otherwise="REPLACE")
+    here, there = (_schedule(connection, each, run_id) for each in ("main", "theirs"))
+    union = here if here == there else _in_order(connection, {*here, *there})
     if here == union:
         return False
-    connection.execute("DELETE FROM main.run_samples WHERE run_id = ?", (run,))
-    connection.executemany(
-        "INSERT INTO main.run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-        [(run, position, *packed_planned(*planned)) for position, planned in enumerate(union)],
-    )
+    connection.execute("DELETE FROM main.run_samples WHERE run_id = ?", (run_id,))
+    added = ((run_id, position, *each) for position, each in enumerate(union))
+    insert(connection, "run_samples", (dict(zip(COLUMNS["run_samples"], row, strict=True)) for row in added))
     return True
 
 
-def _schedule(connection: sqlite3.Connection, schema: str, run: str) -> list[_Planned]:
-    rows = connection.execute(
-        f"SELECT key, prompt_sha256, sample FROM {schema}.run_samples "  # noqa: S608 - our own names
-        "WHERE run_id = ? ORDER BY position",
-        (run,),
-    )
-    return [planned_of_packed(*row) for row in rows]
+def _schedule(connection: sqlite3.Connection, schema: str, run_id: str) -> list[_Planned]:
+    found = rows(connection, "run_samples", "run_id = ? ORDER BY position", run_id, schema=schema)
+    return [(row["key"], row["prompt_sha256"], row["sample"]) for row in found]
 
 
 def _in_order(connection: sqlite3.Connection, planned: set[_Planned]) -> list[_Planned]:
     """As they would be sent, which depends on nothing but themselves. A sample that goes by two keys keeps one: an
     answered one before another."""
-    chosen: dict[str, tuple[tuple[bool, str, str, str], Sample]] = {}
-    for key, sha256, text in planned:
+    found: list[tuple[bool, str, str, str, Sample]] = []
+    for key, prompt_sha256, text in planned:
         sample = sample_from_json(text)
-        found = connection.execute("SELECT 1 FROM main.generations WHERE key = ?", (packed_digest(key),)).fetchone()
-        place = (found is None, key, sha256, sample_to_json(sample))
-        if sample.sample_id not in chosen or place < chosen[sample.sample_id][0]:
-            chosen[sample.sample_id] = (place, sample)
-    order = in_prefix_order(sample for _, sample in chosen.values())
-    return [chosen[sample.sample_id][0][1:] for sample in order]
+        answer = connection.execute("SELECT 1 FROM main.generations WHERE key = ?", (key,)).fetchone()
+        found.append((answer is None, key, prompt_sha256, sample_to_json(sample), sample))
+    chosen = {each[-1].sample_id: each for each in sorted(found, key=lambda each: each[:4], reverse=True)}
+    order = in_prefix_order(each[-1] for each in chosen.values())
+    return [chosen[sample.sample_id][1:4] for sample in order]
 
 
 def _joined_facts(one: str, other: str) -> str:

@@ -11,11 +11,10 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.execution.group_commit import GroupCommit
 from contextcliff.execution.health import REFUSALS, Health, way_out
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
-from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
+from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
@@ -69,7 +68,8 @@ class Runner:
         health = Health(most=self.concurrency)
         earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
         own = has_own_tokenizer(self.store, self.run_id)
-        gate, changed, commits = PrefixGate(source), asyncio.Event(), GroupCommit(store=self.store)
+        gate, changed = PrefixGate(source), asyncio.Event()
+        writes: set[asyncio.Task[None]] = set()
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
         try:
@@ -86,7 +86,7 @@ class Runner:
                         health=health,
                         refused_before=item.sample.sample_id in earlier,
                     )
-                    under_way[asyncio.create_task(self._send(attempts, commits, own=own))] = item
+                    under_way[asyncio.create_task(self._send(attempts, writes, own=own))] = item
                 if not under_way:
                     return
                 ended = await _first_ended(under_way, changed)
@@ -100,7 +100,7 @@ class Runner:
                 task.cancel()
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
-            await commits.ended()
+            await asyncio.gather(*writes, return_exceptions=True)
 
     def _has_room(self, item: PlannedSample, under_way: Collection[PlannedSample]) -> bool:
         """Whether the tokens of a sample fit beside those under way; alone it always goes."""
@@ -111,7 +111,7 @@ class Runner:
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(self, attempts: _Attempts, commits: GroupCommit, *, own: bool) -> Outcome:
+    async def _send(self, attempts: _Attempts, writes: set[asyncio.Task[None]], *, own: bool) -> Outcome:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -125,7 +125,11 @@ class Runner:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
             return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail), own=own)
-        await commits.keep(Answered(planned=planned, generation=generation))
+        # In a thread: requests under way are served meanwhile. Who is cancelled leaves it to `execute` to wait for it.
+        write = asyncio.create_task(asyncio.to_thread(self.store.keep, planned, generation))
+        writes.add(write)
+        write.add_done_callback(writes.discard)
+        await asyncio.shield(write)
         return outcome_of(planned, generation, None, own=own)
 
     def _gives_up(self, state: RetryCallState) -> bool:

@@ -136,7 +136,10 @@ def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple
     own = has_own_tokenizer(store, run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
     of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
-    ended = [outcome_of(item, store.generation(item.key), of_key.get(item.key), own=own) for item in planned]
+    answers = (store.generation(item.key, prompt_sha256=item.prompt_sha256) for item in planned)
+    ended = [
+        outcome_of(item, answer, of_key.get(item.key), own=own) for item, answer in zip(planned, answers, strict=True)
+    ]
     return tuple(replace(outcome, retries=_retries(outcome, attempts)) for outcome in _without_silence(ended))
 
 

@@ -9,40 +9,46 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import isfinite
 from pathlib import Path
-from typing import cast
 
-from pydantic import TypeAdapter
-
-from contextcliff.errors import ConfigError
-from contextcliff.execution.database import Database, explained
-from contextcliff.execution.packing import json_of_packed, packed_digest, packed_json, packed_planned, planned_of_packed
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution.database import (
+    NO_SAMPLES,
+    Database,
+    Row,
+    insert,
+    kept_rows,
+    require_samples,
+    row_of_run,
+    rows,
+    verify,
+    with_samples,
+)
 from contextcliff.execution.stored_rows import (
-    cache_strings,
-    embedder_strings,
+    document_of,
+    document_to_json,
     facts_from_json,
     facts_to_strings,
     generation_from_json,
     generation_to_json,
-    judge_strings,
-    notes_strings,
     sample_from_json,
     sample_to_json,
-    server_strings,
+    vector_of,
 )
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
-from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample
 
 STORE_NAME = "state.db"
-_document = TypeAdapter(Document)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,14 +69,6 @@ class PlannedSample:
     sample: Sample
     prompt_sha256: str
     key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answered:
-    """A sample of a schedule with its generation."""
-
-    planned: PlannedSample
-    generation: Generation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,176 +93,182 @@ class Store(Database):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / STORE_NAME)
 
-    def generation(self, key: str) -> Generation | None:
-        """The generation under this key."""
-        row = self.first("SELECT generation FROM generations WHERE key = ?", packed_digest(key))
-        with explained(self.file):
-            return None if row is None else generation_from_json(json_of_packed(row[0]))
+    def verify(self) -> None:
+        """Raise `RunError` where what the store holds is not what was written, or not all of it."""
+        self.ask(verify)
+
+    def generation(self, key: str, *, prompt_sha256: str | None = None) -> Generation | None:
+        """The generation under this key. Raises `RunError` for the answer to another prompt than this one."""
+
+        def generation(row: Row) -> Generation:
+            if None not in (prompt_sha256, row["prompt_sha256"]) and prompt_sha256 != row["prompt_sha256"]:
+                raise sqlite3.DatabaseError("an answer is to another prompt")
+            return generation_from_json(row["generation"])
+
+        return next(iter(self.read(generation, "generations", "key = ?", key)), None)
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
         first: dict[str, PlannedSample] = {}
         for item in planned:
             first.setdefault(item.key, item)
-        return [
-            item
-            for key, item in first.items()
-            if self.first("SELECT 1 FROM generations WHERE key = ?", packed_digest(key)) is None
-        ]
+        return [item for key, item in first.items() if not self._has("generations", key)]
 
-    def keep(self, *answered: Answered) -> None:
-        """Make generations durable, all of them or none.
-
-        An earlier one under the same key, from another process, is kept instead.
-        """
-        self.write(
-            "INSERT OR IGNORE INTO generations (key, generation) VALUES (?, ?)",
-            [(packed_digest(each.planned.key), packed_json(generation_to_json(each.generation))) for each in answered],
-            creates=True,
-        )
+    def keep(self, item: PlannedSample, generation: Generation) -> None:
+        """Make a generation durable; an earlier one under the same key, from another process, is kept instead."""
+        row = {
+            "key": item.key,
+            "prompt_sha256": item.prompt_sha256,
+            "generation": generation_to_json(generation),
+        }
+        self.write(lambda connection: insert(connection, "generations", [row], otherwise="IGNORE"), creates=True)
 
     def begin(self, run: StoredRun, planned: Sequence[PlannedSample], documents: Iterable[Document] = ()) -> None:
         """Record a run, its schedule and the documents that scoring reads.
 
         A run that is begun again keeps its wall time.
         """
-        packed = {document.document_id: _pack(document) for document in documents}
-        self.write(
-            "INSERT OR IGNORE INTO documents (sha256, document) VALUES (?, ?)",
-            [(hashlib.sha256(data).hexdigest(), zlib.compress(data)) for data in packed.values()],
-        )
-        self.write(
-            "INSERT OR REPLACE INTO run_documents (run_id, document_id, sha256) VALUES (?, ?, ?)",
-            [(run.run_id, name, hashlib.sha256(data).hexdigest()) for name, data in packed.items()],
-        )
-        self.write(
-            "INSERT INTO runs (run_id, fingerprint, label, facts) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (run_id) DO UPDATE SET facts = excluded.facts",
-            [(run.run_id, run.fingerprint, run.label, json.dumps(facts_to_strings(run.facts)))],
-        )
-        self.write("DELETE FROM run_samples WHERE run_id = ?", [(run.run_id,)])
-        self.write(
-            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) VALUES (?, ?, ?, ?, ?)",
-            [(run.run_id, position, *_planned_row(item)) for position, item in enumerate(planned)],
-        )
+        texts = {document.document_id: document_to_json(document) for document in documents}
+        digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
+        given = {
+            "run_id": run.run_id,
+            "fingerprint": run.fingerprint,
+            "label": run.label,
+            "facts": json.dumps(facts_to_strings(run.facts)),
+            "at_least": "{}",
+        }
+
+        def change(connection: sqlite3.Connection) -> None:
+            packed = [{"sha256": digests[name], "document": zlib.compress(text)} for name, text in texts.items()]
+            insert(connection, "documents", packed, otherwise="IGNORE")
+            read = [{"run_id": run.run_id, "document_id": name, "sha256": digests[name]} for name in texts]
+            insert(connection, "run_documents", read, otherwise="REPLACE")
+            connection.execute("DELETE FROM run_samples WHERE run_id = ?", (run.run_id,))
+            before = row_of_run(connection, run.run_id) or {"wall_s": 0.0}
+            insert(connection, "runs", [{**before, **given, **NO_SAMPLES}], otherwise="REPLACE")
+
+        self.write(change)
+        self.extend(run.run_id, planned)
 
     def extend(self, run_id: str, planned: Sequence[PlannedSample]) -> None:
         """Add samples to the end of the schedule of a run that was begun, however long another process has made it."""
-        self.write(
-            "INSERT INTO run_samples (run_id, position, key, prompt_sha256, sample) "
-            "SELECT ?, coalesce(max(position) + 1, 0), ?, ?, ? FROM run_samples WHERE run_id = ?",
-            [(run_id, *_planned_row(item), run_id) for item in planned],
-        )
+        added = [
+            {"key": item.key, "prompt_sha256": item.prompt_sha256, "sample": sample_to_json(item.sample)}
+            for item in planned
+        ]
 
-    def record_notes(self, run_id: str, notes: Sequence[str]) -> None:
-        """Say what a reader has to know of how the samples of a run were made."""
-        self._change_facts(run_id, notes_strings(notes))
+        def change(connection: sqlite3.Connection, run: Row) -> Row:
+            ((first,),) = connection.execute(
+                "SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,)
+            )
+            samples = [{"run_id": run_id, "position": first + i, **row} for i, row in enumerate(added)]
+            insert(connection, "run_samples", samples)
+            return with_samples(run, samples)
 
-    def record_cache(self, run_id: str, cache: CacheFacts) -> None:
-        """Keep what is known of the KV cache."""
-        self._change_facts(run_id, cache_strings(cache))
+        self._change_run(run_id, change)
 
-    def record_server(self, run_id: str, lines: Sequence[str]) -> None:
-        """Say what the server of a run said of itself, in the place of what was known before."""
-        self._change_facts(run_id, server_strings(lines))
+    def change_facts(self, run_id: str, change: Callable[[RunFacts], RunFacts]) -> None:
+        """Record what has become known of a run."""
 
-    def record_judge(self, run_id: str, name: str, *, served: str | None) -> None:
-        """Say which model judges a run, and what its server calls it."""
-        self._change_facts(run_id, judge_strings(name, served=served))
+        def changed(_: sqlite3.Connection, run: Row) -> Row:
+            return {**run, "facts": json.dumps(facts_to_strings(change(facts_from_json(run["facts"]))))}
 
-    def record_embedder(self, run_id: str, name: str) -> None:
-        """Say what embedded the texts of a run."""
-        self._change_facts(run_id, embedder_strings(name))
+        self._change_run(run_id, changed)
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
-        """Add an invocation's seconds to the run's."""
-        self.write("UPDATE runs SET wall_s = wall_s + ? WHERE run_id = ?", [(wall_s, run_id)])
+        """Add the seconds of an invocation that has ended to the run's, and note what there is of it by now."""
+
+        def change(connection: sqlite3.Connection, run: Row) -> Row:
+            at_least = json.dumps(kept_rows(connection, run_id))
+            return {**run, "wall_s": run["wall_s"] + wall_s, "at_least": at_least}
+
+        self._change_run(run_id, change)
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
         """The embeddings that are kept under these keys."""
-        rows = {key: self.first("SELECT vector FROM embeddings WHERE key = ?", key) for key in keys}
-        with explained(self.file):
-            return {key: tuple(array("f", cast(bytes, row[0]))) for key, row in rows.items() if row is not None}
+
+        def vector(row: Row) -> tuple[str, tuple[float, ...]]:
+            return row["key"], vector_of(row["vector"])
+
+        return dict(chain.from_iterable(self.read(vector, "embeddings", "key = ?", key) for key in keys))
 
     def without_vector(self, keys: Iterable[str]) -> list[str]:
         """Those of the keys under which no embedding is kept, in their order."""
-        return [key for key in keys if self.first("SELECT 1 FROM embeddings WHERE key = ?", key) is None]
+        return [key for key in keys if not self._has("embeddings", key)]
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Keep embeddings, in single precision."""
-        self.write(
-            "INSERT OR IGNORE INTO embeddings (key, vector) VALUES (?, ?)",
-            [(key, array("f", vector).tobytes()) for key, vector in vectors.items()],
-        )
+        """Keep embeddings, in single precision. Raises `RunError` for numbers that are not finite."""
+        packed = {key: array("f", vector) for key, vector in vectors.items()}
+        if not all(map(isfinite, chain.from_iterable(packed.values()))):
+            raise RunError("an embedding has a number that is not finite: it is not stored")
+        new = [{"key": key, "vector": vector.tobytes()} for key, vector in packed.items()]
+        self.write(lambda connection: insert(connection, "embeddings", new, otherwise="IGNORE"))
 
     def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
         """Count a failed attempt."""
-        self.write(
-            "INSERT INTO faults (run_id, sample_id, kind, detail) VALUES (?, ?, ?, ?)",
-            [(run_id, sample_id, fault.kind, fault.detail)],
-        )
+        row = {
+            "run_id": run_id,
+            "sample_id": sample_id,
+            "kind": fault.kind,
+            "detail": fault.detail,
+        }
+        self.write(lambda connection: insert(connection, "faults", [row]))
 
     def run(self, run_id: str) -> StoredRun | None:
         """A run by its id."""
-        row = self.first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE run_id = ?", run_id)
-        with explained(self.file):
-            return None if row is None else _stored_run(row)
+        return next(iter(self.read(_stored_run, "runs", "run_id = ?", run_id)), None)
 
     def same_run(self, fingerprint: str, *, label: str) -> StoredRun | None:
         """The latest run of a configuration, whatever its options were called then."""
-        row = self.first(
-            "SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE fingerprint = ? AND label = ? "
-            "ORDER BY created_at DESC LIMIT 1",
-            fingerprint,
-            label,
-        )
-        with explained(self.file):
-            return None if row is None else _stored_run(row)
+        latest = "fingerprint = ? AND label = ? ORDER BY created_at DESC LIMIT 1"
+        return next(iter(self.read(_stored_run, "runs", latest, fingerprint, label)), None)
 
     def labelled(self, label: str) -> StoredRun | None:
         """The run that holds a label."""
-        row = self.first("SELECT run_id, fingerprint, label, facts, wall_s FROM runs WHERE label = ? LIMIT 1", label)
-        with explained(self.file):
-            return None if row is None else _stored_run(row)
+        return next(iter(self.read(_stored_run, "runs", "label = ? LIMIT 1", label)), None)
 
     def models(self) -> tuple[str, ...]:
         """The models of all stored runs, each once."""
-        rows = self.all("SELECT DISTINCT json_extract(facts, '$.model') FROM runs ORDER BY 1")
-        return tuple(name for (name,) in rows if name)
+        return tuple(sorted({run.facts.model for run in self.read(_stored_run, "runs", "true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order, each sample once."""
-        rows = self.all("SELECT key, prompt_sha256, sample FROM run_samples WHERE run_id = ? ORDER BY position", run_id)
-        with explained(self.file):
-            planned = (
-                PlannedSample(sample=sample_from_json(sample), prompt_sha256=sha256, key=key)
-                for key, sha256, sample in (planned_of_packed(*row) for row in rows)
-            )
+
+        def ask(connection: sqlite3.Connection) -> tuple[PlannedSample, ...]:
+            found = list(rows(connection, "run_samples", "run_id = ? ORDER BY position", run_id))
+            require_samples(row_of_run(connection, run_id) or NO_SAMPLES, found)
             # A search that is under way while another store is merged may add what that one brought.
             once: dict[tuple[str, str], PlannedSample] = {}
-            for item in planned:
-                once.setdefault((item.sample.sample_id, item.key), item)
+            for row in found:
+                sample = sample_from_json(row["sample"])
+                item = PlannedSample(sample=sample, prompt_sha256=row["prompt_sha256"], key=row["key"])
+                once.setdefault((sample.sample_id, item.key), item)
             return tuple(once.values())
+
+        return self.ask(ask) or ()
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
         """The documents that were kept with a run, by their id."""
-        rows = self.all(
-            "SELECT document_id, document FROM run_documents JOIN documents USING (sha256) WHERE run_id = ?", run_id
-        )
-        with explained(self.file):
-            return {name: _document.validate_json(zlib.decompress(cast(bytes, data))) for name, data in rows}
+
+        def ask(connection: sqlite3.Connection) -> Mapping[str, Document]:
+            found = {}
+            for row in rows(connection, "run_documents", "run_id = ?", run_id):
+                (kept,) = rows(connection, "documents", "sha256 = ?", row["sha256"])  # `ValueError` where it is missing
+                found[row["document_id"]] = document_of(**kept)
+            return found
+
+        return self.ask(ask) or {}
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
-        rows = self.all(
-            "SELECT DISTINCT generations.key, generation FROM runs JOIN run_samples USING (run_id) "
-            "JOIN generations USING (key) "
-            "WHERE json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?",
+        generations = self.read(
+            lambda row: generation_from_json(row["generation"]),
+            "generations",
+            "key IN (SELECT key FROM runs JOIN run_samples USING (run_id) "
+            "WHERE json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?)",
             model,
             engine,
         )
-        with explained(self.file):
-            generations = [generation_from_json(json_of_packed(row[1])) for row in rows]
         prefill_ms = sum(each.ttft_ms for each in generations)
         decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
@@ -277,21 +281,35 @@ class Store(Database):
 
     def last_faults(self, run_id: str) -> Mapping[str, Fault]:
         """The last fault of each sample that had one."""
-        rows = self.all(
-            "SELECT sample_id, kind, detail FROM faults WHERE run_id = ? ORDER BY created_at, rowid", run_id
-        )
-        return {sample_id: Fault(kind=kind, detail=detail) for sample_id, kind, detail in rows}
+        return dict(self._faults(run_id))
 
     def count_faults(self, run_id: str) -> Mapping[str, int]:
         """Failed attempts by kind, retried ones included."""
-        return Counter(kind for (kind,) in self.all("SELECT kind FROM faults WHERE run_id = ?", run_id))
+        return Counter(fault.kind for _, fault in self._faults(run_id))
 
     def failed_attempts(self, run_id: str) -> Mapping[str, int]:
         """Failed attempts of each sample that had one, of every invocation."""
-        return Counter(sample for (sample,) in self.all("SELECT sample_id FROM faults WHERE run_id = ?", run_id))
+        return Counter(sample_id for sample_id, _ in self._faults(run_id))
 
-    def _change_facts(self, run_id: str, changed: Mapping[str, str]) -> None:
-        self.write("UPDATE runs SET facts = json_patch(facts, ?) WHERE run_id = ?", [(json.dumps(changed), run_id)])
+    def _faults(self, run_id: str) -> list[tuple[str, Fault]]:
+        def fault(row: Row) -> tuple[str, Fault]:
+            return row["sample_id"], Fault(kind=row["kind"], detail=row["detail"])
+
+        return self.read(fault, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
+
+    def _has(self, table: str, key: str) -> bool:
+        query = f"SELECT 1 FROM {table} WHERE key = ?"  # noqa: S608 - our own names
+        return self.ask(lambda connection: connection.execute(query, (key,)).fetchone()) is not None
+
+    def _change_run(self, run_id: str, change: Callable[[sqlite3.Connection, Row], Row]) -> None:
+        """Write a run's row anew, if it was begun."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            run = row_of_run(connection, run_id)
+            if run is not None:
+                insert(connection, "runs", [change(connection, run)], otherwise="REPLACE")
+
+        self.write(write)
 
 
 def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
@@ -307,16 +325,6 @@ def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
         )
 
 
-def _planned_row(item: PlannedSample) -> tuple[object, ...]:
-    return packed_planned(item.key, item.prompt_sha256, sample_to_json(item.sample))
-
-
-def _pack(document: Document) -> bytes:
-    return _document.dump_json(document)
-
-
-def _stored_run(row: tuple[str, ...]) -> StoredRun:
-    run_id, fingerprint, label, facts, wall_s = row
-    return StoredRun(
-        run_id=run_id, fingerprint=fingerprint, label=label, facts=facts_from_json(facts), wall_s=float(wall_s)
-    )
+def _stored_run(row: Row) -> StoredRun:
+    names = ("run_id", "fingerprint", "label", "wall_s")
+    return StoredRun(facts=facts_from_json(row["facts"]), **{name: row[name] for name in names})

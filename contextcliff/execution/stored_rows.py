@@ -6,14 +6,20 @@ the same form.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import zlib
+from array import array
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from math import isfinite
 
 from pydantic import TypeAdapter
 
+from contextcliff.datasets.local_files import MAX_BYTES
+from contextcliff.errors import RunError
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.corpus import Document, LengthAudit
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.positions import Positions
@@ -70,42 +76,17 @@ def facts_to_strings(facts: RunFacts) -> dict[str, str]:
         **({} if facts.task_option is None else {"task_option": facts.task_option}),
         **({} if facts.dataset_option is None else {"dataset_option": facts.dataset_option}),
         **({} if drawn is None else {_BINS: str(drawn.bins), _BINNING: drawn.binning}),
-        **notes_strings(facts.notes),
-        "audit": "" if facts.audit is None else json.dumps(asdict(facts.audit)),
-        **server_strings(facts.server),
+        "notes": "\n".join(facts.notes),
+        "audit": "" if facts.audit is None else _json(asdict(facts.audit)),
+        "server": "\n".join(facts.server),
         "api": facts.api,
-        **({} if facts.judge is None else judge_strings(facts.judge, served=facts.judge_served)),
-        **({} if facts.embedder is None else embedder_strings(facts.embedder)),
-        **({} if facts.search is None else {"search": json.dumps(asdict(facts.search))}),
-        **({} if facts.replay is None else {"replay": json.dumps(asdict(facts.replay))}),
-        **({} if facts.cache is None else cache_strings(facts.cache)),
-        **({} if facts.positions is None else {"positions": json.dumps(asdict(facts.positions))}),
+        **({} if facts.judge is None else {"judge": facts.judge, "judge_served": facts.judge_served or ""}),
+        **({} if facts.embedder is None else {"embedder": facts.embedder}),
+        **({} if facts.search is None else {"search": _json(asdict(facts.search))}),
+        **({} if facts.replay is None else {"replay": _json(asdict(facts.replay))}),
+        **({} if facts.cache is None else {"cache": _json(asdict(facts.cache))}),
+        **({} if facts.positions is None else {"positions": _json(asdict(facts.positions))}),
     }
-
-
-def server_strings(lines: Sequence[str]) -> dict[str, str]:
-    """The part of them that says what a server said."""
-    return {"server": _joined(lines)}
-
-
-def notes_strings(notes: Sequence[str]) -> dict[str, str]:
-    """The part of them that says how samples were made."""
-    return {"notes": _joined(notes)}
-
-
-def judge_strings(name: str, *, served: str | None) -> dict[str, str]:
-    """The part that names the judge."""
-    return {"judge": name, "judge_served": served or ""}
-
-
-def embedder_strings(name: str) -> dict[str, str]:
-    """The part that names the embedder."""
-    return {"embedder": name}
-
-
-def cache_strings(cache: CacheFacts) -> dict[str, str]:
-    """The part that describes the KV cache."""
-    return {"cache": json.dumps(asdict(cache))}
 
 
 def facts_from_json(text: str) -> RunFacts:
@@ -142,12 +123,9 @@ def _required(strings: Mapping[str, str], name: str) -> str:
     return strings[name]
 
 
-def _joined(lines: Sequence[str]) -> str:
-    return "\n".join(lines)
-
-
 _sample = TypeAdapter(Sample)
 _generation = TypeAdapter(Generation)
+_document = TypeAdapter(Document)
 _REFERENCE = "reference"
 _OF_REFERENCE = tuple(field.name for field in fields(Reference))
 
@@ -155,12 +133,12 @@ _OF_REFERENCE = tuple(field.name for field in fields(Reference))
 def sample_to_json(sample: Sample) -> str:
     """The JSON object of a sample, without what is at its default."""
     values = _sample.dump_python(sample, mode="json", exclude_defaults=True)
-    return _compact({**values.pop(_REFERENCE, {}), **values})
+    return _json({**values.pop(_REFERENCE, {}), **values})
 
 
 def generation_to_json(generation: Generation) -> str:
     """The JSON object of a generation, without what is at its default."""
-    return _compact(_generation.dump_python(generation, mode="json", exclude_defaults=True))
+    return _json(_generation.dump_python(generation, mode="json", exclude_defaults=True))
 
 
 def generation_from_json(text: str) -> Generation:
@@ -168,9 +146,11 @@ def generation_from_json(text: str) -> Generation:
     return _generation.validate_json(text)
 
 
-def _compact(values: Mapping[str, object]) -> str:
-    """Without blanks, as the text that rows are packed with."""
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+def _json(values: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise RunError(f"a number that is not finite is not stored ({error})") from error
 
 
 def sample_from_json(text: str) -> Sample:
@@ -180,3 +160,24 @@ def sample_from_json(text: str) -> Sample:
         raise ValueError("a sample is a JSON object")
     reference = {name: values.pop(name) for name in _OF_REFERENCE if name in values}
     return _sample.validate_python({**values, _REFERENCE: reference})
+
+
+def document_to_json(document: Document) -> bytes:
+    """The JSON object of a document."""
+    return _document.dump_json(document)
+
+
+def document_of(sha256: str, document: bytes) -> Document:
+    """Unpack and read it. Raises `ValueError` or `zlib.error` for bytes that this digest does not name."""
+    data = zlib.decompressobj().decompress(document, MAX_BYTES)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError("a document is not the one that its digest names")
+    return _document.validate_json(data)
+
+
+def vector_of(data: bytes) -> tuple[float, ...]:
+    """The numbers of an embedding. Raises `ValueError` for bytes that are none."""
+    vector = tuple(array("f", data))
+    if not all(map(isfinite, vector)):
+        raise ValueError("a number of an embedding is not finite")
+    return vector

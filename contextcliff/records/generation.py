@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
@@ -47,6 +48,7 @@ class Generation:
     """Whether the server sent the text as a refusal."""
     attention_entropy: tuple[float, ...] = ()
     """By layer, how evenly the prompt's last tokens spread their attention, 0–1; empty where it was not measured."""
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

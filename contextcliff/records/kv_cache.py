@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 GIB = 2**30
 
@@ -41,6 +43,8 @@ class DeviceMemory:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CacheFacts:
     """The cache of one run, as the store keeps it."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     policy: str
     """Its name in reports."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 PositionSource = Literal["given", "gguf", "config", "server"]
 """Who says it: the key `model.rope.trained_tokens`, a GGUF file's header, the model's `config.json`, or a server."""
@@ -12,6 +13,8 @@ PositionSource = Literal["given", "gguf", "config", "server"]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Positions:
     """What is known of them; with nothing in it, nothing is."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     trained_tokens: int | None = None
     """How many there were before any scaling; None: not known."""

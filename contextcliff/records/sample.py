@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from contextcliff.records.corpus import Document, Span
 
@@ -163,6 +164,7 @@ class Sample:
     """Whether it only says which other samples are worth sending."""
     block: int | None = None
     """The block of a search that it belongs to, from 0; None: its length has a fixed number of samples."""
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     @property
     def is_ordinary(self) -> bool:

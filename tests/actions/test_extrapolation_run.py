@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.commands import SIMULATED, contextcliff, reports
+from tests.execution.test_store import edited
 
 RUN = (
     *SIMULATED,
@@ -51,8 +49,5 @@ def test_without_the_trained_positions_nothing_is_found_and_they_can_be_given_af
 def test_what_was_known_is_kept_with_the_run_and_a_run_of_an_earlier_version_is_read_without(tmp_path: Path) -> None:
     known = run(tmp_path, TRAINED)["extrapolation"]
     assert run(tmp_path, "action=analyze")["extrapolation"] == known
-    with closing(sqlite3.connect(tmp_path / "outputs" / "state.db")) as store, store:
-        ((facts,),) = store.execute("SELECT facts FROM runs").fetchall()
-        early = {name: value for name, value in json.loads(facts).items() if name != "positions"}
-        store.execute("UPDATE runs SET facts = ?", [json.dumps(early)])
+    edited(tmp_path / "outputs" / "state.db", "UPDATE runs SET facts = json_remove(facts, '$.positions')")
     assert run(tmp_path, "action=analyze")["extrapolation"] is None

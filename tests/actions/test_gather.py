@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.execution.packing import teach
 from contextcliff.reporting import data_files, run_folders
 from tests.commands import QUIET, SIMULATED, contextcliff
+from tests.execution.test_store import edited
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
@@ -125,8 +125,7 @@ def test_a_gathered_run_is_analysed_and_compared_where_it_was_brought(machines: 
 def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: Path) -> None:
     for name, lost in (("a", "<"), ("b", ">=")):
         run(tmp_path / name, *RUN)
-        with closing(sqlite3.connect(tmp_path / name / "outputs" / "state.db")) as store, store:
-            store.execute(f"DELETE FROM generations WHERE key {lost} x'80'")
+        edited(tmp_path / name / "outputs" / "state.db", f"DELETE FROM generations WHERE key {lost} '8'")
         # As it stood when each machine was stopped: a partial report.
         run(tmp_path / name, *RUN, "action=analyze")
     told = run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
@@ -150,9 +149,11 @@ def test_a_search_that_two_machines_left_half_done_is_the_search_that_one_would_
     (name,) = folders(tmp_path / "whole")
     for machine, kept in (("a", "position < 120"), ("b", "position < 40 OR position >= 110")):
         shutil.copytree(tmp_path / "whole", tmp_path / machine)
-        with closing(sqlite3.connect(tmp_path / machine / "outputs" / "state.db")) as store, store:
-            store.execute(f"DELETE FROM run_samples WHERE NOT ({kept})")
-            store.execute("DELETE FROM generations WHERE key NOT IN (SELECT key FROM run_samples)")
+        edited(
+            tmp_path / machine / "outputs" / "state.db",
+            f"DELETE FROM run_samples WHERE NOT ({kept})",
+            "DELETE FROM generations WHERE key NOT IN (SELECT key FROM run_samples)",
+        )
     run(tmp_path / "a", *ANALYZE, f"run={name}")
     assert decided(tmp_path / "a") != decided(tmp_path / "whole")
     run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
@@ -180,10 +181,8 @@ def test_a_newer_report_of_other_answers_than_those_that_stay_is_said_to_need_an
     (name,) = {*folders(machines / "a")} & {*folders(here)}
     file = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
     file.write_text(file.read_text("utf-8").replace(CREATED, "2999-01-01T00:00:00+00:00"), "utf-8")
-    with closing(sqlite3.connect(machines / "a" / "outputs" / "state.db")) as store, store:
-        teach(store)
-        other = "json_set(json_of_packed(generation), '$.text', 'something else')"
-        store.execute(f"UPDATE generations SET generation = packed_json({other})")
+    other = "UPDATE generations SET generation = json_set(generation, '$.text', 'something else')"
+    edited(machines / "a" / "outputs" / "state.db", other)
     told = run(here, *GATHER, "action.stores=[../a/outputs]").splitlines()
     assert "  ../a/outputs: 22 of its answers were given otherwise here; those here stay" in told
     again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
@@ -311,7 +310,7 @@ def test_a_newer_store_is_refused_in_one_line(machines: Path) -> None:
     ended = contextcliff(*GATHER, "action.stores=[../b/outputs]", cwd=machines / "here")
     assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
     assert ended.stderr.startswith(
-        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 2)"
+        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 3)"
     )
     assert folders(machines / "here") == []
 

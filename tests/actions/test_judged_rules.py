@@ -12,6 +12,7 @@ import pytest
 
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.engines.fake_server import FakeServer, serving
+from tests.execution.test_store import edited
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
@@ -104,8 +105,7 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     assert uploads(tmp_path) == both
     assert uploads(tmp_path, "deleted") == []
     # An answer that is gone makes other results: of either rule the earlier upload is superseded by its own.
-    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
-        store.execute("DELETE FROM generations WHERE key = (SELECT min(key) FROM generations)")
+    edited(tmp_path / "outputs" / "state.db", "DELETE FROM generations WHERE key = (SELECT min(key) FROM generations)")
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
     assert uploads(tmp_path, "deleted") == both[1:]
     run(tmp_path, *TRACKED, "action=analyze")

@@ -11,6 +11,7 @@ import pytest
 from contextcliff.composing import conf_dir
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.compositions import built
+from tests.execution.test_store import edited
 
 QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
@@ -106,10 +107,11 @@ def test_a_run_that_was_stored_under_its_kind_is_found_by_its_questions(tmp_path
     run(tmp_path, *asking)
     (now,) = folders(tmp_path)
     before = now.replace("niah_static", "niah")
-    with sqlite3.connect(tmp_path / "outputs" / "state.db") as store:
-        for table in ("runs", "run_samples", "run_documents"):
-            store.execute(f"UPDATE {table} SET run_id = ?", (before,))
-        store.execute("UPDATE runs SET facts = json_remove(facts, '$.task_option', '$.dataset_option', '$.texts')")
+    edited(
+        tmp_path / "outputs" / "state.db",
+        *(f"UPDATE {table} SET run_id = '{before}'" for table in ("runs", "run_samples", "run_documents")),
+        "UPDATE runs SET facts = json_remove(facts, '$.task_option', '$.dataset_option', '$.texts')",
+    )
     run(tmp_path, *asking, f"action={action}")
     stored = {report["run_id"]: report for report in reports(tmp_path)}
     # An analysis goes on under the name that the run was stored under; a new run has the new name, and no new question.

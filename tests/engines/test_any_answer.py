@@ -28,7 +28,7 @@ from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
-from contextcliff.execution.store import Answered, Fault, PlannedSample, Store
+from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt, Recipe, Sample
 
@@ -314,7 +314,7 @@ def test_every_answer_is_kept_or_is_an_error_of_one_line(
     counts = (generation.prompt_tokens, generation.completion_tokens, generation.cached_tokens or 0)
     assert all(0 <= count <= 10**9 for count in (*counts, generation.reasoning_tokens or 0))
     key = hashlib.sha256(repr((made[0], made[1].body, streams)).encode()).hexdigest()
-    store.keep(Answered(planned=PlannedSample(sample=SAMPLE, prompt_sha256="0" * 64, key=key), generation=generation))
+    store.keep(PlannedSample(sample=SAMPLE, prompt_sha256="0" * 64, key=key), generation)
     kept = store.generation(key)
     assert kept is not None
     assert replace(kept, ttft_ms=0.0, latency_ms=0.0) == replace(generation, ttft_ms=0.0, latency_ms=0.0)

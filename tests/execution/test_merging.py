@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +17,13 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import RunError
 from contextcliff.execution import merging
-from contextcliff.execution.foreign_store import COLUMNS
+from contextcliff.execution.database import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
-from contextcliff.execution.store import Answered, Fault, PlannedSample, Store, StoredRun
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import RunFacts
+from tests.execution.test_store import edited
+from tests.execution.test_store_versions import put_back
 from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300, 600], depths=[0.0, 0.5], trials=2))
@@ -50,15 +53,13 @@ def kept(folder: Path, *numbers: int, run: StoredRun = RUN, answer: str = "9") -
     """A store with a run that planned all samples and has the answers of some."""
     with Store(folder) as store:
         for number in numbers:
-            store.keep(Answered(planned=PLANNED[number], generation=said(answer)))
+            store.keep(PLANNED[number], said(answer))
         store.begin(run, PLANNED)
     return folder
 
 
-def edited(folder: Path, *statements: str) -> Path:
-    with sqlite3.connect(folder / "state.db") as store:
-        for statement in statements:
-            store.execute(statement)
+def changed(folder: Path, *statements: str) -> Path:
+    edited(folder / "state.db", *statements)
     return folder
 
 
@@ -93,7 +94,7 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
 def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_of_sending(tmp_path: Path) -> None:
     for name, planned in (("here", PLANNED[:3]), ("there", (PLANNED[6], PLANNED[1]))):
         with Store(tmp_path / name) as store:
-            store.keep(Answered(planned=planned[0], generation=said("9")))
+            store.keep(planned[0], said("9"))
             store.begin(RUN, planned)
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
@@ -105,7 +106,7 @@ def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_
 def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path: Path) -> None:
     kept(tmp_path / "there", 6)
     with Store(tmp_path / "here") as running:
-        running.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        running.keep(PLANNED[0], said("9"))
         running.begin(RUN, PLANNED[:2])
         merged(tmp_path / "here", tmp_path / "there")
         running.extend("run-a", PLANNED[2:4])
@@ -117,10 +118,10 @@ def test_facts_that_one_side_lacks_are_told_and_times_are_not_added_up(tmp_path:
     kept(tmp_path / "here", 0)
     kept(tmp_path / "there", 0)
     with Store(tmp_path / "there") as store:
-        store.record_judge("run-a", "judge", served="judge-1")
+        store.change_facts("run-a", lambda facts: replace(facts, judge="judge", judge_served="judge-1"))
         store.add_wall_time("run-a", 9.0)
     with Store(tmp_path / "here") as store:
-        store.record_server("run-a", ["a server"])
+        store.change_facts("run-a", lambda facts: replace(facts, server=("a server",)))
         store.add_wall_time("run-a", 4.0)
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
@@ -146,10 +147,10 @@ def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path)
 
 def test_a_store_that_a_process_writes_to_is_read_as_it_is(tmp_path: Path) -> None:
     with Store(tmp_path / "there") as writing:
-        writing.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        writing.keep(PLANNED[0], said("9"))
         writing.begin(RUN, PLANNED)
         merged(tmp_path / "here", tmp_path / "there")
-        writing.keep(Answered(planned=PLANNED[1], generation=said("9")))
+        writing.keep(PLANNED[1], said("9"))
         assert [one.new_generations for one in merged(tmp_path / "here", tmp_path / "there")] == [1]
 
 
@@ -190,20 +191,19 @@ def _made(folder: Path, drawn: dict[str, object]) -> Path:
     """A store as it is drawn. Of one key there is one answer, given at one time, whichever store has it."""
     with Store(folder) as store:
         for number in drawn["answers"]:  # type: ignore[attr-defined]  # as drawn above
-            store.keep(Answered(planned=PLANNED[number], generation=said(str(number))))
+            store.keep(PLANNED[number], said(str(number)))
         for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
             facts = replace(FACTS, server=(run["server"],) if run["server"] else ())
             store.begin(replace(RUN, run_id=name, facts=facts), [PLANNED[number] for number in run["planned"]], [TEXT])
             if run["judge"] is not None:
-                store.record_judge(name, run["judge"][0], served=run["judge"][1])
+                judge, served = run["judge"]
+                store.change_facts(name, partial(replace, judge=judge, judge_served=served))
             store.add_wall_time(name, run["wall_s"])
-    with sqlite3.connect(folder / "state.db") as rows:
-        rows.execute("UPDATE generations SET created_at = 'at ' || key")
-        for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
-            rows.execute("UPDATE runs SET created_at = ? WHERE run_id = ?", (run["created"], name))
-            for fault in run["faults"]:
-                rows.execute("INSERT INTO faults VALUES (?, 's', 'timeout', '', ?)", (name, f"at {fault}"))
-    return folder
+    changes = ["UPDATE generations SET created_at = 'at ' || key"]
+    for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
+        changes.append(f"UPDATE runs SET created_at = '{run['created']}' WHERE run_id = '{name}'")
+        changes += [f"INSERT INTO faults VALUES ('{name}', 's', 'timeout', '', 'at {at}', '')" for at in run["faults"]]
+    return changed(folder, *changes)
 
 
 @pytest.mark.slow
@@ -249,18 +249,26 @@ def refused(tmp_path: Path) -> str:
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    edited(kept(tmp_path / "there", 1), "PRAGMA user_version = 9")
+    changed(kept(tmp_path / "there", 1), "PRAGMA user_version = 9")
     assert refused(tmp_path) == (
-        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 2); nothing was changed: take "
+        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 3); nothing was changed: take "
         "that version (pip install -U contextcliff), or give another output_dir"
     )
 
 
 def test_a_store_from_before_versions_is_merged_and_left_as_it_is(tmp_path: Path) -> None:
-    edited(kept(tmp_path / "there", 1), "DROP TABLE faults", "DROP TABLE embeddings", "PRAGMA user_version = 0")
+    put_back(kept(tmp_path / "there", 1) / "state.db", version=0)
+    with sqlite3.connect(tmp_path / "there" / "state.db") as store:
+        store.executescript("DROP TABLE faults; DROP TABLE embeddings")
     assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
     with sqlite3.connect(tmp_path / "there" / "state.db") as store:
         assert store.execute("PRAGMA user_version").fetchone() == (0,)
+
+
+def test_a_store_with_a_changed_row_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(kept(tmp_path / "there", 1) / "state.db") as store:
+        store.execute("UPDATE generations SET generation = replace(generation, '9', '8')")
+    assert "is damaged, or no database (a row of generations is not as it was written)" in refused(tmp_path)
 
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
@@ -287,19 +295,20 @@ def test_a_store_whose_pages_are_overwritten_is_refused(tmp_path: Path) -> None:
     [
         "UPDATE generations SET generation = '{}'",
         "UPDATE generations SET generation = x'00'",
+        """UPDATE generations SET generation = replace(generation, '1.0', '1e999')""",
         "UPDATE runs SET run_id = '../../outside'",
         "UPDATE runs SET run_id = '.hidden'",
         "UPDATE runs SET label = 'a/b'",
         "UPDATE runs SET facts = '[]'",
         "UPDATE runs SET wall_s = -1",
         "UPDATE run_samples SET sample = '{}'",
-        "INSERT INTO documents VALUES ('not its digest', x'789c030000000001')",
-        "INSERT INTO documents VALUES ('no document', x'00')",
-        "INSERT INTO embeddings VALUES ('k', x'000000')",
+        "INSERT INTO documents VALUES ('not its digest', x'789c030000000001', '')",
+        "INSERT INTO documents VALUES ('no document', x'00', '')",
+        "INSERT INTO embeddings VALUES ('k', x'000000', '')",
     ],
 )
 def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: str) -> None:
-    edited(kept(tmp_path / "there", 1), statement)
+    changed(kept(tmp_path / "there", 1), statement)
     told = refused(tmp_path)
     assert told.startswith("there/state.db: is damaged, or no database (a row can't be read: ")
     assert told.endswith("); nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out")
@@ -313,7 +322,7 @@ def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: 
     ],
 )
 def test_a_store_with_programs_in_it_is_refused(tmp_path: Path, statement: str) -> None:
-    edited(kept(tmp_path / "there", 1), statement)
+    changed(kept(tmp_path / "there", 1), statement)
     assert refused(tmp_path) == "there/state.db: is none of ContextCliff's stores (it has v); leave it out"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,18 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "_exponential", lambda _: 0.0)
 
 
+def runner_of(session: Scripted, store: Store, *, concurrency: int, **others: Any) -> Runner:
+    return Runner(
+        session=session,
+        sampling=Sampling(),
+        documents={TEXT.document_id: TEXT},
+        store=store,
+        run_id="run",
+        concurrency=concurrency,
+        **{"max_retries": 0, **others},
+    )
+
+
 def execute(
     session: Scripted,
     folder: Path,
@@ -80,15 +94,8 @@ def execute(
     tokens_in_flight: int | None = None,
 ) -> list[Outcome]:
     async def all_of_it(store: Store) -> list[Outcome]:
-        runner = Runner(
-            session=session,
-            sampling=Sampling(),
-            documents={TEXT.document_id: TEXT},
-            store=store,
-            run_id="run",
-            concurrency=concurrency,
-            max_retries=max_retries,
-            tokens_in_flight=tokens_in_flight,
+        runner = runner_of(
+            session, store, concurrency=concurrency, max_retries=max_retries, tokens_in_flight=tokens_in_flight
         )
         outcomes = []
         async for outcome in runner.execute(FixedSource(PLANNED)):
@@ -113,6 +120,29 @@ def test_every_sample_is_answered_and_kept_before_it_is_handed_on(tmp_path: Path
     assert all(scored.score == 1.0 for scored in score_outcomes(TASK, outcomes))
 
 
+def test_an_answer_that_is_being_written_when_the_run_is_cancelled_is_kept(tmp_path: Path) -> None:
+    disk_is_busy, disk_is_ready = threading.Event(), threading.Event()
+
+    class Slow(Store):
+        def keep(self, item: PlannedSample, generation: Generation) -> None:
+            disk_is_busy.set()
+            disk_is_ready.wait()
+            super().keep(item, generation)
+
+    async def cancelled(store: Store) -> None:
+        runner = runner_of(Scripted(right), store, concurrency=len(PLANNED))
+        task = asyncio.ensure_future(anext(runner.execute(FixedSource(PLANNED))))
+        await asyncio.to_thread(disk_is_busy.wait)
+        task.cancel()
+        asyncio.get_running_loop().call_later(0.05, disk_is_ready.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with Slow(tmp_path) as store:
+        asyncio.run(cancelled(store))
+        assert not store.missing(PLANNED)
+
+
 def test_no_more_are_under_way_than_allowed(tmp_path: Path) -> None:
     session = Scripted(right)
     execute(session, tmp_path, concurrency=3)
@@ -134,15 +164,7 @@ def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_pa
     worst = sum(item.sample.built_tokens + Sampling().generated_tokens for item in PLANNED)
     meter = Meter(Budget(tokens=worst - 2 * Sampling().generated_tokens), Price(), sampling=Sampling())
     with Store(tmp_path) as store:
-        runner = Runner(
-            session=Scripted(right),
-            sampling=Sampling(),
-            documents={TEXT.document_id: TEXT},
-            store=store,
-            run_id="run",
-            concurrency=len(PLANNED),
-            max_retries=0,
-        )
+        runner = runner_of(Scripted(right), store, concurrency=len(PLANNED))
         outcomes: list[Outcome] = []
         asyncio.run(send_listed(runner, PLANNED, meter, title="", shown=False, ended=outcomes.append))
     assert len(outcomes) == len(PLANNED)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.execution.scoring import Scorer, outcome_of, recall, score_outcomes
-from contextcliff.execution.store import Answered, PlannedSample, Store
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
@@ -178,5 +178,5 @@ def test_an_answer_of_no_token_is_unscored_if_a_shorter_prompt_was_answered(
         sample = replace(SAMPLES[0], sample_id=key, built_tokens=tokens)
         planned.append(PlannedSample(sample=sample, prompt_sha256=key, key=key))
         answer = replace(said(text), prompt_tokens=tokens, completion_tokens=len(text))
-        store.keep(Answered(planned=planned[-1], generation=answer))
+        store.keep(planned[-1], answer)
     assert [outcome.unscored for outcome in recall(store, "r", planned)] == unscored

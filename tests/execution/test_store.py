@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import re
+import signal
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import database
-from contextcliff.execution.store import Answered, Fault, PlannedSample, Store, StoredRun, refuse_taken_label
+from contextcliff.execution.database import COLUMNS, insert, seal_runs
+from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
 from contextcliff.execution.stored_rows import Respondent
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.report import RunFacts
@@ -25,9 +33,21 @@ FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", 
 RUN = StoredRun(run_id="run", fingerprint="f", label="", facts=FACTS)
 
 
+def edited(file: Path, *statements: str) -> None:
+    """Change a database as if our own code had written it so: with the digests that belong to its rows."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+        for table, columns in COLUMNS.items():
+            found = connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
+            connection.execute(f"DELETE FROM {table}")
+            insert(connection, table, (dict(zip(columns, row, strict=True)) for row in found))
+        seal_runs(connection)
+
+
 def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
     with Store(tmp_path) as again:
         assert again.generation("key-0") == said("9")
         assert again.generation("key-1") is None
@@ -35,8 +55,8 @@ def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
 
 def test_a_generation_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("first")))
-        store.keep(Answered(planned=PLANNED[0], generation=said("second")))
+        store.keep(PLANNED[0], said("first"))
+        store.keep(PLANNED[0], said("second"))
         assert store.generation("key-0") == said("first")
 
 
@@ -48,14 +68,14 @@ def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
         store.add_wall_time("run", 1.0)
         assert not folder.exists()
         assert store.run("run") is None
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
         assert store.run("run") == replace(RUN, wall_s=1.0)
         assert store.count_faults("run") == {"connect": 1}
 
 
 def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
         store.begin(RUN, PLANNED)
         assert store.schedule("run") == PLANNED
         store.begin(RUN, PLANNED[:2])
@@ -64,7 +84,7 @@ def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
 
 def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
         for kind in ("timeout", "timeout", "server_error"):
             store.record_fault("run", "s", Fault(kind=kind, detail=kind))
         assert store.count_faults("run") == {"timeout": 2, "server_error": 1}
@@ -73,7 +93,7 @@ def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> No
 
 def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
         store.begin(replace(RUN, label="tuned"), PLANNED)
         refuse_taken_label(store, label="tuned", fingerprint="f")
         refuse_taken_label(store, label="", fingerprint="g")
@@ -97,21 +117,79 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> N
 def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_BUSY_MS", 50)
     with Store(tmp_path) as store:
-        store.keep(Answered(planned=PLANNED[0], generation=said("9")))
+        store.keep(PLANNED[0], said("9"))
         with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(RunError, match="state.db: database is locked; another process holds it: wait"):
-                store.keep(Answered(planned=PLANNED[1], generation=said("8")))
+                store.keep(PLANNED[1], said("8"))
             holder.execute("ROLLBACK")
-        store.keep(Answered(planned=PLANNED[2], generation=said("7")))
+        store.keep(PLANNED[2], said("7"))
         # What could not be written was not forgotten either.
         assert [store.generation(f"key-{number}") for number in (0, 1, 2)] == [said("9"), said("8"), said("7")]
+
+
+def test_the_query_of_the_readme_gives_questions_and_answers(tmp_path: Path) -> None:
+    (query,) = re.findall(r'sqlite3 outputs/state.db "(.+)"', Path("README.md").read_text("utf-8"))
+    with Store(tmp_path) as store:
+        store.begin(RUN, PLANNED)
+        store.keep(PLANNED[0], said("9"))
+    with sqlite3.connect(tmp_path / "state.db") as connection:
+        assert connection.execute(query).fetchall() == [(SAMPLES[0].question, "9")]
+
+
+def test_answers_that_come_while_the_disk_is_busy_are_written_together(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        done: list[str] = []
+        store._connection().set_trace_callback(lambda sql: done.append(sql.split()[0]))
+        with ThreadPoolExecutor() as threads, store._turn:
+            waiting = [threads.submit(store.keep, item, said("9")) for item in PLANNED[1:]]
+            while len(store._waiting) < len(waiting):
+                time.sleep(0.001)
+        assert done.count("COMMIT") == 1
+        assert not store.missing(PLANNED)
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_a_number_that_is_not_finite_is_not_stored(tmp_path: Path, number: float) -> None:
+    with Store(tmp_path) as store:
+        with pytest.raises(RunError, match="a number that is not finite is not stored"):
+            store.keep(PLANNED[0], replace(said("9"), latency_ms=number))
+        with pytest.raises(RunError, match="a number that is not finite: it is not stored"):
+            store.keep_vectors({"v": [0.5, number]})
+    assert not (tmp_path / "state.db").exists()
+
+
+def test_a_file_system_without_hard_links_has_a_store_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", mock.Mock(side_effect=PermissionError))
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+    assert [path.name for path in tmp_path.iterdir()] == ["state.db"]
+
+
+def test_a_store_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        vars(database)["seal_runs"] = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # while it is made
+        with Store(tmp_path) as store:
+            store.keep(PLANNED[0], said("9"))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert not (tmp_path / "state.db").exists()
+    with Store(tmp_path) as store:
+        store.keep(PLANNED[0], said("9"))
+        store.verify()
+
+
+def test_a_row_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MOST_BYTES", 10_000)
+    with Store(tmp_path) as store, pytest.raises(RunError, match="too big; give shorter texts"):
+        store.keep(PLANNED[0], said("9" * 10_000))
 
 
 def _keep_many(folder: Path, first: int) -> None:
     with Store(folder) as store:
         for number in range(first, first + 50):
-            store.keep(Answered(planned=replace(PLANNED[0], key=f"k{number}"), generation=said(str(number))))
+            store.keep(replace(PLANNED[0], key=f"k{number}"), said(str(number)))
 
 
 @pytest.mark.slow

@@ -78,11 +78,6 @@ def test_what_is_at_its_default_is_left_out_and_read_from_stores_that_have_it() 
     assert sample_from_json(json.dumps(earlier)) == SAMPLE
 
 
-def test_a_row_of_a_needle_task_fits_beside_others_on_its_page() -> None:
-    """SQLite moves a row of more than about a thousand bytes to a page of its own, of four thousand."""
-    assert len(sample_to_json(SAMPLE)) < 700
-
-
 def test_a_generation_comes_back_as_it_was() -> None:
     generation = Generation(
         text="47, été",
