@@ -22,16 +22,16 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 67_933,
-    "modules of contextcliff/ without __init__.py": 511,
-    "lines of the largest module": 1_839,
-    "lines of tests/": 49_282,
-    "data records": 668,
-    "modules of ours that --help imports": 18,
-    "modules of ours that a niah run imports": 294,
-    "modules of ours that action=plan imports": 234,
+    "lines of contextcliff/": 66_313,
+    "modules of contextcliff/ without __init__.py": 505,
+    "lines of the largest module": 442,
+    "lines of tests/": 50_900,
+    "data records": 660,
+    "modules of ours that --help imports": 16,
+    "modules of ours that a niah run imports": 287,
+    "modules of ours that action=plan imports": 227,
     "import circles": 0,
-    "methods of other libraries that are replaced": 7,
+    "methods of other libraries that are replaced": 0,
 }
 RECORDS = {"dataclass", "record", "settings"}
 """Decorators that make a class a data record; `NamedTuple`, `TypedDict` and `BaseModel` as its base do too."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.analysis.judged_by import Rule
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
@@ -16,7 +16,6 @@ from contextcliff.execution.store import Store, StoredRun
 from contextcliff.seeding import digest_of
 from contextcliff.tasks.task import UNJUDGED, Task
 
-_PLAIN_VALUE = re.compile(r"(?!(?:true|false|null|none|nan|inf|yes|no|on|off)$)[A-Za-z/][\w./:@+-]*", re.IGNORECASE)
 _NAMES_SHOWN = 20
 
 
@@ -70,13 +69,6 @@ def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
     """The stored run of a configuration, also where its options were called otherwise then."""
     identity = invocation.identify()
     return store.run(identity.run_id) or store.same_run(identity.fingerprint, label=invocation.label)
-
-
-def as_typed(value: str) -> str:
-    """A text as the value of an override, in quotes where Hydra's grammar needs them."""
-    # A backslash is one of Hydra's only before a quote.
-    quoted = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + (r"\'" if found[2] else ""), value)
-    return value if _PLAIN_VALUE.fullmatch(value) else f"'{quoted}'"
 
 
 def _named(invocation: Invocation, name: str) -> Invocation:

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.naming import as_typed
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
 from contextcliff.execution.stopping import JOBS_FOLDER
 from contextcliff.records.run_plan import Plan, PlanTotal

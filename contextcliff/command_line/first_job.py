@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.baseline import FIRST, KEY
-from contextcliff.actions.naming import as_typed
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.stopping import JOBS_FOLDER
 from contextcliff.reporting.data_files import write_text

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from omegaconf import OmegaConf
 
-from contextcliff.actions.naming import as_typed
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.command_line.overrides import chosen_options, options_of
 from contextcliff.command_line.recompose import recompose
 from contextcliff.composing import nodes
 from contextcliff.errors import ConfigError, one_line
-from contextcliff.settings import FOLDER_NAME, path_fields
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -85,6 +84,8 @@ def _recorded(folder: Path) -> Mapping[str, str]:
 
 
 def _experiment_of(folder: Path, typed: Sequence[str]) -> list[str]:
+    from contextcliff.settings import FOLDER_NAME  # imported late: it loads pydantic
+
     name = folder.resolve().parent.name
     named = any(line.startswith("tracking.experiment=") for line in typed)
     return [f"tracking.experiment={as_typed(name)}"] if FOLDER_NAME.fullmatch(name) and not named else []
@@ -96,6 +97,8 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
     A value is taken as plain data, and only for a key that the option has here. Raises `ConfigError` for an option that
     is not here, and for a value that refers to the environment or to another key.
     """
+    from contextcliff.settings import path_fields
+
     groups, chosen = [], []
     for group in _TAKEN:
         option, given = recorded.get(group), chosen_options(typed, group)
