@@ -173,7 +173,6 @@ def test_a_haystack_that_is_binary_empty_or_a_folder_without_text_is_named(tmp_p
             f"dataset.path: {folder} holds no .pdf, .docx, .odt, .rtf, .epub, .html, .htm, .xhtml, .md or .txt file; "
             "give a folder that does"
         ),
-        "the answers as they are written, as it was": ("reporting.live=true", "reporting.live"),
     }
     for path, line in lines.items():
         done = contextcliff("engine=simulated", f"dataset.path={path}", cwd=tmp_path)
