@@ -63,7 +63,7 @@ def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> Non
     planned = plan(tmp_path)
     computed = planned["prompt_tokens"] - planned["cached_prompt_tokens"]
     dollars = (computed * 2 + planned["cached_prompt_tokens"] * 0.5 + planned["completion_tokens"] * 10) / 1e6
-    assert planned["usd"] == pytest.approx(dollars)
+    assert planned["usd"] == pytest.approx(dollars, abs=7e-6)  # tokens are told rounded, to half a token each
 
 
 @pytest.mark.slow

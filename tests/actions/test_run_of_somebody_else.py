@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.command_line.run_key import analysis_of, run_again
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process
+from tests.execution.test_store import edited
 
 RUN = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 NO_PICTURES = ("reporting.progress=false", "reporting.console=none", "reporting.figures=false")
@@ -204,9 +204,9 @@ def test_no_database_is_made_where_a_folder_says(sent: Path, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("run_id", ["../../elsewhere", "..", ""])
 def test_no_report_is_written_where_a_runs_id_leads(sent: Path, run_id: str) -> None:
-    with closing(sqlite3.connect(sent.parents[1] / "state.db")) as store, store:
-        for table in ("runs", "run_samples"):
-            store.execute(f"UPDATE {table} SET run_id = ? WHERE run_id = ?", [run_id, sent.name])
+    tables = ("runs", "run_samples", "run_documents", "faults")
+    renaming = (f"UPDATE {table} SET run_id = '{run_id}' WHERE run_id = '{sent.name}'" for table in tables)
+    edited(sent.parents[1] / "state.db", *renaming)
     content = json.loads((sent / "report.json").read_text("utf-8"))
     (sent / "report.json").write_text(json.dumps({**content, "run_id": run_id}), "utf-8")
     ended = contextcliff("action=analyze", f"run={sent}", *QUIET, cwd=sent.parents[2])

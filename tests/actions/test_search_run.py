@@ -200,12 +200,20 @@ def test_controls_are_sent_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cut_prompt_counts_as_unscored_while_the_search_goes_on(tmp_path: Path) -> None:
+def test_a_length_whose_prompts_are_cut_ends_at_once_and_the_search_goes_on_below_what_the_server_reads(
+    tmp_path: Path,
+) -> None:
     with serving(served(reads_tokens=300)) as server:
         report = run(tmp_path, *asking(server, "engine.concurrency=4", "engine.speculation=0"))
         tested = search_of(tmp_path, *asking(server)).tested
-    assert [(each.context_tokens, each.decision) for each in tested] == [(200, "passed"), (400, "unsettled")]
-    assert report["counts"]["unscored"] == 60
+    assert [(each.context_tokens, each.decision) for each in tested[:3]] == [
+        (200, "passed"),
+        (400, "unscorable"),
+        (250, "passed"),
+    ]
+    assert {each.decision for each in tested[3:]} == {"passed"}
+    assert report["counts"]["unscored"] == 3
+    assert 287 <= report["safe_cap"]["tokens"] <= 300
 
 
 @pytest.mark.slow

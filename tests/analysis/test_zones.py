@@ -89,9 +89,10 @@ def test_zones_are_contiguous_and_end_with_the_longest_prompt(
         return
     tiles = analysis.zones
     cap = analysis.safe_cap.tokens
-    longest = max(s.measured_tokens for s in samples)
-    assert tiles[0].min_tokens == (0 if cap is not None else min(s.measured_tokens for s in samples))
-    assert tiles[-1].max_tokens == longest
+    offset = analysis.safe_cap.server_offset_tokens or 0
+    shortest = min(length.min_tokens for length in analysis.bins) - offset
+    assert tiles[0].min_tokens == (0 if cap is not None else shortest)
+    assert tiles[-1].max_tokens == max(length.max_tokens for length in analysis.bins) - offset
     for tile in tiles:
         assert tile.min_tokens <= tile.max_tokens
     for left, right_tile in itertools.pairwise(tiles):
