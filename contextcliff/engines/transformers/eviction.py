@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from contextcliff.engines.transformers.extra import WAY_OUT
 from contextcliff.errors import ConfigError
 from contextcliff.hub import cause
 from contextcliff.kv.policy import KVPolicy
@@ -73,7 +74,12 @@ def eviction(policy: KVPolicy) -> Eviction | None:
 
 
 def _class_named(name: str) -> type:
-    import kvpress
+    try:
+        import kvpress
+    except ImportError as error:  # one of the packages that it needs in turn
+        raise ConfigError(
+            f"kv_policy.press={name}: kvpress can't be loaded ({cause(error)}); run `{WAY_OUT}`"
+        ) from error
 
     presses = {each: getattr(kvpress, each) for each in kvpress.__all__ if _is_press(getattr(kvpress, each))}
     if name not in presses:
