@@ -21,7 +21,7 @@ from contextcliff.settings import folder_name, path_fields
 
 KEY = "run"
 _SHOWN = ("model", "engine", "tokenizer", "dataset", "kv_policy", "seed", "search", "label", "beyond_window")
-"""Keys of what was asked of whom. A run's folder, which may be anybody's, configures none of them: they are shown."""
+"""Keys that a run's folder, which may be anybody's, does not configure: their recorded values are only shown."""
 _JUDGED = ("task", "sampling")
 _OF_NO_ANSWER = ("model.price", "model.memory_gib", "model.rope.trained_tokens", "engine.", "beyond_window")
 _PRICE = "model.price."

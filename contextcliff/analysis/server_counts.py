@@ -103,16 +103,16 @@ def without_cut(scored: Sequence[ScoredSample], *, designed_lengths: bool) -> tu
 
 def _without_cut_documents(scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:
     counts = prompt_counts(scored)
-    most = max((each.counted for each in counts), default=0)
-    longest = [each for each in counts if each.counted >= (1.0 - _EQUAL) * most]
+    full = (1.0 - _EQUAL) * max((each.counted for each in counts), default=0)
+    longest = [each.built for each in counts if each.counted >= full]
     if len(longest) < _FEWEST_DOCUMENTS:
         return tuple(scored)
-    shortest = min(each.built for each in longest)
+    from_built = _APART * min(longest)
 
-    def is_beyond(item: ScoredSample) -> bool:
-        return any(each in longest for each in prompt_counts([item])) and item.sample.built_tokens >= _APART * shortest
+    def is_cut_short(item: ScoredSample) -> bool:
+        return any(each.counted >= full and each.built >= from_built for each in prompt_counts([item]))
 
-    return tuple(truncated(item) if is_beyond(item) else item for item in scored)
+    return tuple(truncated(item) if is_cut_short(item) else item for item in scored)
 
 
 def truncated(item: ScoredSample) -> ScoredSample:

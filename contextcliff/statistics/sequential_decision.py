@@ -55,10 +55,10 @@ class GivingUp:
     """Rows of blocks that may be asked in all."""
     best_gain: float | None = None
     """Of a sample with the best score, per unit staked: the test ends where by it the mean is not expected to be shown
-    above (`Wealth.log_e_value_expected`). None: it goes on."""
+    above (`Wealth.log_e_value_expected`). None if it is to go on."""
     most_gain: float | None = None
     """Most that a sample can gain, per unit staked: the test ends where samples without a score are what keeps the mean
-    from being shown above even so. None: it goes on."""
+    from being shown above even so. None if it is to go on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,7 +139,7 @@ def decision_of_all(
     any errs with a chance of at most 1 / `below_at`. `looks` are those of the first mean, up to the row that decides;
     rows behind it are not looked at.
 
-    `giving_up` says when the test ends undecided before the last row; None: never.
+    `giving_up` says when the test ends undecided before the last row; None if never.
 
     Raises ValueError for an impossible `alpha` or `below_at`.
     """

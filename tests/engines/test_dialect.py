@@ -104,22 +104,25 @@ def test_a_bound_that_is_refused_has_another_in_its_place(bound: str, refusal: s
     assert dialect.accepted(fields) == {"temperature": 0.0, instead: 9}
 
 
+def asking(server: FakeServer, tokenizer: str) -> tuple[str, ...]:
+    """The overrides of sixteen samples, one after the other."""
+    return (
+        "engine=vllm",
+        f"engine.base_url={server.address}",
+        "engine.concurrency=1",
+        "tokenizer=huggingface",
+        f"tokenizer.name={tokenizer}",
+        "model=served",
+        "task.lengths=[300,600]",
+        "task.depths=[0.0,1.0]",
+        "task.trials=4",
+        *QUIET,
+    )
+
+
 def run(server: FakeServer, folder: Path, tokenizer: str) -> tuple[int, str]:
     with serving(server):
-        done = contextcliff(
-            "engine=vllm",
-            f"engine.base_url={server.address}",
-            "engine.max_retries=1",
-            "engine.concurrency=1",
-            "tokenizer=huggingface",
-            f"tokenizer.name={tokenizer}",
-            "model=served",
-            "task.lengths=[300,600]",
-            "task.depths=[0.0,1.0]",
-            "task.trials=4",
-            *QUIET,
-            cwd=folder,
-        )
+        done = contextcliff(*asking(server, tokenizer), "engine.max_retries=1", cwd=folder)
     return done.returncode, done.stderr
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import contextcliff, reports
 from tests.engines.fake_server import FakeServer, serving
+from tests.engines.test_dialect import asking
 from tests.engines.test_exchange import chunk, fault, status, stream
 
 SPENT = {
@@ -93,18 +94,7 @@ def test_a_run_ends_at_once_and_goes_on_later(
         errors={"spent": (code, {"error": error})},
     )
     with serving(server):
-        command = (
-            "engine=vllm",
-            f"engine.base_url={server.address}",
-            "engine.concurrency=1",
-            "tokenizer=huggingface",
-            f"tokenizer.name={tokenizer}",
-            "model=served",
-            "task.lengths=[300,600]",
-            "task.depths=[0.0,1.0]",
-            "task.trials=4",
-            *QUIET,
-        )
+        command = asking(server, tokenizer)
         first = contextcliff(*command, cwd=tmp_path)
         asked = len(server.bodies)
         spent = False
