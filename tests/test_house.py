@@ -22,10 +22,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 66_319,
+    "lines of contextcliff/": 66_321,
     "modules of contextcliff/ without __init__.py": 505,
     "lines of the largest module": 442,
-    "lines of tests/": 50_864,
+    "lines of tests/": 50_859,
     "data records": 660,
     "modules of ours that --help imports": 16,
     "modules of ours that a niah run imports": 287,

@@ -42,6 +42,7 @@ FACTS = RunFacts(
     engine="openai",
     context_window=32768,
     tokenizer="words",
+    own_tokenizer=True,
     dataset="stories: 2 documents, 6 questions",
     texts="2 documents, 6 questions",
     task_option="qa",
@@ -103,7 +104,8 @@ def test_what_is_no_sample_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "facts", [FACTS, replace(FACTS, drawn=None, audit=None, judge=None, embedder=None, positions=None)]
+    "facts",
+    [FACTS, replace(FACTS, own_tokenizer=False, drawn=None, audit=None, judge=None, embedder=None, positions=None)],
 )
 def test_facts_come_back_as_they_were(facts: RunFacts) -> None:
     facts = facts if facts.judge else replace(facts, judge_served=None)
