@@ -10,11 +10,11 @@ from types import MappingProxyType, SimpleNamespace
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Counts, Report, RunRecord, Usage
 from contextcliff.records.sample import Recipe, Sample, Words
-from contextcliff.reporting.section_list import sections_with
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

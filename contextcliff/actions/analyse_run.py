@@ -48,7 +48,7 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     answered.
     """
     from contextcliff.analysis.analyse import analyse, study_of
-    from contextcliff.reporting.section_list import sections_with
+    from contextcliff.findings.finding import sections_with
 
     require_an_answer(annotated.outcomes)
     facts = _study_facts(invocation, annotated)

@@ -13,11 +13,11 @@ from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.store import Rates
+from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.run_plan import JudgePlan, PlanBin, RunSize
 from contextcliff.reporting.kv_facts import memory_words
-from contextcliff.reporting.phrases import duration
 
 if TYPE_CHECKING:
     from contextcliff.analysis.best_case import BestCase

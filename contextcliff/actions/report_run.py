@@ -125,11 +125,11 @@ def _draw(
     excerpts: Mapping[str, tuple[Excerpt, ...]],
 ) -> None:
     """The figures and the page of a run whose files are written."""
+    from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.figures.report_figures import draw_figures
     from contextcliff.reporting.files import FIGURES
     from contextcliff.reporting.page.report_page import remove_pages, write_pages
     from contextcliff.reporting.phases import phase
-    from contextcliff.reporting.section import FinishedRun
 
     report, folder, shown = tracked.report, tracked.folder, invocation.reporting.progress
     dpi = invocation.reporting.figure_dpi

@@ -110,7 +110,7 @@ class Finder(Protocol):
         """The finding's name, unique among all."""
         ...
 
-    def compute(self, study: Study) -> Any:
+    def find(self, study: Study) -> Any:
         """The finding; None where there is none."""
         ...
 
@@ -124,7 +124,7 @@ def findings_of(study: Study, finders: Sequence[Finder]) -> tuple[dict[str, obje
     findings: dict[str, object] = {}
     caps: dict[str, int | None] = {}
     for finder in finders:
-        finding = finder.compute(study)
+        finding = finder.find(study)
         if finding is not None:
             findings[finder.key] = finding
             caps.update(finder.caps(finding, study))

@@ -12,13 +12,13 @@ from rich.text import Text
 
 from contextcliff.analysis.calibration.calibrating import Calibration, DesignName
 from contextcliff.analysis.calibration.outcomes import Calibrated
+from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.calibration_words import DESIGN_TITLES, LAW_TITLES, NOTES
 from contextcliff.reporting.data_files import json_text, write_text
 from contextcliff.reporting.figures.calibration_figure import calibration_figure
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, code, escape, image, table
-from contextcliff.reporting.phrases import MISSING
 
 _NAME = "calibration"
 _HEAD = ("law", "design", "error (95% interval)", "cap", "whole range", "octaves lost", "tokens / 40", "tokens / 500")

@@ -11,11 +11,21 @@ from rich.console import Console
 from rich.table import Table as PrintedTable
 from rich.text import Text as Printed
 
+from contextcliff.findings.finding import (
+    PAGE_NAME,
+    Block,
+    Code,
+    Column,
+    Heading,
+    Lines,
+    Pairs,
+    Shown,
+    Table,
+    Text,
+    sections_of,
+)
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block, Code, Column, Heading, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
-from contextcliff.reporting.section import PAGE_NAME
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import Language, text_of
 

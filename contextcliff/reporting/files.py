@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
+from contextcliff.findings.finding import FinishedRun, sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, write_text
 from contextcliff.reporting.figures.report_figures import figure_files, remove_figures
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section import FinishedRun
-from contextcliff.reporting.section_list import sections_of
 
 CONTROLS_NAME = "controls.jsonl"
 FIGURES = "figures"

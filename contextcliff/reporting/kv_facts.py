@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.attention_entropy import AttentionEntropy
 from contextcliff.analysis.kv_limits import KVCache, Limits
+from contextcliff.findings import phrases
 from contextcliff.records.fact import Fact
 from contextcliff.records.kv_cache import CacheFacts
-from contextcliff.reporting import phrases
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from contextcliff.findings.finding import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text, sections_of
 from contextcliff.records.report import Report
-from contextcliff.reporting.blocks import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import text_of
 
@@ -28,7 +27,7 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
             for figure in section.figures
             if figure.name in paths
         }
-        content = [text for block in section.full(report) for text in [markdown_of(block, images)] if text]
+        content = [text for block in section.show(report) for text in [markdown_of(block, images)] if text]
         if content:
             blocks += [f"## {inline(section.title)}"] if section.title else []
             blocks += content

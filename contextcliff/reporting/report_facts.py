@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
-from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.analysis import SafeCap, Zone
@@ -166,13 +165,6 @@ class EffectiveInShort(Fact):
     tokens: int | None
     threshold: float
     censored: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HalfLifeInShort(Fact):
-    """The half-life with its interval, or why there is none."""
-
-    half_life: HalfLife
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -22,10 +22,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DataclassSchema, WithDefaultSchema
 
 from contextcliff.analysis.other_rules import RULES
+from contextcliff.findings.finding import FINDINGS, Finding, sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
-from contextcliff.reporting.section import Section
-from contextcliff.reporting.section_list import SECTIONS, sections_with
 
 REQUIRED_FINDINGS = ("half_life",)
 """Findings whose keys every report has; the others are optional."""
@@ -61,7 +60,7 @@ def report_schema() -> dict[str, object]:
     """The schema, as JSON's own types."""
     sections = [
         (section, section.record)
-        for section in sections_with([each.only_for for each in SECTIONS])
+        for section in sections_with([each.only_for for each in FINDINGS])
         if section.record is not None
     ]
     records: list[type[Any]] = [RunRecord, Analysis, Usage, Counts, *(record for _, record in sections)]
@@ -116,7 +115,7 @@ def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
     return {**caps, "properties": rules, "required": [*RULES], "additionalProperties": False}
 
 
-def _finding(section: Section[Any], written: JsonSchemaValue) -> JsonSchemaValue:
+def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue:
     """What a section adds to the top level; null stands under the section's key, also where its fields are inline."""
     if section.key not in written:
         return {

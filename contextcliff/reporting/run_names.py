@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.report import Report
-from contextcliff.reporting.section_list import sections_of
 
 _BETWEEN = " · "
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from contextcliff.findings.finding import Finding, absent_keys, sections_of, sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
-from contextcliff.reporting.section import Section
-from contextcliff.reporting.section_list import absent_keys, sections_of, sections_with
 from contextcliff.reporting.words.english import say
 
 _IN_FRONT = (
@@ -94,7 +93,7 @@ def _findings(report: Report) -> dict[str, object]:
     return flat | dict.fromkeys(absent_keys(report.analysis.findings))
 
 
-def _finding(section: Section[Any], flat: Mapping[str, object]) -> object:
+def _finding(section: Finding[Any], flat: Mapping[str, object]) -> object:
     if section.record is None:
         return None
     if section.inline:

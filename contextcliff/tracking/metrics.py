@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.tracking.tracker import LengthPoint
 
 MAX_KEY = 250

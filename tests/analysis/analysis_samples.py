@@ -9,10 +9,10 @@ from typing import TypeVar
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Finder, StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Recipe, Sample
-from contextcliff.reporting.section_list import sections_with
 
 T = TypeVar("T")
 

@@ -11,10 +11,10 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.search import BlockKey, block_scores, complete_blocks, follow
 from contextcliff.analysis.study import Finder, StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import scored_sample
 
 DEPTHS = tuple(i / 10 for i in range(11))

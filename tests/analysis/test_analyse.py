@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.half_life import HalfLifeFits, TooFewLengths
+from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.reporting.words.english import say
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional
 
@@ -27,10 +27,10 @@ def test_nothing_planned() -> None:
 
 def test_one_length_has_no_half_life() -> None:
     found = finding(analysed(curve({500: (20, 20)})), HalfLifeFits).half_life
-    assert (found.tokens, found.censored, found.reason) == (
+    assert (found.tokens, found.censored, str(found.reason)) == (
         None,
         False,
-        TooFewLengths(lengths=1, fewest=3),
+        "a decay takes scores at 3 lengths or more, and there are 1",
     )
 
 

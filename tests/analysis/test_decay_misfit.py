@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.analysis.decay_misfit import decay_misfit, decay_score
-from contextcliff.analysis.half_life import HalfLife, NothingToHalve
+from contextcliff.findings.half_life import HalfLife, decay_misfit, decay_score
 from contextcliff.records.analysis import Bin
+from contextcliff.records.note import as_it_is
 from tests.simulated_reports import CLIFF, findings_in, simulated
 
-FIT = HalfLife(
-    tokens=1_000, ci_low=900, ci_high=1_100, censored=False, reason=NothingToHalve(lengths=0, samples=0), initial=0.8
-)
+FIT = HalfLife(tokens=1_000, ci_low=900, ci_high=1_100, censored=False, reason=as_it_is(""), initial=0.8)
 """0.4 at 1,000 tokens, 0.2 at 2,000."""
 
 

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequence_test
-from contextcliff.analysis.guide import Guide, RangeAdvice, Retrieve, Rotate, operating_guide
-from contextcliff.analysis.half_life import HalfLife, HalfLifeFits
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold
-from contextcliff.records.fact import Said
-from contextcliff.reporting.section_list import sections_with
+from contextcliff.findings.finding import sections_with
+from contextcliff.findings.guide import Guide, RangeAdvice, Retrieve, Rotate, operating_guide
+from contextcliff.findings.half_life import HalfLife, HalfLifeFits
+from contextcliff.records.note import as_it_is
 from tests.analysis.analysis_samples import analysed, curve, finding, scored_sample
 from tests.analysis.made_levels import counted, scoring
 from tests.analysis.searched_samples import analysed_search, plan_of, searched
 
-NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=Said(text="none"))
+NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=as_it_is("none"))
 
 
 def guide(
@@ -32,9 +32,7 @@ def sequence(results: Sequence[LengthResult], *, threshold: float = 0.8) -> Fixe
 
 
 def halving(tokens: int, *, censored: bool = False) -> HalfLife:
-    return HalfLife(
-        tokens=tokens, ci_low=None, ci_high=None, censored=censored, reason=Said(text="fitted"), initial=1.0
-    )
+    return HalfLife(tokens=tokens, ci_low=None, ci_high=None, censored=censored, reason=as_it_is("fitted"), initial=1.0)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from contextcliff.analysis.half_life import HalfLife, half_life
+from contextcliff.findings.half_life import HalfLife, half_life
 from tests.analysis.made_levels import counted, scoring
 
 pytestmark = pytest.mark.slow

@@ -11,9 +11,9 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.early_warnings import EarlyWarnings
 from contextcliff.analysis.latency_cap import LatencyCap
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import finding, scored_sample
 
 FACTS = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)

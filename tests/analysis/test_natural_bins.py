@@ -12,11 +12,11 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.calibration.true_scores import CliffScore, SlopeScore, TrueScore
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.cap_reason import LowBaseline, Stop
 from contextcliff.records.cautions import CoversLittle, DocumentZones
 from contextcliff.records.generation import ScoredSample
-from contextcliff.reporting.section_list import sections_with
 from tests.analysis.analysis_samples import scored_sample
 from tests.statistics.simulated_walks import most_errors
 

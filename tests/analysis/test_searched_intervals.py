@@ -12,10 +12,10 @@ import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.position import PositionProfile
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.reporting.section_list import sections_with
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
 from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.intervals import wilson

@@ -22,7 +22,7 @@ class Counter:
     nothing: bool = False
     asked: list[Study] = field(default_factory=list)
 
-    def compute(self, study: Study) -> Counted | None:
+    def find(self, study: Study) -> Counted | None:
         self.asked.append(study)
         return None if self.nothing else Counted(lengths=len(study.results))
 

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from syrupy.assertion import SnapshotAssertion
 
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.section_list import sections_of
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated

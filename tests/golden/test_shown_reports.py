@@ -22,6 +22,7 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.facets import FacetRow
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Said
 from contextcliff.records.generation import ScoredSample
@@ -30,7 +31,6 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.section_list import sections_with
 from contextcliff.reporting.words.language import LANGUAGES
 from contextcliff.tracking.metrics import measurements, tags
 from contextcliff.writing.prose_findings import WritingTrend

@@ -15,11 +15,11 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.reporting.section_list import sections_with
 from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
 from tests.analysis.analysis_samples import scored_sample
@@ -72,7 +72,7 @@ def studied(draw: Draw) -> Any:
 def finding(key: str) -> Callable[[Draw], Any]:
     def found(draw: Draw) -> Any:
         (section,) = (each for each in sections_with() if each.key == key)
-        return section.compute(studied(draw))
+        return section.find(studied(draw))
 
     return found
 

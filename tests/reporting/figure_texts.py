@@ -7,9 +7,8 @@ import itertools
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from contextcliff.findings.finding import FigureOf, sections_of
 from contextcliff.records.report import Report
-from contextcliff.reporting.section import FigureOf
-from contextcliff.reporting.section_list import sections_of
 
 
 def figure_of(report: Report, name: str) -> FigureOf:

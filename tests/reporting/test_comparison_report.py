@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.reporting.blocks import Line, Lines
+from contextcliff.findings.finding import Line, Lines
 from contextcliff.reporting.comparison import comparison_output, part_list
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,

@@ -14,12 +14,12 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.extrapolation import Extrapolation
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
-from contextcliff.reporting.section_list import sections_with
 from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.analysis_samples import curve
 from tests.simulated_reports import edited, simulated

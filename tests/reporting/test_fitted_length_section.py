@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 from contextcliff.analysis.fitted_length import FittedLengths
+from contextcliff.findings.phrases import interval_outward
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.phrases import interval_outward
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import drawn, overlaps
 from tests.reporting.search_reports import search_report

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
+from contextcliff.findings.drawing import luminance, score_colours
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
-from contextcliff.reporting.figures.score_colours import luminance, score_colours
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
 

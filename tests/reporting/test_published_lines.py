@@ -14,8 +14,6 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.published_lines import LABEL, spread
 from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.page.curves_chart import curves_chart
-from contextcliff.reporting.page.score_chart import score_chart
 from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import overlaps, words
@@ -76,18 +74,6 @@ def test_a_comparison_has_them_too(cliff: Report) -> None:
 def test_without_any_nothing_is_drawn(cliff: Report) -> None:
     assert LABEL not in words(score_figure(cliff))
     assert published_blocks(()) == ()
-
-
-@pytest.mark.parametrize("chart", ["score", "curves"])
-def test_a_chart_has_them_first_so_that_the_others_lie_over_them(beside: Report, chart: str) -> None:
-    of_curves = curves_chart([Curve(name="a", report=beside)], published=CURVES)
-    traces = (score_chart(beside) if chart == "score" else of_curves).traces
-    assert [trace["name"] for trace in traces[:3]] == [
-        "published: Good &lt;b&gt; (RULER)",
-        "published: Alike (RULER)",
-        "published: Bad (RULER)",
-    ]
-    assert "not tested here" in str(traces[0]["hovertext"])
 
 
 def test_a_report_keeps_them_as_data(beside: Report) -> None:

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from contextcliff.findings.drawing import depth_labels, legible
 from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.canvas import legible
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
-from contextcliff.reporting.figures.marks import depth_labels
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.figures.score_figure import score_figure
 from contextcliff.reporting.sections.failures_section import latency_figure
@@ -99,7 +98,7 @@ def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -
     program = (
         "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "from contextcliff.reporting.figures.canvas import blank\n"
+        "from contextcliff.findings.drawing import blank\n"
         "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from contextcliff.analysis.decay_misfit import decay_misfit, decay_score
 from contextcliff.analysis.facets import FacetRow
 from contextcliff.analysis.position import DepthPoint
-from contextcliff.records.fact import Said
+from contextcliff.findings.half_life import decay_misfit, decay_score
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from tests.reporting.figure_texts import drawn, figure_of, overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
@@ -127,7 +127,7 @@ def test_without_a_half_life_there_is_no_curve_and_the_reason_stands_under_the_t
         tokens=None,
         initial=None,
         ci_high=None,
-        reason=Said(text="the score does not fall"),
+        reason=as_it_is("the score does not fall"),
     )
     figure = drawn(edited(full, half_life=found), "decay_curve")
     assert curve(figure.axes[0], style="-") is None
@@ -158,7 +158,7 @@ def test_a_length_without_a_score_is_a_cross_and_has_no_bar(full: Report) -> Non
 
 
 def test_a_pattern_that_was_not_tested_is_not_named_and_the_reason_is_given(full: Report) -> None:
-    position = replace(findings_in(full).position, pattern=None, p_value=None, reason=Said(text="there are 2 depths"))
+    position = replace(findings_in(full).position, pattern=None, p_value=None, reason=as_it_is("there are 2 depths"))
     said = words(drawn(edited(full, position=position), "depth_profile"))
     assert any(text.startswith("Score by depth: ") for text in said)
     assert any("no pattern was tested: there are 2 depths" in " ".join(text.split()) for text in said)

@@ -15,7 +15,7 @@ from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_exce
 from contextcliff.reporting.page.packing import LIBRARY
 from contextcliff.reporting.page.page_samples import page_samples
 from tests.analysis.analysis_samples import scored_sample
-from tests.reporting.report_pages import HOSTILE, answered, packed_in, page_of, rows_of
+from tests.reporting.report_pages import HOSTILE, answered, page_of, rows_of
 from tests.simulated_reports import (
     CLIFF,
     FLAT,
@@ -49,14 +49,6 @@ def test_the_page_loads_nothing_from_anywhere() -> None:
     assert " src=" not in page
 
 
-def test_charts_are_in_the_place_of_the_figures_that_have_one() -> None:
-    report = simulated(CLIFF)
-    page = page_of(report, images={"score_by_length": b"png", "decay_curve": b"png"})
-    assert set(packed_in(page)["charts"]) == {"score_by_length", "heatmap", "failures_by_length", "latency_by_length"}
-    assert page.count('<figure class="chart"') == 4
-    assert page.count("data:image/png;base64,cG5n") == 1, "the decay curve has no chart"
-
-
 def test_the_drawing_library_is_the_one_that_the_notice_names() -> None:
     head = gzip.decompress(LIBRARY.read_bytes())[:120].decode()
     notice = (Path(__file__).parents[2] / "NOTICE").read_text(encoding="utf-8")
@@ -67,19 +59,6 @@ def test_the_drawing_library_is_the_one_that_the_notice_names() -> None:
 
 def test_a_figure_that_was_not_drawn_leaves_no_gap() -> None:
     assert "<img" not in page_of(simulated(CLIFF))
-
-
-def test_the_curve_names_threshold_and_cap() -> None:
-    chart = packed_in(page_of(simulated(CLIFF)))["charts"]["score_by_length"]
-    texts = [note["text"] for note in chart["layout"]["annotations"]]
-    cap = simulated(CLIFF).analysis.safe_cap.tokens
-    assert any(text.startswith(f"safe cap {cap:,}") for text in texts)
-    assert "threshold 0.80" in texts
-
-
-def test_the_heatmap_turns_at_the_threshold() -> None:
-    (trace,) = packed_in(page_of(simulated(CLIFF)))["charts"]["heatmap"]["traces"]
-    assert [place for place, _ in trace["colorscale"]] == [0, 0.8, 1]
 
 
 def test_what_a_model_says_is_packed_and_without_control_or_direction_marks() -> None:
@@ -95,15 +74,6 @@ def test_names_from_outside_are_escaped() -> None:
     assert "<script>document" not in page
     assert "<img src=x" not in page
     assert "\x1b" not in page
-
-
-def test_a_failure_tag_from_outside_is_no_markup_in_a_chart() -> None:
-    report = simulated(CLIFF)
-    bins = tuple(replace(each, failures={HOSTILE: 3}) for each in report.analysis.bins)
-    chart = packed_in(page_of(edited(report, bins=bins)))["charts"]["failures_by_length"]
-    (trace,) = chart["traces"]
-    assert "<script>" not in trace["name"]
-    assert "%{" not in trace["name"]
 
 
 def test_texts_are_cut_so_that_a_page_of_ten_thousand_long_answers_stays_small() -> None:

@@ -12,10 +12,10 @@ import pytest
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.finding import sections_with
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section_list import sections_with
 from contextcliff.reporting.stored_reports import read_report
 from tests.analysis.clustered_samples import texts
 from tests.analysis.timed_requests import Server, asked_of

@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words.english import say
 from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.searched_samples import analysed_search, plan_of, searched

@@ -9,11 +9,11 @@ from dataclasses import fields
 
 import pytest
 
+from contextcliff.findings.finding import FINDINGS, sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import Report, RunRecord
-from contextcliff.reporting.section_list import SECTIONS, sections_with
 
-ALL = sections_with([each.only_for for each in SECTIONS])
+ALL = sections_with([each.only_for for each in FINDINGS])
 
 
 def names_in_json() -> Iterator[str]:
@@ -26,7 +26,7 @@ def names_in_json() -> Iterator[str]:
 def test_every_section_has_a_key_of_its_own_and_every_figure_a_name() -> None:
     keys = [section.key for section in ALL]
     figures = [figure.name for section in ALL for figure in section.figures]
-    assert len(keys) == len(set(keys)) == len(SECTIONS)
+    assert len(keys) == len(set(keys)) == len(FINDINGS)
     assert len(figures) == len(set(figures))
 
 
@@ -38,7 +38,7 @@ def test_no_finding_takes_a_name_of_the_report() -> None:
 
 
 def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
-    for each in SECTIONS:
+    for each in FINDINGS:
         if each.only_for:
             (section,) = set(sections_with([each.only_for])) - set(sections_with())
             assert section.key == each.only_for
@@ -48,7 +48,7 @@ def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
 def test_a_report_of_needles_loads_nothing_of_the_writing() -> None:
     program = (
         "import sys\n"
-        "from contextcliff.reporting.section_list import sections_with\n"
+        "from contextcliff.findings.finding import sections_with\n"
         "assert sections_with()\n"
         "import contextcliff.reporting.console, contextcliff.reporting.files, contextcliff.tracking.metrics\n"
         "assert not [name for name in sys.modules if name.startswith('contextcliff.writing.sections')]\n"

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from contextcliff.findings import finding
+from contextcliff.findings.finding import Listed
 from contextcliff.records.report import Report
-from contextcliff.reporting import section_list
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section_list import Listed
 from contextcliff.reporting.stored_reports import read_report
 from contextcliff.tracking.metrics import digest, measurements, tags
 from tests.simulated_reports import CLIFF, edited, simulated
@@ -51,9 +51,9 @@ def largest_fall(study: Study) -> LargestFall | None:
 SECTION = '''
 """The largest fall between neighbouring lengths."""
 
-from contextcliff.reporting.blocks import Image, Pairs, Text
-from contextcliff.reporting.figures.canvas import blank
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
+from contextcliff.findings.finding import Image, Pairs, Text
+from contextcliff.findings.drawing import blank
+from contextcliff.findings.finding import FigureOf, Measurement, Finding, from_finding
 from toy_largest_fall import LargestFall, largest_fall
 
 
@@ -63,7 +63,7 @@ def _figure(report, finding):
     return figure
 
 
-class LargestFallSection(Section[LargestFall]):
+class LargestFallSection(Finding[LargestFall]):
     key = "largest_fall"
     title = "Largest fall"
     record = LargestFall
@@ -77,7 +77,7 @@ class LargestFallSection(Section[LargestFall]):
         ),
     )
 
-    def compute(self, study):
+    def find(self, study):
         return largest_fall(study)
 
     def caps(self, finding, study):
@@ -87,7 +87,7 @@ class LargestFallSection(Section[LargestFall]):
         finding = self.of(report)
         return () if finding is None else ((self.title, f"{finding.fall:.2f} at {finding.to_tokens:,} tokens"),)
 
-    def full(self, report):
+    def show(self, report):
         finding = self.of(report)
         if finding is None:
             return ()
@@ -113,7 +113,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     (modules / "toy_largest_fall.py").write_text(ANALYSIS, encoding="utf-8")
     (modules / "toy_largest_fall_section.py").write_text(SECTION, encoding="utf-8")
     monkeypatch.syspath_prepend(modules)
-    monkeypatch.setattr(section_list, "SECTIONS", (*section_list.SECTIONS, LINE))
+    monkeypatch.setattr(finding, "FINDINGS", (*finding.FINDINGS, LINE))
     # Without the cache of the session: no other test may meet the finding.
     return simulated.__wrapped__(CLIFF)
 

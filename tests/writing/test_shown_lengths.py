@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from contextcliff.findings.drawing import length_label, length_ticks
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.marks import length_label, length_ticks
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.fact import Said
 from contextcliff.records.fact import said as as_said
 from contextcliff.records.generation import ScoredSample
@@ -22,7 +23,6 @@ from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import FIGURES, write_report_files
 from contextcliff.reporting.outside_text import tame, tame_cell
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.section import FinishedRun
 from contextcliff.reporting.stored_reports import read_report
 from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.measures.measure import MEASURES

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import unescape
-from typing import Any, cast
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.writing.sections.measure_chart import measure_chart
 from contextcliff.writing.sections.writing_page import writing_page
-from tests.writing.made_writing import make_round, make_rounds, make_writing, with_writing, writing_in
+from tests.writing.made_writing import make_round, make_rounds, with_writing, writing_in
 
 HOSTILE = "<script>document.title='owned'</script>\x1b[31m\u202e<img src=x onerror=alert(1)>{{ run }}"
 
@@ -92,17 +90,3 @@ def test_many_long_texts_are_cut_alike_so_that_the_page_stays_small(cliff: Repor
     page = writing_page(made, writing_in(made), scored=long, parameters={})
     assert "Texts are cut after 3,000,000 characters; generations.txt has them whole." in page
     assert [len(text) for text in texts_of(page)[1:]] == [3_000_001] * 3
-
-
-def test_the_chart_shows_one_measure_and_has_the_others_to_choose() -> None:
-    chart = measure_chart(make_writing(make_rounds()))
-    (menu,) = cast("list[dict[str, Any]]", chart.layout["updatemenus"])
-    labels = [button["label"] for button in menu["buttons"]]
-    assert labels[0].lower().startswith("composite")
-    assert "Cloze score" in labels
-    assert "Adjacent coherence" not in labels  # nothing embedded the sentences
-    assert len(chart.traces) == 4 * len(labels)
-    assert [trace["visible"] for trace in chart.traces] == menu["buttons"][0]["args"][0]["visible"]
-    for place, button in enumerate(menu["buttons"]):
-        shown = [at for at, visible in enumerate(button["args"][0]["visible"]) if visible]
-        assert shown == list(range(4 * place, 4 * place + 4))

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block
 from contextcliff.records.comparison import LengthDifference, PairedDecision, ScoredPair
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block
 from contextcliff.reporting.data_files import Row
 from contextcliff.reporting.run_names import RunFacts, file_name
 

@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 from rich.text import Text
 
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Column, Table
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Column, Table
 from contextcliff.reporting.comparison import comparison as rows
 from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
 from contextcliff.reporting.comparison.part_list import PARTS

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Code, Column, Image, Table, Text
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.records.kv_cache import CacheFacts
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Code, Column, Image, Table, Text
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from contextcliff.analysis.fitted_length import FittedLengths
 from contextcliff.analysis.fitted_shift import FittedShift, fitted_shift
 from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Heading, Table, Text
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.verdict_words import WORDS, answer, interval, points
 from contextcliff.reporting.kv_facts import memory_words

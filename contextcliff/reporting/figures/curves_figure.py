@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import blank, heading, legend_below
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import blank, heading, legend_below
 from contextcliff.reporting.figures.overlay import DODGED, MOST_RUNS, RunCurve, RunPoint, draw_overlay
 from contextcliff.reporting.run_names import facts_of, telling_names
 from contextcliff.reporting.stored_reports import StoredReport, stored_reports

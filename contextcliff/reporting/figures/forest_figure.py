@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading, width_of
 from contextcliff.records.comparison import CandidateVerdict, Difference, PairedDecision
-from contextcliff.reporting import phrases
 from contextcliff.reporting.comparison.verdict_words import WORDS
-from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, width_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,12 +7,20 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    ABOVE,
+    BELOW,
+    DIGIT,
+    SMALL,
+    ScoreColours,
+    blank,
+    depth_labels,
+    heading,
+    score_colours,
+)
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading
-from contextcliff.reporting.figures.marks import depth_labels
-from contextcliff.reporting.figures.score_colours import ABOVE, BELOW, ScoreColours, score_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import MEASURED, SMALL, blank, drawable, heading, legend_below, lengths_on_x
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.figures.canvas import MEASURED, SMALL, blank, drawable, heading, legend_below, lengths_on_x
 from contextcliff.reporting.figures.overlay import DODGED, MOST_RUNS, RunCurve, RunPoint, draw_overlay
 
 if TYPE_CHECKING:

@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import (
+    MEASURED,
+    RED,
+    LengthAxis,
+    drawable,
+    lengths_on_x,
+    line_across,
+    or_nan,
+    scores_on_y,
+)
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting.figures.canvas import MEASURED, LengthAxis, drawable, lengths_on_x
-from contextcliff.reporting.figures.marks import RED, line_across, or_nan, scores_on_y
 from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.reporting.comparison.verdict_words import WORDS
-from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading
 from contextcliff.reporting.figures.forest_figure import LOOKS
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import drawable
 from contextcliff.records.asked_length import same_length
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting.figures.canvas import drawable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

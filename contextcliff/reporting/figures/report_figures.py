@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_bytes
 from contextcliff.reporting.figures.curves_figure import comparable_runs, curves_figure
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.settings import folder_name
 

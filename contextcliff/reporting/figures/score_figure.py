@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.fitted_length import FittedLengths
-from contextcliff.records.analysis import Bin, SafeCap
-from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import LengthAxis, blank, heading, legend_below, lengths_on_x
-from contextcliff.reporting.figures.marks import (
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
     BLUE,
     GREY,
     LINE,
     PURPLE,
     RED,
+    LengthAxis,
     bin_bars,
+    blank,
     counts_above,
+    heading,
+    legend_below,
     length_label,
     length_ticks,
+    lengths_on_x,
     line_across,
     or_nan,
     scores_on_y,
@@ -28,6 +30,8 @@ from contextcliff.reporting.figures.marks import (
     silent_points,
     write_above,
 )
+from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.report import Report
 from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 from contextcliff.reporting.report_facts import Headline
 from contextcliff.reporting.words.english import say

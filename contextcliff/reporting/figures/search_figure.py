@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import GREY, RED, SMALL, heading
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import BlockEvidence, Search, TestedLength
-from contextcliff.reporting.figures.canvas import SMALL, heading
-from contextcliff.reporting.figures.marks import GREY, RED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

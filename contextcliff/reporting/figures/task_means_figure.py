@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.task_means import TaskMeans
+from contextcliff.findings.drawing import ASKED, blank, heading, legend_below
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting.figures.canvas import ASKED, blank, heading, legend_below
 from contextcliff.reporting.figures.overlay import DODGED, MOST_RUNS, RunCurve, RunPoint, draw_overlay
 
 if TYPE_CHECKING:

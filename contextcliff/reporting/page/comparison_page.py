@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.finding import Block, Image, Line, Lines, Table
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting.blocks import Block, Image, Line, Lines, Table
 from contextcliff.reporting.comparison.comparison import Comparison
 from contextcliff.reporting.figures.curves_figure import Curve
 from contextcliff.reporting.page.curves_chart import curves_chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from contextcliff.reporting.blocks import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text
+from contextcliff.findings.finding import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.words.language import Language, text_of
 

@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from contextcliff.findings.finding import PAGE_NAME, FinishedRun, Image, sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
-from contextcliff.reporting.blocks import Image
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.files import FIGURES
-from contextcliff.reporting.page.chart import Chart
 from contextcliff.reporting.page.excerpts import Excerpt
 from contextcliff.reporting.page.html_blocks import html_of
-from contextcliff.reporting.page.packing import PageSection, chart_place, embedded, rendered
+from contextcliff.reporting.page.packing import PageSection, embedded, rendered
 from contextcliff.reporting.page.page_samples import page_samples
-from contextcliff.reporting.section import PAGE_NAME, FinishedRun
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words import english
 
 _FIRST = ("answer", "score_by_length")
 """Sections that stand before the others."""
 _MOST_IMAGES = 1_500_000
-"""Bytes of the figures that have no chart; those beyond lie beside the page alone."""
+"""Bytes of the figures; those beyond lie beside the page alone."""
 
 
 def write_pages(
@@ -41,7 +38,7 @@ def write_pages(
     Returns the paths.
     """
     sections = sections_of(run.report)
-    names = [figure.name for section in sections for figure in section.figures if figure.chart is None]
+    names = [figure.name for section in sections for figure in section.figures]
     images = {name: path.read_bytes() for name in names if (path := folder / FIGURES / f"{name}.png").is_file()}
     page = report_page(run.report, scored=run.scored, excerpts=excerpts, prompts=prompts, images=images)
     pages = {PAGE_NAME: page, **{section.page_name: section.page(run) for section in sections if section.page_name}}
@@ -62,31 +59,20 @@ def report_page(
     prompts: Mapping[str, str],
     images: Mapping[str, bytes],
 ) -> str:
-    """The page. `excerpts` and `prompts` are by sample, as far as they were kept; `images` are drawn figures by name.
-
-    Of a figure that has a chart the chart is shown.
-    """
-    charts = dict(_charts(report))
+    """The page. `excerpts` and `prompts` are those that were kept, by sample; `images` are drawn figures by name."""
     samples = page_samples(scored, excerpts=excerpts, prompts=prompts)
     return rendered(
         "report.html",
-        charts,
+        {},
         {"samples": {"columns": samples.columns, "rows": samples.rows}},
         report=report,
-        sections=sorted(_sections(report, charts=charts, images=images), key=lambda each: each.key not in _FIRST),
+        sections=sorted(_sections(report, images=images), key=lambda each: each.key not in _FIRST),
         samples=samples,
         schema_version=SCHEMA_VERSION,
     )
 
 
-def _charts(report: Report) -> Iterator[tuple[str, Chart]]:
-    for section in sections_of(report):
-        for figure in section.figures:
-            if figure.chart is not None and figure.has_data(report):
-                yield figure.name, figure.chart(report)
-
-
-def _sections(report: Report, *, charts: Mapping[str, Chart], images: Mapping[str, bytes]) -> Iterator[PageSection]:
+def _sections(report: Report, *, images: Mapping[str, bytes]) -> Iterator[PageSection]:
     from markupsafe import Markup
 
     room = _MOST_IMAGES
@@ -94,13 +80,11 @@ def _sections(report: Report, *, charts: Mapping[str, Chart], images: Mapping[st
         figures = {}
         for figure in section.figures:
             image = images.get(figure.name)
-            if figure.name in charts:
-                figures[figure.name] = chart_place(figure.name, charts[figure.name])
-            elif image is not None and len(image) <= room:
+            if image is not None and len(image) <= room:
                 room -= len(image)
                 figures[figure.name] = embedded(image, caption=figure.caption)
         # What can be seen first, then what can be looked up.
-        shown = sorted(section.full(report), key=lambda block: not isinstance(block, Image))
+        shown = sorted(section.show(report), key=lambda block: not isinstance(block, Image))
         blocks = [html_of(block, language=english, figures=figures) for block in shown]
         body = Markup("\n").join(block for block in blocks if block)
         if body:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Line, Lines, Table, Text
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Line, Lines, Table, Text
 
 
 def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:

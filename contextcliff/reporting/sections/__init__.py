@@ -1,1 +1,1 @@
-"""The sections of a report, one a file; `section_list` has their order."""
+"""The sections of a report, one a file; `finding` has their order."""

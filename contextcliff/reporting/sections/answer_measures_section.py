@@ -7,25 +7,24 @@ from collections.abc import Iterator
 from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength, answer_measures
 from contextcliff.analysis.judged_by import rule_of
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Shown, Table, Text
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Line, Lines, Shown, Table, Text
 from contextcliff.reporting.report_facts import EXPLAINED_TAGS, AnswersInShort, FailureTag, FailureTagsFollow
-from contextcliff.reporting.section import Measurement, Section
 
 _TITLES = {"f1": "F1", "em": "exact match", "contains_reference": "contains"}
 _KEYS = {"f1": "f1", "em": "exact_match", "contains_reference": "contains_reference"}
 _SCORES = {"f1": "F1", "em": "exact match", "rouge_l": "ROUGE-L (the longest common subsequence of words)"}
 
 
-class AnswerMeasuresSection(Section[AnswerMeasures]):
+class AnswerMeasuresSection(Finding[AnswerMeasures]):
     """The measures by length, and the tags of the answers that are no exact match."""
 
     key = "answer_measures"
     title = "Answers"
     record = AnswerMeasures
 
-    def compute(self, study: Study) -> AnswerMeasures | None:
+    def find(self, study: Study) -> AnswerMeasures | None:
         return answer_measures(study.groups, study.confidence)
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
@@ -38,7 +37,7 @@ class AnswerMeasuresSection(Section[AnswerMeasures]):
         shown = {phrases.commonest_failure(each).rpartition(" x")[0] for each in report.analysis.bins}
         return _explained([tag for tag in phrases.all_failures(report) if tag in shown])
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Pairs, Shown, Table, Text
 from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Line, Lines, Pairs, Shown, Table, Text
 from contextcliff.reporting.kv_facts import PolicyInWords
 from contextcliff.reporting.report_facts import (
     Crossing,
@@ -25,10 +25,9 @@ from contextcliff.reporting.report_facts import (
     ZoneNames,
     ZoneRange,
 )
-from contextcliff.reporting.section import Measurement, Section
 
 
-class AnswerSection(Section[None]):
+class AnswerSection(Finding[None]):
     """The safe cap with its details, and what was tested."""
 
     key = "answer"
@@ -43,7 +42,7 @@ class AnswerSection(Section[None]):
             Pairs(rows=tuple(_details(report))),
         )
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         return (
             *_stopped(report),
             Text(label="Safe cap", text=Headline(cap=report.analysis.safe_cap), strong=True),
@@ -109,7 +108,7 @@ _MARKS = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}
 _MOODS = {"stable": "good", "transition": "doubtful", "degraded": "bad"}
 
 
-class ZonesSection(Section[None]):
+class ZonesSection(Finding[None]):
     """From where to where the model is stable, and where it is degraded."""
 
     key = "zone_table"
@@ -122,7 +121,7 @@ class ZonesSection(Section[None]):
         )
         return (Lines(lines=lines, bullets=False),) if zones else ()
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         zones = report.analysis.zones
         if not zones:
             return ()

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contextcliff.analysis.judged_by import rule_of, worded
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import (
+    Block,
+    Code,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Measurement,
+    Pairs,
+    Table,
+    Text,
+    sections_of,
+)
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.records.search_record import Search
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Code, Column, Line, Lines, Pairs, Table, Text
 from contextcliff.reporting.report_facts import ThresholdName
-from contextcliff.reporting.section import Measurement, Section
-from contextcliff.reporting.section_list import sections_of
 from contextcliff.reporting.words.english import say
 
 
-class NotesSection(Section[None]):
+class NotesSection(Finding[None]):
     """The notes of the run and of its analysis."""
 
     key = "note_list"
@@ -26,14 +36,14 @@ class NotesSection(Section[None]):
         return (Lines(lines=tuple(Line(text=note) for note in report.notes)),) if report.notes else ()
 
 
-class MethodSection(Section[None]):
+class MethodSection(Finding[None]):
     """What was tested, the claim, and what the intervals are."""
 
     key = "method"
     title = "Method"
     folded = True
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         return (Text(text=_tested(report)), Text(text=_claim(report)), Text(text=_intervals(report)))
 
 
@@ -135,14 +145,14 @@ _RULES = {
 }
 
 
-class CapRulesSection(Section[None]):
+class CapRulesSection(Finding[None]):
     """The cap by each rule, for comparison with the one that the report stands on."""
 
     key = "cap_rules"
     title = "Appendix: every cap rule"
     folded = True
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
         caps = {rule: tokens for rule, tokens in report.analysis.caps.items() if rule != "half_life"}
         words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
@@ -159,13 +169,13 @@ class CapRulesSection(Section[None]):
             yield Measurement(key=f"caps/{rule}", value=tokens)
 
 
-class RunSection(Section[None]):
+class RunSection(Finding[None]):
     """The run's names, the rule that it was judged by, and its command."""
 
     key = "this_run"
     title = "This run"
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         rows = (
             ("Run", report.run.run_id),
             ("Fingerprint", report.run.fingerprint),

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Measurement, Shown, Table, Text
+from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Shown, Table, Text
 from contextcliff.reporting.report_facts import NoCliffCanShow
-from contextcliff.reporting.section import Measurement, Section
-from contextcliff.reporting.stopped_data import from_stopped_data
 
 _MEANING = (
     "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
@@ -19,7 +18,7 @@ _MEANING = (
 )
 
 
-class ControlsSection(Section[ControlResults]):
+class ControlsSection(Finding[ControlResults]):
     """The controls of every length, and which lengths they show to be uninformative."""
 
     key = "controls"
@@ -27,7 +26,7 @@ class ControlsSection(Section[ControlResults]):
     record = ControlResults
     inline = True
 
-    def compute(self, study: Study) -> ControlResults | None:
+    def find(self, study: Study) -> ControlResults | None:
         return ControlResults(controls=study.control_levels)
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
@@ -35,7 +34,7 @@ class ControlsSection(Section[ControlResults]):
         blind = tuple(level.asked_tokens for level in levels if not level.informative)
         return ((self.title, NoCliffCanShow(lengths=blind, every=len(blind) == len(levels))),) if blind else ()
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         levels = _levels(report)
         if not levels:
             return ()

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.attention_entropy import AttentionEntropy, attention_entropy
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Shown,
+    Table,
+    Text,
+    from_finding,
+)
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Shown, Table, Text
-from contextcliff.reporting.figures.canvas import ASKED, blank, heading, legend_below, lengths_on_x
-from contextcliff.reporting.figures.marks import BLUE, or_nan, scores_on_y
 from contextcliff.reporting.kv_facts import EntropyInShort
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +37,7 @@ _HEIGHT, _WIDTH = 3.6, 8.0
 _ORANGE = "#c2571a"
 
 
-class EntropySection(Section[AttentionEntropy]):
+class EntropySection(Finding[AttentionEntropy]):
     """Where it was measured: `engine.attention_entropy` of the engine `transformers`."""
 
     key = "attention_entropy"
@@ -44,14 +53,14 @@ class EntropySection(Section[AttentionEntropy]):
         ),
     )
 
-    def compute(self, study: Study) -> AttentionEntropy | None:
+    def find(self, study: Study) -> AttentionEntropy | None:
         return attention_entropy(study)
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         finding = self.of(report)
         return () if finding is None else ((self.title, EntropyInShort(entropy=finding)),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

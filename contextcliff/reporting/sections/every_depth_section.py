@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from contextcliff.analysis.every_depth import EveryDepth, every_depth
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Shown, Table, Text
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Shown, Table, Text
 from contextcliff.reporting.report_facts import EveryDepthInShort
-from contextcliff.reporting.section import Section
 
 _MEANING = (
     "The safe cap is about the mean over depths, which can hide a bad one. Here each third of the depths is tested by"
@@ -18,7 +17,7 @@ _MEANING = (
 )
 
 
-class EveryDepthSection(Section[EveryDepth]):
+class EveryDepthSection(Finding[EveryDepth]):
     """The thirds of the depths at every length, and the cap rule `any_depth`."""
 
     key = "every_depth"
@@ -30,7 +29,7 @@ class EveryDepthSection(Section[EveryDepth]):
         " the depths was shown to clear the threshold"
     }
 
-    def compute(self, study: Study) -> EveryDepth | None:
+    def find(self, study: Study) -> EveryDepth | None:
         return every_depth(study)
 
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
@@ -42,7 +41,7 @@ class EveryDepthSection(Section[EveryDepth]):
             return ()
         return ((self.title, EveryDepthInShort(tokens=finding.tokens, reason=finding.reason)),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None or not report.analysis.bins:
             return ()

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from contextcliff.analysis.extrapolation import Extrapolation, extrapolation
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Measurement, Pairs, Table, Text
+from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Pairs, Table, Text
 from contextcliff.reporting.extrapolation_facts import ScoresByPlace, TrainedPositions
-from contextcliff.reporting.section import Measurement, Section
-from contextcliff.reporting.stopped_data import from_stopped_data
 
 _MEANING = (
     "A prompt that is longer than the positions that the model was trained on has positions that it never saw, and a"
@@ -22,7 +21,7 @@ _MEANING = (
 )
 
 
-class ExtrapolationSection(Section[Extrapolation]):
+class ExtrapolationSection(Finding[Extrapolation]):
     """The scores within the trained positions and beyond them."""
 
     key = "extrapolation"
@@ -30,14 +29,14 @@ class ExtrapolationSection(Section[Extrapolation]):
     title_note = "beyond the positions that the model was trained on"
     record = Extrapolation
 
-    def compute(self, study: Study) -> Extrapolation | None:
+    def find(self, study: Study) -> Extrapolation | None:
         return extrapolation(study)
 
     def short(self, report: Report) -> tuple[Block, ...]:
         found = self.of(report)
         return () if found is None else (_pairs(found),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         found = self.of(report)
         if found is None:
             return ()

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.facets import FacetRow, Facets, facet_rows
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Heading,
+    Image,
+    Measurement,
+    Table,
+    Text,
+    from_finding,
+)
+from contextcliff.findings.phrases import from_stopped_data, interval_words
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Heading, Image, Table, Text
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, drawable, heading, width_of
-from contextcliff.reporting.figures.marks import BLUE, GREY
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
-from contextcliff.reporting.stopped_data import from_stopped_data, interval_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +54,7 @@ def _has_facets(report: Report) -> bool:
     return finding is not None and bool(finding.facets)
 
 
-class FacetsSection(Section[Facets]):
+class FacetsSection(Finding[Facets]):
     """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
 
     key = "facets"
@@ -62,7 +71,7 @@ class FacetsSection(Section[Facets]):
         ),
     )
 
-    def compute(self, study: Study) -> Facets | None:
+    def find(self, study: Study) -> Facets | None:
         rows = facet_rows(
             study.groups,
             threshold=study.settings.threshold,
@@ -73,7 +82,7 @@ class FacetsSection(Section[Facets]):
         )
         return Facets(facets=rows)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None or not finding.facets:
             return ()

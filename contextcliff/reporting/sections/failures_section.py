@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.answer_measures import AnswerMeasures
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    SMALL,
+    bin_bars,
+    blank,
+    drawable,
+    heading,
+    legend_below,
+    length_label,
+    length_ticks,
+    lengths_on_x,
+)
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
-from contextcliff.reporting.figures.canvas import SMALL, blank, drawable, heading, legend_below, lengths_on_x
-from contextcliff.reporting.figures.marks import bin_bars, length_label, length_ticks
-from contextcliff.reporting.page.failures_chart import failures_chart
-from contextcliff.reporting.page.latency_chart import latency_chart
-from contextcliff.reporting.section import FigureOf, Measurement, Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +31,7 @@ def has_latency(report: Report) -> bool:
     return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
 
 
-class FailuresSection(Section[None]):
+class FailuresSection(Finding[None]):
     """The failure tags by length."""
 
     key = "failures"
@@ -36,11 +42,10 @@ class FailuresSection(Section[None]):
             caption="Failures by length",
             has_data=lambda report: bool(phrases.all_failures(report)),
             draw=lambda report, _: failures_figure(report),
-            chart=failures_chart,
         ),
     )
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         tags, bins = tuple(phrases.all_failures(report)), report.analysis.bins
         if not tags:
             return (Text(text="None."),)
@@ -72,7 +77,7 @@ def _what_fails(report: Report) -> tuple[Text, ...]:
     return (Text(text=text),)
 
 
-class LatencySection(Section[None]):
+class LatencySection(Finding[None]):
     """The median times by length, where they were measured; the table of scores has their figures."""
 
     key = "latency"
@@ -83,11 +88,10 @@ class LatencySection(Section[None]):
             caption="Latency by length",
             has_data=has_latency,
             draw=lambda report, _: latency_figure(report),
-            chart=latency_chart,
         ),
     )
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         return (Image(figure="latency_by_length"),) if has_latency(report) else ()
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

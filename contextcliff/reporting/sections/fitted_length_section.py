@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from contextcliff.analysis.fitted_length import FittedLength, FittedLengths, fitted_lengths
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Pairs, Shown, Text
 from contextcliff.reporting.report_facts import EffectiveInShort, FittedInShort
-from contextcliff.reporting.section import Measurement, Section
-from contextcliff.reporting.stopped_data import from_stopped_data
 
 _CURVE = (
     "Estimates beside the cap, which does not depend on them. x80 and x50 are the prompt lengths at which a logistic"
@@ -27,7 +26,7 @@ _INTERVAL = (
 )
 
 
-class FittedLengthSection(Section[FittedLengths]):
+class FittedLengthSection(Finding[FittedLengths]):
     """A row for each estimate, with its interval and what it rests on."""
 
     key = "fitted_length"
@@ -35,7 +34,7 @@ class FittedLengthSection(Section[FittedLengths]):
     folded = True
     record = FittedLengths
 
-    def compute(self, study: Study) -> FittedLengths | None:
+    def find(self, study: Study) -> FittedLengths | None:
         return fitted_lengths(study)
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
@@ -47,7 +46,7 @@ class FittedLengthSection(Section[FittedLengths]):
         right_answers = not fitted.relative and report.analysis.safe_cap.quantity == "score"
         return (in_short, ("Effective length", _effective(fitted))) if right_answers else (in_short,)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)
         if fitted is None:
             return ()

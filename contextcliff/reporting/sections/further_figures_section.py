@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.half_life import HalfLifeFits
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Table, Text
+from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Table, Text
-from contextcliff.reporting.section import Section
 
 _LSQ = (
     "The half-life by least squares, r0 * exp(-kL) fitted to the mean scores with every length counting alike, for"
@@ -20,14 +19,14 @@ _SPREAD = (
 )
 
 
-class FurtherFiguresSection(Section[None]):
+class FurtherFiguresSection(Finding[None]):
     """The least-squares half-life, the rolling variance and Sarle's coefficient."""
 
     key = "further_figures"
     title = "Appendix: further figures"
     folded = True
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins
         if not bins:
             return ()

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from contextcliff.analysis.guide import Guide, operating_guide, tokens_of
-from contextcliff.analysis.half_life import half_life_of
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Table, Text
+from contextcliff.findings.guide import Guide, operating_guide, tokens_of
+from contextcliff.findings.half_life import half_life_of
+from contextcliff.findings.phrases import shown_interval
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Line, Lines, Table, Text
 from contextcliff.reporting.report_facts import GuideRange
-from contextcliff.reporting.section import Section
-from contextcliff.reporting.stopped_data import shown_interval
 
 _MARKS = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
 _MOODS = {"safe": "good", "caution": "doubtful", "danger": "bad"}
@@ -24,7 +23,7 @@ _SCALE = (
 )
 
 
-class GuideSection(Section[Guide]):
+class GuideSection(Finding[Guide]):
     """An operating guide by the safe cap and the mean scores, for tasks of recall."""
 
     key = "guide"
@@ -32,7 +31,7 @@ class GuideSection(Section[Guide]):
     title_note = "safe as far as the cap; longest prompt of each length"
     record = Guide
 
-    def compute(self, study: Study) -> Guide | None:
+    def find(self, study: Study) -> Guide | None:
         # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
         if study.sequence is None or study.facts.quantity != "score":
             return Guide(rows=(), advice=())
@@ -46,7 +45,7 @@ class GuideSection(Section[Guide]):
             return ()
         return (Lines(lines=tuple(_lines(guide)), bullets=False),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
         if guide is None or not (guide.rows or guide.advice):
             return ()

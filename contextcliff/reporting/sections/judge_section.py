@@ -6,22 +6,21 @@ from collections.abc import Iterator
 
 from contextcliff.analysis.judgement import Judgement, judgement_of
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Pairs, Shown, Text
 from contextcliff.reporting.report_facts import JudgeInShort
-from contextcliff.reporting.section import Measurement, Section
-from contextcliff.reporting.stopped_data import from_stopped_data
 
 
-class JudgeSection(Section[Judgement]):
+class JudgeSection(Finding[Judgement]):
     """A judge's ratings beside the exact scores; the report stands on the scores."""
 
     key = "judgement"
     title = "Judge"
     record = Judgement
 
-    def compute(self, study: Study) -> Judgement | None:
+    def find(self, study: Study) -> Judgement | None:
         if study.facts.judge is None:
             return None
         return judgement_of(
@@ -35,7 +34,7 @@ class JudgeSection(Section[Judgement]):
         finding = self.of(report)
         return () if finding is None else ((self.title, JudgeInShort(judgement=finding)),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

@@ -7,14 +7,13 @@ from typing import ClassVar
 
 from contextcliff.analysis.kv_limits import CacheAtLength, KVCache, kv_cache
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Measurement, Pairs, Shown, Table
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Pairs, Shown, Table
 from contextcliff.reporting.kv_facts import CacheSize, LimitsInWords, MemoryInWords, PolicyInWords, memory_words, rate
-from contextcliff.reporting.section import Measurement, Section
 
 
-class KVCacheSection(Section[KVCache]):
+class KVCacheSection(Finding[KVCache]):
     """The cache by length, and the cap rule `memory`."""
 
     key = "kv_cache"
@@ -26,7 +25,7 @@ class KVCacheSection(Section[KVCache]):
         " device's memory, one request at a time"
     }
 
-    def compute(self, study: Study) -> KVCache | None:
+    def find(self, study: Study) -> KVCache | None:
         return kv_cache(study)
 
     def caps(self, finding: KVCache, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
@@ -38,7 +37,7 @@ class KVCacheSection(Section[KVCache]):
             return ()
         return (("Limits", LimitsInWords(limits=finding.limits)),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

@@ -8,20 +8,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import SMALL, blank, heading
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Table,
+    Text,
+    from_finding,
+)
 from contextcliff.records.analysis import Bin
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
-from contextcliff.reporting.figures.canvas import SMALL, blank, heading
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
 
-class NaturalLengthsSection(Section[LengthAudit]):
+class NaturalLengthsSection(Finding[LengthAudit]):
     """How long the documents are, where the task takes them as they are."""
 
     key = "audit"
@@ -39,10 +48,10 @@ class NaturalLengthsSection(Section[LengthAudit]):
         ),
     )
 
-    def compute(self, study: Study) -> LengthAudit | None:
+    def find(self, study: Study) -> LengthAudit | None:
         return study.facts.audit
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         audit = self.of(report)
         if audit is None:
             return ()

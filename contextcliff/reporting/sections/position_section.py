@@ -7,14 +7,35 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.position import PositionProfile, depth_profile, position_pattern
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    BLUE,
+    DIGIT,
+    GREY,
+    SMALL,
+    blank,
+    counts_above,
+    depth_labels,
+    heading,
+    interval_bars,
+    legible,
+    scores_on_y,
+)
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Pairs,
+    Shown,
+    Table,
+    from_finding,
+)
+from contextcliff.findings.phrases import from_stopped_data, interval_words
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Pairs, Shown, Table
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank, heading, legible
-from contextcliff.reporting.figures.marks import BLUE, GREY, counts_above, depth_labels, interval_bars, scores_on_y
 from contextcliff.reporting.report_facts import PatternInShort
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
-from contextcliff.reporting.stopped_data import from_stopped_data, interval_words
 from contextcliff.reporting.words.english import say
 
 if TYPE_CHECKING:
@@ -26,7 +47,7 @@ def _has_profile(report: Report) -> bool:
     return finding is not None and len(finding.profile) >= 2
 
 
-class PositionSection(Section[PositionProfile]):
+class PositionSection(Finding[PositionProfile]):
     """The pattern of the score over depth, by a test, and the score of each depth over all lengths."""
 
     key = "position"
@@ -48,7 +69,7 @@ class PositionSection(Section[PositionProfile]):
         ),
     )
 
-    def compute(self, study: Study) -> PositionProfile | None:
+    def find(self, study: Study) -> PositionProfile | None:
         return PositionProfile(
             profile=depth_profile(study.groups, study.confidence, binary=study.binary),
             position=position_pattern(study.groups, study.confidence),
@@ -60,7 +81,7 @@ class PositionSection(Section[PositionProfile]):
             return ()
         return ((self.title, PatternInShort(position=finding.position)),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None or (finding.position.pattern is None and not finding.profile):
             return ()

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings.phrases import shown_interval
 from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.page.heatmap_chart import heatmap_chart
-from contextcliff.reporting.page.score_chart import score_chart
 from contextcliff.reporting.published.words import published_blocks
 from contextcliff.reporting.report_facts import Overall
-from contextcliff.reporting.section import FigureOf, Measurement, Section
-from contextcliff.reporting.stopped_data import shown_interval
 
 
-class ScoreSection(Section[None]):
+class ScoreSection(Finding[None]):
     """A row a length: how many samples, their score, and the bound that the cap is tested with."""
 
     key = "score_by_length"
@@ -31,14 +28,12 @@ class ScoreSection(Section[None]):
             caption="Score by length",
             has_data=lambda report: bool(report.analysis.bins),
             draw=lambda report, _: score_figure(report),
-            chart=score_chart,
         ),
         FigureOf(
             name="heatmap",
             caption="Score by depth and length",
             has_data=lambda report: bool(report.analysis.cells),
             draw=lambda report, _: heatmap_figure(report),
-            chart=heatmap_chart,
         ),
     )
 
@@ -46,7 +41,7 @@ class ScoreSection(Section[None]):
         overall = Text(label="Overall", text=_overall(report), strong=True)
         return (Table(columns=_few_columns(report)), overall) if report.analysis.bins else (overall,)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
         overall = Text(label="Overall", text=_overall(report))
         return (

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Shown,
+    Table,
+    Text,
+    from_finding,
+)
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Decision, LengthStanding, Search, TestedLength
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Shown, Table, Text
 from contextcliff.reporting.figures.search_figure import search_figure
-from contextcliff.reporting.page.search_chart import search_chart
 from contextcliff.reporting.report_facts import SearchInShort
-from contextcliff.reporting.section import FigureOf, Measurement, Section, from_finding
 
 _MEANING = (
     "An e-value measures the evidence against a claim: if the claim is true, it reaches 1/α with a chance of at most α,"
@@ -30,7 +39,7 @@ _DECISIONS: Mapping[Decision, str] = {
 }
 
 
-class SearchSection(Section[Search]):
+class SearchSection(Finding[Search]):
     """A row a length, in the order of testing."""
 
     key = "search"
@@ -44,11 +53,10 @@ class SearchSection(Section[Search]):
                 tested.blocks for search in [report.analysis.finding(Search)] if search for tested in search.tested
             ),
             draw=from_finding(Search, search_figure),
-            chart=search_chart,
         ),
     )
 
-    def compute(self, study: Study) -> Search | None:
+    def find(self, study: Study) -> Search | None:
         return study.search
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
@@ -57,7 +65,7 @@ class SearchSection(Section[Search]):
             return ()
         return ((self.title, SearchInShort(lengths=tuple(standing(report, search)))),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         search = self.of(report)
         if search is None or not search.tested:
             return ()

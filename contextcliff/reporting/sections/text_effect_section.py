@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.text_effects import TextEffects, text_effects
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Measurement, Shown, Table, Text
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Shown, Table, Text
-from contextcliff.reporting.section import Measurement, Section
 
 _MEANING = (
     "The correlation is the share of the variance of the scores that lies between texts (intra-class correlation): 0"
@@ -18,7 +17,7 @@ _MEANING = (
 )
 
 
-class TextEffectSection(Section[TextEffects]):
+class TextEffectSection(Finding[TextEffects]):
     """The intra-class correlation over all lengths and by length."""
 
     key = "text_effect"
@@ -26,14 +25,14 @@ class TextEffectSection(Section[TextEffects]):
     folded = True
     record = TextEffects
 
-    def compute(self, study: Study) -> TextEffects | None:
+    def find(self, study: Study) -> TextEffects | None:
         return text_effects(study)
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         finding = self.of(report)
         return () if finding is None else ((self.title, finding.in_short),)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown
 from contextcliff.models.model import dollars
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Pairs, Shown
 from contextcliff.reporting.report_facts import (
     AskedAhead,
     AskedToPair,
@@ -19,10 +19,9 @@ from contextcliff.reporting.report_facts import (
     SamplesUnscored,
     Tokens,
 )
-from contextcliff.reporting.section import Measurement, Section
 
 
-class TookSection(Section[None]):
+class TookSection(Finding[None]):
     """Tokens, dollars, time and samples."""
 
     key = "took"

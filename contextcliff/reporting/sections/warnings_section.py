@@ -8,10 +8,9 @@ from contextcliff.analysis.early_warning import EarlyWarning, WarningName
 from contextcliff.analysis.early_warnings import EarlyWarnings, early_warnings
 from contextcliff.analysis.latency_cap import LatencyCap
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Heading, Line, Lines, Measurement, Table, Text
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Heading, Line, Lines, Table, Text
-from contextcliff.reporting.section import Measurement, Section
 
 _DEFINITIONS: Mapping[WarningName, str] = {
     "latency_canary": "from here on the typical time to the first token is at least 1.5 times what the time to read"
@@ -42,7 +41,7 @@ _READ = (
 )
 
 
-class WarningsSection(Section[EarlyWarnings]):
+class WarningsSection(Finding[EarlyWarnings]):
     """Each warning with the length where it begins, and the cap rule `latency`."""
 
     key = "early_warnings"
@@ -54,7 +53,7 @@ class WarningsSection(Section[EarlyWarnings]):
         " analysis.latency_slo_share of the requests was shown to end within analysis.latency_slo_ms"
     }
 
-    def compute(self, study: Study) -> EarlyWarnings | None:
+    def find(self, study: Study) -> EarlyWarnings | None:
         return early_warnings(study)
 
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
@@ -65,7 +64,7 @@ class WarningsSection(Section[EarlyWarnings]):
         lines = tuple(Line(label=_TITLES[each.name], text=each.reason, mood="doubtful") for each in warnings)
         return (Lines(lines=lines),) if lines else ()
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextcliff.analysis.fitted_length import FallsTo, FitBasis, FittedLength, StartsBelow, StaysAbove, TooFewToFit
-from contextcliff.reporting.phrases import confidence_figure
+from contextcliff.findings.phrases import confidence_figure
 from contextcliff.reporting.report_facts import EffectiveInShort, FittedInShort
 from contextcliff.reporting.words.english_say import say
 

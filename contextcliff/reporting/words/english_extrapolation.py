@@ -12,8 +12,8 @@ from contextcliff.analysis.extrapolation import (
     NothingBeyond,
     PooledScore,
 )
+from contextcliff.findings import phrases
 from contextcliff.records.positions import PositionSource
-from contextcliff.reporting import phrases
 from contextcliff.reporting.extrapolation_facts import ScoresByPlace, TrainedPositions
 from contextcliff.reporting.words.english_say import say
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
-from contextcliff.analysis.half_life import FittedDecay, NoFall, NoFallShown, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
+from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
+from contextcliff.findings.phrases import span
 from contextcliff.records.cautions import (
     AllOverOneText,
     ControlMeans,
@@ -30,7 +30,6 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
-from contextcliff.reporting.phrases import confidence_figure, span
 from contextcliff.reporting.words.english_say import QUANTITIES, are, listed, portion, say
 
 _USE = {
@@ -50,51 +49,6 @@ _PATTERNS = {
     "primacy": "early evidence is found more often",
     "middle_collapse": "the edges are found more often than the middle",
 }
-
-
-@say.register
-def _too_few_lengths(fact: TooFewLengths) -> str:
-    return f"a decay takes scores at {fact.fewest} lengths or more, and there are {fact.lengths}"
-
-
-@say.register
-def _nothing_to_halve(fact: NothingToHalve) -> str:
-    return f"no sample scored above 0 ({_basis(fact)}): there is nothing to halve"
-
-
-@say.register
-def _fitted_decay(fact: FittedDecay) -> str:
-    interval = f"{fact.ci_low:,}–{fact.ci_high:,}"
-    beyond = ""
-    if fact.tokens > fact.longest:
-        beyond = f"; that is beyond the longest test, {fact.longest:,} tokens"
-    return (
-        f"the score halves every {fact.tokens:,} tokens ({confidence_figure(fact.confidence)} CI {interval}), from "
-        f"{fact.initial:.2f} at length 0, by an exponential decay fitted to {_basis(fact)}{beyond}"
-    )
-
-
-@say.register
-def _no_fall_shown(fact: NoFallShown) -> str:
-    return (
-        f"the score is not shown to fall with length ({_basis(fact)}): a half-life of {fact.at_least:,} tokens or more "
-        f"would fit, at {confidence_figure(fact.confidence)} confidence"
-    )
-
-
-@say.register
-def _no_fall(fact: NoFall) -> str:
-    why = "every sample has the full score" if fact.all_right else "the score does not fall with length"
-    if fact.at_least is None:
-        return f"{why} ({_basis(fact)}) but rises: there is no half-life"
-    return (
-        f"{why} ({_basis(fact)}): an exponential decay would take {fact.at_least:,} tokens or more to halve it, at "
-        f"{confidence_figure(fact.confidence)} confidence"
-    )
-
-
-def _basis(fact: NothingToHalve | FittedDecay | NoFallShown | NoFall) -> str:
-    return f"{fact.lengths} lengths, {fact.samples:,} samples"
 
 
 @say.register

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contextcliff.analysis.answer_measures import AnswerMeasure
+from contextcliff.findings import phrases
+from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
-from contextcliff.reporting import phrases
-from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
@@ -21,7 +21,6 @@ from contextcliff.reporting.report_facts import (
     FailureTag,
     FailureTagsFollow,
     GuideRange,
-    HalfLifeInShort,
     Headline,
     HealthyRound,
     JudgeInShort,
@@ -202,20 +201,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
     return f"{cap}: {say(fact.reason)}"
-
-
-@say.register
-def _half_life(fact: HalfLifeInShort) -> str:
-    half_life = fact.half_life
-    low, high = half_life.ci_low, half_life.ci_high
-    if half_life.tokens is None or high is None:  # of older reports an estimate without an upper end
-        if low is not None:
-            return f"none shown, at least {low:,} tokens"
-        reason = say(half_life.reason)
-        return f"none: {reason}" if reason else "none"
-    beyond = ", beyond the longest test" if half_life.censored else ""
-    ends = f" (up to {high:,})" if low is None else f" ({low:,}-{high:,})"
-    return f"{half_life.tokens:,} tokens{ends}{beyond}"
 
 
 @say.register

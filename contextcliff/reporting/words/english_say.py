@@ -7,12 +7,18 @@ from functools import singledispatch
 
 from contextcliff.records.cap_reason import Quantity, SampleCount
 from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.note import Note
 
 
 @singledispatch
 def say(fact: Fact) -> str:
     """The sentence, without a capital and without a full stop. Raises `TypeError` for a kind that nothing says."""
     raise TypeError(f"no English sentence is written for {type(fact).__name__}")
+
+
+@say.register
+def _note(note: Note) -> str:
+    return str(note)
 
 
 @say.register

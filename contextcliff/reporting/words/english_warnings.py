@@ -6,7 +6,7 @@ from contextcliff.analysis.early_warning import WarningName
 from contextcliff.analysis.latency_canary import TtftJump, TtftSpread
 from contextcliff.analysis.score_warnings import RisingShare, WiderScores
 from contextcliff.analysis.text_effects import TextEffectFound, TextEffectInShort
-from contextcliff.reporting.phrases import confidence_figure, milliseconds, percent
+from contextcliff.findings.phrases import confidence_figure, milliseconds, percent
 from contextcliff.reporting.words.english_say import amount, say
 
 _SHARES: dict[WarningName, str] = {

@@ -10,6 +10,8 @@ from contextcliff.analysis.best_case import (
     NothingBeyondBaseline,
     TooFewForBaseline,
 )
+from contextcliff.findings import phrases
+from contextcliff.findings.phrases import confidence_figure, threshold_figure
 from contextcliff.records.cap_reason import (
     AskedThreshold,
     BaselineAlone,
@@ -42,8 +44,6 @@ from contextcliff.records.cap_reason import (
     Unshowable,
     ZeroBaseline,
 )
-from contextcliff.reporting import phrases
-from contextcliff.reporting.phrases import confidence_figure, threshold_figure
 from contextcliff.reporting.words.japanese_say import QUANTITIES, THIRDS, UNITS, amount, counted, portion, say
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.analysis.guide import RangeAdvice, Retrieve, Rotate
-from contextcliff.analysis.half_life import FittedDecay, NoFall, NoFallShown, NothingToHalve, TooFewLengths
 from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
+from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
+from contextcliff.findings.phrases import span
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
     AllOverOneText,
@@ -31,7 +31,6 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
-from contextcliff.reporting.phrases import confidence_figure, span
 from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, THIRDS, at_lengths, portion, say
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
@@ -52,51 +51,6 @@ _PATTERNS = {
     "primacy": "前にある根拠ほど見つかりやすい",
     "middle_collapse": "両端の根拠のほうが中央より見つかりやすい",
 }
-
-
-@say.register
-def _too_few_lengths(fact: TooFewLengths) -> str:
-    return f"減衰のあてはめには {fact.fewest} 種類以上の長さのスコアが必要だが、{fact.lengths} 種類しかない"
-
-
-@say.register
-def _nothing_to_halve(fact: NothingToHalve) -> str:
-    return f"0 を超えるスコアのサンプルがない（{_basis(fact)}）。半減するものがない"
-
-
-@say.register
-def _fitted_decay(fact: FittedDecay) -> str:
-    interval = f"{fact.ci_low:,}–{fact.ci_high:,}"
-    beyond = ""
-    if fact.tokens > fact.longest:
-        beyond = f"。これはテストした最長の {fact.longest:,} トークンを超える"
-    return (
-        f"スコアは {fact.tokens:,} トークンごとに半減する（{confidence_figure(fact.confidence)} 信頼区間 {interval}）。"
-        f"長さ 0 で {fact.initial:.2f}、指数減衰を{_basis(fact)}にあてはめた{beyond}"
-    )
-
-
-@say.register
-def _no_fall_shown(fact: NoFallShown) -> str:
-    return (
-        f"スコアが長さとともに下がるとは示されていない（{_basis(fact)}）。"
-        f"{fact.at_least:,} トークン以上の半減長なら当てはまる（信頼度 {confidence_figure(fact.confidence)}）"
-    )
-
-
-@say.register
-def _no_fall(fact: NoFall) -> str:
-    why = "すべてのサンプルが満点" if fact.all_right else "スコアは長さとともに下がらない"
-    if fact.at_least is None:
-        return f"{why}（{_basis(fact)}）。むしろ上がるので、半減長はない"
-    return (
-        f"{why}（{_basis(fact)}）。指数減衰だとすれば、半減には {fact.at_least:,} トークン以上かかる（信頼度 "
-        f"{confidence_figure(fact.confidence)}）"
-    )
-
-
-def _basis(fact: NothingToHalve | FittedDecay | NoFallShown | NoFall) -> str:
-    return f"長さ {fact.lengths} 種類、サンプル {fact.samples:,} 件"
 
 
 @say.register

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from rich.cells import set_cell_size
 
 from contextcliff.analysis.answer_measures import AnswerMeasure
+from contextcliff.findings import phrases
+from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.records.search_record import Decision
-from contextcliff.reporting import phrases
-from contextcliff.reporting.phrases import listed_in_part
 from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
@@ -24,7 +24,6 @@ from contextcliff.reporting.report_facts import (
     FailureTag,
     FailureTagsFollow,
     GuideRange,
-    HalfLifeInShort,
     Headline,
     HealthyRound,
     JudgeInShort,
@@ -228,20 +227,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
     return f"{cap}。{say(fact.reason)}"
-
-
-@say.register
-def _half_life(fact: HalfLifeInShort) -> str:
-    half_life = fact.half_life
-    low, high = half_life.ci_low, half_life.ci_high
-    if half_life.tokens is None or high is None:
-        if low is not None:
-            return f"示されていない。あるとすれば {low:,} トークン以上"
-        reason = say(half_life.reason)
-        return f"なし。{reason}" if reason else "なし"
-    beyond = "。テストした最長を超える" if half_life.censored else ""
-    ends = f"（{high:,} 以下）" if low is None else f"（{low:,}-{high:,}）"
-    return f"{half_life.tokens:,} トークン{ends}{beyond}"
 
 
 @say.register

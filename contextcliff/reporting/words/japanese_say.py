@@ -7,6 +7,8 @@ from functools import singledispatch
 
 from contextcliff.records.cap_reason import Part, Quantity, SampleCount, SharedBy, Unit
 from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.note import Note
+from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.words import english_say
 
 
@@ -14,6 +16,11 @@ from contextcliff.reporting.words import english_say
 def say(fact: Fact) -> str:
     """The sentence, without a full stop; in English where a kind has no Japanese one (facts on prose)."""
     return english_say.say(fact)
+
+
+@say.register
+def _note(note: Note) -> str:
+    return note.said(catalogue("ja"))
 
 
 @say.register
@@ -57,89 +64,6 @@ def at_lengths(n: int, total: int) -> str:
     return "唯一の長さ" if total == 1 else f"長さ {total:,} 種類のすべて"
 
 
-_LABELS = {
-    "Failure risk report": "劣化リスクレポート",
-    "Partial": "途中終了",
-    "Model": "モデル",
-    "Engine": "エンジン",
-    "KV policy": "KV ポリシー",
-    "Task": "タスク",
-    "Dataset": "データセット",
-    "Tokenizer": "トークナイザー",
-    "Maximum window": "最大ウィンドウ",
-    "Detected": "検出",
-    "Limits": "制約",
-    "Attention entropy": "注意のエントロピー",
-    "Safe cap": "安全な上限",
-    "Shape": "形",
-    "Evidence": "証拠",
-    "Reason": "理由",
-    "Do": "推奨",
-    "for a browser": "ブラウザーで開く",
-    "Threshold": "しきい値",
-    "Tested": "検証の対象",
-    "Range": "範囲",
-    "Crossing": "交差",
-    "Zones": "区分",
-    "Operating guide": "運用ガイド",
-    "safe as far as the cap; longest prompt of each length": "上限までが安全。長さは最長のプロンプト",
-    "Beside the cap": "上限のほかに",
-    "Fitted length": "あてはめ長",
-    "Effective length": "有効長",
-    "Half-life": "半減長",
-    "Position": "位置",
-    "Every depth": "深さごと",
-    "Controls": "対照",
-    "Text effect": "テキストの影響",
-    "Early warnings": "早期の警告",
-    "Latency canary": "遅延の予兆",
-    "Latency spread": "遅延のばらつき",
-    "Score spread": "スコアのばらつき",
-    "Instability": "不安定性",
-    "Failure spike": "失敗の急増",
-    "Unscored spike": "未採点の急増",
-    "Judge": "審査モデル",
-    "Answers": "回答",
-    "Score by length": "長さ別のスコア",
-    "tokens": "トークン",
-    "asked": "指定",
-    "measured": "実測",
-    "shortest -\nlongest": "最短 -\n最長",
-    "median": "中央値",
-    "n": "n",
-    "un-\nscored": "未採点",
-    "score": "スコア",
-    "interval": "区間",
-    "tested\nbound": "検定\n下限",
-    "lower\nbound": "下限",
-    "commonest\nfailure": "最多の\n失敗",
-    "median\nTTFT": "TTFT\n中央値",
-    "median\nlatency": "所要時間\n中央値",
-    "Overall": "全体",
-    "What it took": "使用量",
-    "Prompt tokens": "プロンプトのトークン",
-    "Completion": "回答",
-    "Cost": "費用",
-    "Wall time": "所要時間",
-    "Samples": "サンプル",
-    "Unscored": "未採点",
-    "Ahead": "先行",
-    "Paired": "対",
-    "Search": "探索",
-    "value": "値",
-    "Extrapolation": "外挿",
-    "beyond the positions that the model was trained on": "モデルが学習した位置の範囲外",
-    "Trained": "学習範囲",
-    "Score": "スコア",
-    "Shown": "判定",
-    "Pilot": "予備実行",
-    "Failed attempts": "失敗した試行",
-    "Notes": "注記",
-    "Files": "ファイル",
-    "Compare runs in MLflow": "MLflow で実行を比較",
-}
-
-
 def label(text: str) -> str:
     """The Japanese of a heading or a name; what has none stays as it is."""
-    return _LABELS.get(text, text)
+    return catalogue("ja").get(text, text)

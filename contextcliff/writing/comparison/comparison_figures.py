@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import SMALL, drawable, heading, lengths_on_x, width_of
-from contextcliff.reporting.figures.marks import LINES, or_nan
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import LINES, SMALL, drawable, heading, lengths_on_x, or_nan, width_of
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.comparison.written_run import WrittenRun
 from contextcliff.writing.measures.measure import BY_NAME, CORE

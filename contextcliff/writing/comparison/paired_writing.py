@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from contextcliff.reporting.blocks import Block, Column, Heading, Table, Text
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text
 from contextcliff.reporting.comparison.comparison import ComparedRun, DecidedRun
 from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.analysis.paired_measures import MeasureDifference, PairedRounds, measure_differences

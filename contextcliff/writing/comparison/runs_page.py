@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.reporting import phrases
+from contextcliff.findings import phrases
 from contextcliff.reporting.page.chart import in_chart, minus, plus
 from contextcliff.reporting.page.packing import rendered
 from contextcliff.reporting.run_names import with_file_names

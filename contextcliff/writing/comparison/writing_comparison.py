@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from contextcliff.reporting.blocks import Block, Column, Image, Line, Lines, Table
+from contextcliff.findings.finding import Block, Column, Image, Line, Lines, Table
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import BLUE, DIGIT, LINES, RED, SMALL, legend_below, or_nan, width_of
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, legend_below, width_of
-from contextcliff.reporting.figures.marks import BLUE, LINES, RED, or_nan
 from contextcliff.statistics.rank_tests import SLACK, is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import MEASURES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Image, Table, Text
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Image, Table, Text
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.shown_lengths import shown_lengths
 

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    BLUE,
+    GREY,
+    LINE,
+    RED,
+    blank,
+    counts_above,
+    heading,
+    legend_below,
+    lengths_on_x,
+    line_across,
+    or_nan,
+    scores_on_y,
+)
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import blank, heading, legend_below, lengths_on_x
-from contextcliff.reporting.figures.marks import BLUE, GREY, LINE, RED, counts_above, line_across, or_nan, scores_on_y
 from contextcliff.reporting.report_facts import Headline
 from contextcliff.reporting.words.english import say
 from contextcliff.writing.prose_findings import Health, Writing

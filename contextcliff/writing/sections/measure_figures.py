@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import DIGIT, RED, SMALL, blank
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.canvas import DIGIT, SMALL, blank
-from contextcliff.reporting.figures.marks import RED
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.analysis.measured_lengths import Lengths
 from contextcliff.writing.measures.measure import MEASURES

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import BLUE, SMALL, LengthAxis, blank, drawable, heading, lengths_on_x, or_nan
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.figures.canvas import SMALL, LengthAxis, blank, drawable, heading, lengths_on_x
-from contextcliff.reporting.figures.marks import BLUE, or_nan
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing

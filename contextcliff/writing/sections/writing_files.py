@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from contextcliff.findings import phrases
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
-from contextcliff.reporting import phrases
 from contextcliff.reporting.data_files import csv_text, json_text
 from contextcliff.reporting.outside_text import tame
 from contextcliff.writing.measures.measure import (

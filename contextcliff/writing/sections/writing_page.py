@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from contextcliff.findings.finding import Block, Pairs, Text
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
-from contextcliff.reporting.blocks import Block, Pairs, Text
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.html_blocks import html_of
 from contextcliff.reporting.page.packing import rendered
@@ -68,7 +68,7 @@ def writing_page(
         package=PACKAGE,
         run=report.run,
         writing=writing,
-        answer=_html(AnswerSection().full(report)),
+        answer=_html(AnswerSection().show(report)),
         verdict=_html((Text(label="Writing", text=writing.verdict),)),
         figures=_html(health_table(as_shown(writing))),
         original=None if original is None else _cut(original.strip(), limit=limit),

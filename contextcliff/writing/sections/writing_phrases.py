@@ -5,7 +5,7 @@ As in `phrases`, nothing here is escaped, and all is plain ASCII apart from what
 
 from __future__ import annotations
 
-from contextcliff.reporting import phrases
+from contextcliff.findings import phrases
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import Scale
 

@@ -7,11 +7,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    FinishedRun,
+    Heading,
+    Image,
+    Line,
+    Lines,
+    Measurement,
+    Pairs,
+    Table,
+    Text,
+    from_finding,
+)
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Block, Column, Heading, Image, Line, Lines, Pairs, Table, Text
-from contextcliff.reporting.section import FigureOf, FinishedRun, Measurement, Section, from_finding
 from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
 from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.measures.measure import MEASURES
@@ -20,7 +34,6 @@ from contextcliff.writing.sections import writing_text
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.health_blocks import health_blocks, health_table
 from contextcliff.writing.sections.health_figure import health_figure
-from contextcliff.writing.sections.measure_chart import measure_chart
 from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
 from contextcliff.writing.sections.shown_lengths import as_shown
 from contextcliff.writing.sections.writing_files import writing_files
@@ -31,8 +44,6 @@ from contextcliff.writing.words.english_writing import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from contextcliff.reporting.page.chart import Chart
 
 
 _METHOD = (
@@ -133,13 +144,6 @@ def _has_tiers(report: Report) -> bool:
     return writing is not None and bool(writing.tiers)
 
 
-def _chart(report: Report) -> Chart:
-    writing = report.analysis.finding(Writing)
-    if writing is None:
-        raise ValueError("the report has no prose to draw")
-    return measure_chart(writing)
-
-
 def _has_health(report: Report) -> bool:
     writing = report.analysis.finding(Writing)
     return writing is not None and writing.health is not None
@@ -153,7 +157,7 @@ def _draw_rounds(report: Report, scored: Sequence[ScoredSample]) -> Figure:
     return from_finding(Writing, partial(rounds_figure, scored=scored))(report, scored)
 
 
-class WritingSection(Section[Writing]):
+class WritingSection(Finding[Writing]):
     """How the prose of a continuation run changes with the context, and whether it gets worse."""
 
     key = "writing"
@@ -173,7 +177,6 @@ class WritingSection(Section[Writing]):
             caption="Core measures of the writing by length",
             has_data=_has_tiers,
             draw=from_finding(Writing, core_figure),
-            chart=_chart,
         ),
         FigureOf(
             name="writing_rounds",
@@ -185,7 +188,7 @@ class WritingSection(Section[Writing]):
         _figure("convergence", "Every measure of the writing against the original", convergence_figure),
     )
 
-    def compute(self, study: Study) -> Writing | None:
+    def find(self, study: Study) -> Writing | None:
         """Levels, tests and trends of every measure; None for another task, or where nothing was asked."""
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
         if not isinstance(task, Continuation) or study.sequence is None:
@@ -213,7 +216,7 @@ class WritingSection(Section[Writing]):
         writing = self.of(report)
         return () if writing is None else console_blocks(writing)
 
-    def full(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         """Every table and figure."""
         writing = self.of(report)
         return () if writing is None else page_blocks(writing)

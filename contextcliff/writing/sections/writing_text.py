@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from contextcliff.reporting import phrases
-from contextcliff.reporting.blocks import Column
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Column
 from contextcliff.statistics.rank_tests import is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from contextcliff.reporting import phrases
+from contextcliff.findings import phrases
 from contextcliff.reporting.words.english_say import amount
 from contextcliff.writing.analysis.paired_measures import MeasureDifference
 from contextcliff.writing.measures.measure import BY_NAME

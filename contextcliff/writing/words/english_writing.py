@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contextcliff.reporting.phrases import percent
+from contextcliff.findings.phrases import percent
 from contextcliff.reporting.words.english_say import amount, are, listed, say
 from contextcliff.writing.analysis.contest import NoWinner, WritingContest, WritingRange
 from contextcliff.writing.analysis.measuring_rules import DifferentRules, Rule, UnequalLengths

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.judgement import Judgement
+from contextcliff.findings.finding import Text
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.report import Report
+from contextcliff.records.search_record import Search
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
@@ -154,3 +156,28 @@ def span(low: float, high: float, style: str) -> str:
 def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
     """The first lengths, and how many more there are."""
     return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)
+
+
+def interval_words(report: Report) -> str:
+    """What the subtitle of a figure calls intervals that are not adjusted for a search's stopping."""
+    confidence = percent(report.analysis.safe_cap.confidence)
+    unadjusted = "" if report.analysis.finding(Search) is None else " (not adjusted for the stopping of the search)"
+    return f"{confidence} interval{unadjusted}"
+
+
+def shown_interval(report: Report, low: float | None, high: float | None) -> str:
+    """The interval of a length's mean. In a search its lower end can be the tested bound: it is rounded as that is."""
+    shown = interval if report.analysis.finding(Search) is None else interval_outward
+    return shown(low, high)
+
+
+def from_stopped_data(report: Report, figures: str) -> tuple[Text, ...]:
+    """A paragraph that marks `figures` (the subject of the sentence, a plural) in a search; nothing elsewhere."""
+    if report.analysis.finding(Search) is None:
+        return ()
+    return (
+        Text(
+            text=f"{figures} are estimates from stopped data: the search stopped at each length as soon as it was"
+            " decided, and neither they nor their intervals are adjusted for that."
+        ),
+    )

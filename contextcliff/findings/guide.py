@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.half_life import HalfLife
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.fact import Fact
+
+if TYPE_CHECKING:
+    from contextcliff.findings.half_life import HalfLife
 
 LevelName = Literal["safe", "caution", "danger"]
 

@@ -1,0 +1,399 @@
+"""What the figures share: a blank figure, text that a font can draw, and an axis of lengths.
+
+Figures are built as objects, without pyplot: no global state, no window, safe in a thread. An axes
+fills its whole figure, so that sizes in inches are known when labels are thinned; what stands around
+it is taken in when the figure is saved with a tight bounding box.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from contextcliff.records.analysis import Bin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.figure import Figure
+
+SMALL = 8
+"""Font size of labels, in points."""
+DIGIT = 0.078
+"""Width of a character at `SMALL`, in inches, with some air."""
+TILTED_GAP = 0.24
+"""Least distance of tick labels that stand at 45 degrees, in inches."""
+BOTH = "prompt length in tokens (ticks: as asked; points: as measured, median)"
+MEASURED = "prompt length in tokens, as measured (median of each length)"
+ASKED = "prompt length in tokens, as asked"
+BINS = "prompt length in tokens, as measured (ticks: shortest prompt of each bin, longest of all)"
+"""What an axis of lengths shows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthAxis:
+    """An axis of lengths, drawn `inches` wide from `low` to `high` tokens on a log2 scale."""
+
+    low: float
+    high: float
+    inches: float
+    tilted: bool
+    """Whether the labels stand at 45 degrees and so reach further down."""
+
+    def inches_at(self, tokens: float) -> float:
+        """Where a length lies, in inches from the left."""
+        return self.inches * math.log2(tokens / self.low) / math.log2(self.high / self.low)
+
+
+def blank(*, width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure whose single axes is `width` by `height` inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+
+def drawable(text: str) -> str:
+    """The text with a question mark for what the figure's font lacks (each would be a warning)."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties()))
+    return "".join(char if char.isprintable() and font.get_char_index(ord(char)) else "?" for char in text)
+
+
+def width_of(text: str) -> float:
+    """Width in inches of drawable text at `SMALL`."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties()))
+    font.set_size(SMALL, 72)
+    font.set_text(text, 0)
+    return float(font.get_width_height()[0]) / 64 / 72
+
+
+def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: float) -> None:
+    """Title and subtitle at the left, `above` points over the axes, wrapped to its width."""
+    from matplotlib.text import Text
+
+    lines: list[Text] = []
+    for text, size, weight, colour in ((subtitle, 9, "normal", "0.35"), (title, 12, "bold", "black")):
+        wrapped = textwrap.wrap(drawable(text), width=max(30, int(inches * 110 / size)), max_lines=3)
+        lines.append(
+            axes.annotate(
+                "\n".join(wrapped),
+                xy=(0, 1),
+                xycoords="axes fraction",
+                xytext=(0, above),
+                textcoords="offset points",
+                ha="left",
+                va="bottom",
+                fontsize=size,
+                fontweight=weight,
+                color=colour,
+                parse_math=False,
+            )
+        )
+        above += len(wrapped) * size * 1.35 + 3
+
+
+def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float, label: str) -> LengthAxis:
+    """Make x a log2 axis with a tick at each of `lengths`, reaching over `shown` as well; `label` says what they are.
+
+    Every length has its tick; its label is left out where it would run into a neighbour's.
+    """
+    from matplotlib.ticker import NullLocator
+
+    ends = [max(1, tokens) for tokens in (*lengths, *shown)]
+    octaves = math.log2(max(ends) / min(ends))
+    # A single length, and the few tokens between asked and measured, must not fill the axis: an octave does.
+    margin = max(0.05 * octaves, 0.5 * (1 - octaves))
+    axis = LengthAxis(low=min(ends) / 2**margin, high=max(ends) * 2**margin, inches=inches, tilted=False)
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(axis.low, axis.high)
+    ticks = sorted({max(1, tokens) for tokens in lengths})
+    places = [axis.inches_at(tokens) for tokens in ticks]
+    flat = legible(places, gap=DIGIT * (max(len(f"{tokens:,}") for tokens in ticks) + 1))
+    if len(flat) == len(ticks):
+        kept = flat
+    else:
+        kept, axis = legible(places, gap=TILTED_GAP), replace(axis, tilted=True)
+    labels = [f"{tokens:,}" if i in kept else "" for i, tokens in enumerate(ticks)]
+    axes.set_xticks(ticks, labels=labels, fontsize=SMALL)
+    axes.xaxis.set_minor_locator(NullLocator())
+    if axis.tilted:
+        axes.tick_params(axis="x", rotation=45)
+        for text in axes.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel(label, fontsize=9, labelpad=6)
+    return axis
+
+
+def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -> None:
+    """The legend under the axis of lengths, where no point can lie beneath it; `height` in inches."""
+    drop = 0.95 if axis.tilted else 0.55
+    axes.legend(
+        loc="upper left",
+        bbox_to_anchor=(0.0, -drop / height),
+        borderaxespad=0.0,
+        ncols=columns,
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=1.8,
+        columnspacing=1.6,
+    )
+
+
+def legible(places: Sequence[float], *, gap: float) -> frozenset[int]:
+    """Which of the labels at `places` (ascending, inches) can stand at least `gap` apart.
+
+    The first and the last are kept: they say what range was tested.
+    """
+    kept: list[int] = []
+    for i, place in enumerate(places):
+        if not kept or place - places[kept[-1]] >= gap:
+            kept.append(i)
+    last = len(places) - 1
+    if kept and kept[-1] != last:
+        while len(kept) > 1 and places[last] - places[kept[-1]] < gap:
+            kept.pop()
+        if places[last] - places[kept[-1]] >= gap:
+            kept.append(last)
+    return frozenset(kept)
+
+
+LINE = 14
+"""Height of a row of words above the axes, in points."""
+BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"
+LINES = ("o-", "s--", "^-.", "D:")
+"""Marks and strokes of several lines in one picture: told apart without their colours."""
+_NEAR = 0.05
+"""Share of the length asked for by which a prompt may differ from it."""
+
+
+def scores_on_y(axes: Axes) -> None:
+    """Make y an axis of scores, 0-1, with room for a whole marker at either end."""
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_ylabel("score", fontsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def interval_bars(
+    axes: Axes,
+    *,
+    places: Sequence[float],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
+    label: str,
+) -> None:
+    """A bar from the lower to the upper end of each interval of scores; none where there is no interval."""
+    known = [
+        (at, low, high)
+        for at, low, high in zip(places, lows, highs, strict=True)
+        if low is not None and high is not None
+    ]
+    axes.errorbar(
+        [at for at, _, _ in known],
+        [(low + high) / 2 for _, low, high in known],
+        yerr=[(high - low) / 2 for _, low, high in known],
+        fmt="none",
+        ecolor=BLUE,
+        elinewidth=1.2,
+        capsize=3,
+        alpha=0.6,
+        label=label,
+    )
+
+
+def silent_points(axes: Axes, *, places: Sequence[float]) -> None:
+    """Crosses at score 0 where nothing was scored: a gap alone could be overlooked."""
+    if places:
+        axes.plot(
+            places,
+            [0.0] * len(places),
+            linestyle="none",
+            marker="x",
+            color="0.45",
+            label="nothing scored",
+            zorder=4,
+        )
+
+
+def counts_above(
+    axes: Axes,
+    *,
+    places: Sequence[float],
+    inches: Sequence[float],
+    rows: Sequence[tuple[str, Sequence[int], str]],
+) -> float:
+    """Rows of counts (name, a count a place, colour) above the points; returns their height in points.
+
+    `inches` are the places in inches from the left: a count is left out where it would run into its neighbour.
+    """
+    digits = max(len(f"{n:,}") for _, row, _ in rows for n in row)
+    kept = legible(inches, gap=DIGIT * (digits + 1))
+    above = 4.0
+    for name, row, colour in rows:
+        write_above(axes, name, x=0.0, above=above, align="right", colour=colour, left_of_axes=True)
+        for i in sorted(kept):
+            write_above(
+                axes, f"{row[i]:,}", x=places[i], above=above, align="center", colour=colour if row[i] else GREY
+            )
+        above += LINE
+    return above
+
+
+def write_above(
+    axes: Axes,
+    text: str,
+    *,
+    x: float,
+    above: float,
+    align: str,
+    colour: str,
+    bold: bool = False,
+    left_of_axes: bool = False,
+) -> None:
+    """Write over the axes at x, or left of it, `above` points higher than its upper edge."""
+    axes.annotate(
+        drawable(text),
+        xy=(x, 1),
+        xycoords="axes fraction" if left_of_axes else ("data", "axes fraction"),
+        xytext=(-5 if left_of_axes else 0, above),
+        textcoords="offset points",
+        ha=align,
+        va="bottom",
+        fontsize=SMALL,
+        fontweight="bold" if bold else "normal",
+        color=colour,
+        annotation_clip=False,
+        parse_math=False,
+    )
+
+
+def line_across(axes: Axes, *, score: float, text: str, colour: str) -> None:
+    """A dashed line at a score, named at its right end. A line break in `text` has to be the caller's own."""
+    axes.axhline(score, color=colour, linestyle="--", linewidth=1.2)
+    axes.annotate(
+        text,
+        xy=(1, score),
+        xycoords=("axes fraction", "data"),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=SMALL,
+        color=colour,
+        annotation_clip=False,
+    )
+
+
+def length_label(bins: Sequence[Bin]) -> str:
+    """What the lengths of such bins are: nobody asked for those of documents."""
+    if any(b.natural_lengths for b in bins):
+        return BINS
+    return BOTH if _as_asked(bins) else MEASURED
+
+
+def length_ticks(bins: Sequence[Bin]) -> list[int]:
+    """Where an axis has ticks: the lengths that were asked for, or measured ones where those are others.
+
+    Of documents the ends of the bins."""
+    if any(b.natural_lengths for b in bins):
+        return sorted({*(b.min_tokens for b in bins), max(b.max_tokens for b in bins)})
+    return [b.asked_tokens if _as_asked(bins) else b.median_tokens for b in bins]
+
+
+def _as_asked(bins: Sequence[Bin]) -> bool:
+    """Whether prompts are about as long as was asked for. Where an answer counts in that length they are much shorter,
+    and ticks at lengths without a point would be misread."""
+    return all(abs(b.median_tokens - b.asked_tokens) <= _NEAR * b.asked_tokens for b in bins)
+
+
+def bin_bars(axes: Axes, bins: Sequence[Bin], *, values: Sequence[float], colour: str, label: str = "") -> None:
+    """A bar from the shortest to the longest prompt of each bin, at its value."""
+    lows, highs = [max(1, b.min_tokens) for b in bins], [max(1, b.max_tokens) for b in bins]
+    axes.hlines(values, lows, highs, color=colour, linewidth=3.5, alpha=0.75, label=label, zorder=3)
+    # A bin of one length, or of nearly one, has no width; its ends are seen all the same.
+    axes.plot([*lows, *highs], [*values, *values], linestyle="none", marker="|", color=colour, markersize=8, zorder=3)
+
+
+def depth_labels(depths: Sequence[float]) -> list[str]:
+    """Depths with as few decimals as tell them apart and lose nothing to see."""
+    for decimals in range(1, 5):
+        labels = [f"{depth:.{decimals}f}" for depth in depths]
+        close = all(abs(float(text) - depth) < 0.006 for text, depth in zip(labels, depths, strict=True))
+        if close and len(set(labels)) == len(labels):
+            return labels
+    return [f"{depth:g}" for depth in depths]
+
+
+def side_of(place: float) -> str:
+    """How words over a place (a fraction of the axes' width) are aligned, so that they stay over the axes."""
+    return "left" if place < 0.2 else "right" if place > 0.8 else "center"
+
+
+def or_nan(value: float | None) -> float:
+    """What isn't there as matplotlib takes it: a gap."""
+    return math.nan if value is None else value
+
+
+BELOW, ABOVE = "orange", "purple"
+"""What the two sides of the threshold are called."""
+_DIVERGING, _SEQUENTIAL = "PuOr", "cividis"
+_PALE = 0.14
+"""Of a diverging map's middle, on either side: left out, so that a score just below differs from one just above."""
+_DARK = 0.07
+"""Of its ends: left out, so that no score is nearly black, as both ends of the map are."""
+_STEPS = 128
+"""Colours a side."""
+_EDGE = 1e-3
+"""A threshold at an end of the scale is drawn so far from it: both sides of the map have to be there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreColours:
+    """A map of scores from 0 to 1 to colours; `is_split` where its two halves meet at a threshold."""
+
+    colormap: Colormap
+    norm: Normalize
+    is_split: bool
+
+    def of(self, score: float) -> tuple[float, float, float]:
+        """Red, green and blue of a score, 0-1 each."""
+        red, green, blue, _ = self.colormap(float(self.norm(score)))
+        return red, green, blue
+
+    def ink(self, score: float) -> str:
+        """Black or white, whichever has more contrast on the colour of a score."""
+        light = luminance(self.of(score))
+        return "white" if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else "black"
+
+
+def score_colours(threshold: float | None) -> ScoreColours:
+    """Orange below the threshold, purple at it and above; one scale from dark to light where there is no threshold."""
+    import matplotlib as mpl
+    import numpy as np
+    from matplotlib.colors import ListedColormap, Normalize, TwoSlopeNorm
+
+    if threshold is None:
+        return ScoreColours(colormap=mpl.colormaps[_SEQUENTIAL], norm=Normalize(0, 1), is_split=False)
+    whole = mpl.colormaps[_DIVERGING]
+    sides = (np.linspace(_DARK, 0.5 - _PALE, _STEPS), np.linspace(0.5 + _PALE, 1.0 - _DARK, _STEPS))
+    centre = min(1.0 - _EDGE, max(_EDGE, threshold))
+    return ScoreColours(
+        colormap=ListedColormap(whole(np.concatenate(sides)), name="score by threshold"),
+        norm=TwoSlopeNorm(vmin=0.0, vcenter=centre, vmax=1.0),
+        is_split=True,
+    )
+
+
+def luminance(colour: tuple[float, float, float]) -> float:
+    """Relative luminance of an sRGB colour, 0-1 (WCAG 2.2)."""
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,302 @@
+"""What a finding is to a report: computed once, and then shown wherever a report is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from contextcliff.records.fact import Fact
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import Report
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from contextcliff.analysis.study import Study
+
+Shown = str | Fact
+"""A fact, or text as it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text:
+    """A paragraph. `strong` is for the answer itself; `mood` is `good`, `doubtful`, `bad` or nothing.
+
+    A `label` stands before it with a colon.
+    """
+
+    text: Shown
+    label: str = ""
+    strong: bool = False
+    mood: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heading:
+    """A heading within a section; the section's own title is not a block."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pairs:
+    """Names with their values, in order."""
+
+    rows: tuple[tuple[str, Shown], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One line of a list, with a label and a mood as `Text` has them."""
+
+    text: Shown
+    label: str = ""
+    mood: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lines:
+    """A list. `bullets` is whether each line is marked as one."""
+
+    lines: tuple[Line, ...]
+    bullets: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """A column of a table.
+
+    `spare` says what gives way on a narrow console: the highest goes first, 0 never goes. `words` is for text, which
+    stands to the left; numbers stand to the right.
+    """
+
+    title: str
+    cells: tuple[str, ...]
+    spare: int = 0
+    words: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """Columns of equally many cells."""
+
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Image:
+    """Where a figure of the section stands, by its name; nothing where it was not drawn. Consoles pass it over."""
+
+    figure: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Code:
+    """A command or a path: it is copied, so that no line break may enter it."""
+
+    text: str
+
+
+Block = Text | Heading | Pairs | Lines | Table | Image | Code
+
+
+PAGE_NAME = "report.html"
+"""The whole report for a browser."""
+T = TypeVar("T")
+
+Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FigureOf:
+    """A figure of a section: `figures/NAME.png`, drawn only where the report has data for it.
+
+    `draw` gets the report and the run's scored samples.
+    """
+
+    name: str
+    caption: str
+    has_data: Callable[[Report], bool]
+    draw: Draw
+
+
+def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
+    """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
+
+    def drawn(report: Report, _: Sequence[ScoredSample]) -> Figure:
+        finding = report.analysis.finding(record)
+        if finding is None:
+            raise ValueError(f"the report has no {record.__name__} to draw")
+        return draw(report, finding)
+
+    return drawn
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measurement:
+    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run.
+
+    What stands before the last slash of `key` is the group that charts are sorted by, as in `by_length/score`.
+    """
+
+    key: str
+    value: float | None
+    step: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FinishedRun:
+    """A report with what the files of a run are written from."""
+
+    report: Report
+    scored: Sequence[ScoredSample]
+    parameters: Mapping[str, str]
+    """The composed configuration, flattened: dotted key to value."""
+
+
+class Finding(Generic[T]):
+    """One finding. A subclass fills in what the finding has; everything but `key` and `title` may be left out.
+
+    `record` is what stands in `report.json` under `key` (None: the section shows what other sections computed and
+    adds nothing to the file). With `inline` the fields of the record stand there by their own names instead.
+    """
+
+    key: ClassVar[str]
+    title: ClassVar[str]
+    """Heading over the section; empty: none."""
+    title_note: ClassVar[str] = ""
+    """What the console says in brackets behind the title, as a unit."""
+    record: type[T] | None = None
+    inline: ClassVar[bool] = False
+    folded: ClassVar[bool] = False
+    """Whether a page of HTML opens it only on a click."""
+    figures: ClassVar[tuple[FigureOf, ...]] = ()
+    page_name: ClassVar[str] = ""
+    """A page for a browser beside the report's, which is left out with it; empty: none."""
+    cap_rules: ClassVar[Mapping[str, str]] = {}
+    """The cap rules that `caps` adds, and what each is."""
+
+    def find(self, study: Study) -> T | None:  # noqa: ARG002
+        """The finding, from the scored samples; None where there is none. Pure."""
+        return None
+
+    def caps(self, finding: T, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
+        """What the finding adds to the cap rules: tokens by rule."""
+        return {}
+
+    def of(self, report: Report) -> T | None:
+        """The finding in a report; None where it has none."""
+        return None if self.record is None else report.analysis.finding(self.record)
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:  # noqa: ARG002
+        """Lines for the console's list of what was found beside the cap: a name and a value each."""
+        return ()
+
+    def short(self, report: Report) -> tuple[Block, ...]:  # noqa: ARG002
+        """What the console shows under the title; nothing: the console leaves the section out."""
+        return ()
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        """What a page shows under the title; nothing: the page leaves the section out."""
+        return self.short(report)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:  # noqa: ARG002
+        """The finding's figures that are numbers, for charts over runs and lengths."""
+        return iter(())
+
+    def tags(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002
+        """What runs can be filtered by."""
+        return {}
+
+    def parameters(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002
+        """What the finding adds to the run's parameters on pages of several runs. `text` also tells runs apart."""
+        return {}
+
+    def files(self, run: FinishedRun) -> Mapping[str, str]:  # noqa: ARG002
+        """Further files that the run leaves: a path below its folder, and the text."""
+        return {}
+
+    def page(self, run: FinishedRun) -> str | None:  # noqa: ARG002
+        """The text of the section's own page, `page_name`; None: it has none of this run."""
+        return None
+
+    def names_of_files(self, report: Report) -> str:  # noqa: ARG002
+        """What the console says of those files; empty: nothing."""
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listed:
+    """Where a section's class stands: `package.module.Class`.
+
+    `only_for` is the key of a finding that few runs have: the module is imported where a task or a report names it,
+    and nowhere else. Empty: every run has the section.
+    """
+
+    path: str
+    only_for: str = ""
+
+
+def _core(name: str) -> Listed:
+    return Listed(path=f"contextcliff.reporting.sections.{name}")
+
+
+def _finding(name: str, *, only_for: str = "") -> Listed:
+    return Listed(path=f"contextcliff.findings.{name}", only_for=only_for)
+
+
+FINDINGS: tuple[Listed, ...] = (
+    _core("answer_section.AnswerSection"),
+    _core("answer_section.ZonesSection"),
+    _core("warnings_section.WarningsSection"),
+    _core("guide_section.GuideSection"),
+    replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
+    _core("score_section.ScoreSection"),
+    _core("search_section.SearchSection"),
+    _core("extrapolation_section.ExtrapolationSection"),
+    Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
+    _core("natural_lengths_section.NaturalLengthsSection"),
+    _core("fitted_length_section.FittedLengthSection"),
+    _finding("half_life.HalfLifeFinding"),
+    _core("position_section.PositionSection"),
+    _core("every_depth_section.EveryDepthSection"),
+    _core("text_effect_section.TextEffectSection"),
+    _core("facets_section.FacetsSection"),
+    _core("controls_section.ControlsSection"),
+    _core("judge_section.JudgeSection"),
+    _core("failures_section.FailuresSection"),
+    _core("failures_section.LatencySection"),
+    _core("kv_cache_section.KVCacheSection"),
+    _core("entropy_section.EntropySection"),
+    _core("took_section.TookSection"),
+    _core("appendix_sections.NotesSection"),
+    _core("appendix_sections.MethodSection"),
+    _core("appendix_sections.CapRulesSection"),
+    _core("further_figures_section.FurtherFiguresSection"),
+    _core("appendix_sections.RunSection"),
+)
+
+
+def sections_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
+    """Every section that all runs have, and those of `findings`, in the order of the list."""
+    return tuple(_loaded(each.path) for each in FINDINGS if not each.only_for or each.only_for in findings)
+
+
+def sections_of(report: Report) -> tuple[Finding[Any], ...]:
+    """The sections that a report can show."""
+    return sections_with(report.analysis.findings.keys())
+
+
+def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
+    """Findings that only some runs have, and these have not."""
+    return tuple(each.only_for for each in FINDINGS if each.only_for and each.only_for not in findings)
+
+
+@cache
+def _loaded(path: str) -> Finding[Any]:
+    module, _, name = path.rpartition(".")
+    section: Finding[Any] = getattr(import_module(module), name)()
+    return section
