@@ -16,7 +16,7 @@ import numpy as np
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
-from contextcliff.statistics.distributions import t_quantile
+from contextcliff.statistics.intervals import t_quantile
 
 _DEVIATIONS = 2.0
 _FEWEST = 2

@@ -25,7 +25,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import sample_size
-from contextcliff.statistics.sequential_power import fewest_perfect, fewest_perfect_share
+from contextcliff.statistics.power import fewest_perfect, fewest_perfect_share
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,9 +21,7 @@ from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.score_blocks import Block
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
-from contextcliff.statistics.sequential_decision import Kind, decision_of
+from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Block, Kind, decision_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

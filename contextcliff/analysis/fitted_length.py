@@ -26,7 +26,7 @@ from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
-from contextcliff.statistics.leading_run import leading_above
+from contextcliff.statistics.descriptive import leading_above
 
 FEWEST_LENGTHS = 3
 """With two lengths nothing tells a steep fall from a slow one."""

@@ -38,7 +38,7 @@ from contextcliff.statistics.prefill_curve import (
     predicted,
     typical,
 )
-from contextcliff.statistics.rank_tests import holm, is_significant, p_larger
+from contextcliff.statistics.ranks import holm, is_significant, p_larger
 
 JUMP = 1.5
 RISE = 1.2

@@ -18,10 +18,9 @@ from contextcliff.analysis.items import by_item, items_of
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import shown_interval
-from contextcliff.statistics.rank_tests import is_significant
+from contextcliff.statistics.ranks import is_significant, permutation_test, varying_strata
 
 PatternName = Literal["stable", "middle_collapse", "recency", "primacy"]
 

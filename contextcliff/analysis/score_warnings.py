@@ -29,9 +29,9 @@ from contextcliff.records.analysis import Bin
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Evidence, p_at_most_share
-from contextcliff.statistics.confidence_sequence import confidence_sequence
 from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
-from contextcliff.statistics.rank_tests import holm, is_significant, p_larger
+from contextcliff.statistics.ranks import holm, is_significant, p_larger
+from contextcliff.statistics.sequential import confidence_sequence
 
 FACTOR = 2.0
 LEAST_SHARE = 0.1

@@ -46,8 +46,8 @@ from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import pooled_design_effect
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.distributions import normal_quantile
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
+from contextcliff.statistics.intervals import normal_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

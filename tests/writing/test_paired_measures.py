@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from contextcliff.records.comparison import ScoredPair
-from contextcliff.statistics.paired.differences import Units
-from contextcliff.statistics.paired.sign_flip import p_better, p_worse
+from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.analysis.measuring_rules import DifferentRules, UnequalLengths, WritingSide
 from contextcliff.writing.analysis.paired_measures import MeasureDifference, PairedRounds, measure_differences
 from contextcliff.writing.words.english_differences import HEAD, cells, differences_notes, differences_sentence

@@ -18,7 +18,7 @@ from typing import Literal
 
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.distributions import t_quantile
+from contextcliff.statistics.intervals import t_quantile
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.analysis.measuring_rules import (
     COMPOSITES,

@@ -16,10 +16,8 @@ from typing import Literal
 from contextcliff.analysis.paired_units import unit_names, units_of
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.paired.differences import Units
-from contextcliff.statistics.paired.sign_flip import p_better, p_worse
-from contextcliff.statistics.paired.typical_values import shift_interval
-from contextcliff.statistics.rank_tests import holm, is_significant
+from contextcliff.statistics.pairs import Units, p_better, p_worse, shift_interval
+from contextcliff.statistics.ranks import holm, is_significant
 from contextcliff.writing.analysis.measuring_rules import (
     COMPOSITES,
     DifferentRules,

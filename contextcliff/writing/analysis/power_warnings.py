@@ -10,7 +10,7 @@ from typing import Literal
 from contextcliff.analysis.items import Item
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.descriptive import counted
-from contextcliff.statistics.rank_tests import holm, is_significant, least_p
+from contextcliff.statistics.ranks import holm, is_significant, least_p
 from contextcliff.statistics.sample_size import fewest_for_significance
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.measures.measure import MEASURES

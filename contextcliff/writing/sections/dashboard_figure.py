@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings.drawing import BLUE, DIGIT, LINES, RED, SMALL, legend_below, or_nan, width_of
 from contextcliff.records.report import Report
-from contextcliff.statistics.rank_tests import SLACK, is_significant
+from contextcliff.statistics.ranks import SLACK, is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTest

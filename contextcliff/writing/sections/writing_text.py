@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Column
-from contextcliff.statistics.rank_tests import is_significant
+from contextcliff.statistics.ranks import is_significant
 from contextcliff.writing.analysis.draws import level_of
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import (
