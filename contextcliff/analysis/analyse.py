@@ -21,8 +21,8 @@ from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import THIRDS, Search

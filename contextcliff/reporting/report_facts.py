@@ -8,8 +8,8 @@ from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
 from contextcliff.records.search_record import LengthStanding
