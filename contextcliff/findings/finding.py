@@ -261,7 +261,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("fitted_length_section.FittedLengthSection"),
     _finding("half_life.HalfLifeFinding"),
-    _core("position_section.PositionSection"),
+    _finding("position.PositionFinding"),
     _core("every_depth_section.EveryDepthSection"),
     _core("text_effect_section.TextEffectSection"),
     _core("facets_section.FacetsSection"),

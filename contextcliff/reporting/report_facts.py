@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.judgement import Judgement
-from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
@@ -165,13 +164,6 @@ class EffectiveInShort(Fact):
     tokens: int | None
     threshold: float
     censored: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PatternInShort(Fact):
-    """The pattern over depth with its p-value, where one was tested."""
-
-    position: PositionPattern
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
