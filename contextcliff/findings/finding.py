@@ -259,7 +259,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("extrapolation_section.ExtrapolationSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
-    _core("fitted_length_section.FittedLengthSection"),
+    _finding("fitted_length.FittedLengthFinding"),
     _finding("half_life.HalfLifeFinding"),
     _finding("position.PositionFinding"),
     _core("every_depth_section.EveryDepthSection"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextcliff.analysis.answer_measures import AnswerMeasures
-from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
@@ -144,26 +143,6 @@ class EveryDepthInShort(Fact):
 
     tokens: int | None
     reason: Fact
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FittedInShort(Fact):
-    """Where the fitted curve falls to the two scores, with the intervals, or that it does not."""
-
-    x80: FittedLength
-    x50: FittedLength
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EffectiveInShort(Fact):
-    """RULER's effective length; None where not even the shortest length is above `threshold`.
-
-    `censored`: every tested length is.
-    """
-
-    tokens: int | None
-    threshold: float
-    censored: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
