@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.study import Study
-from contextcliff.records.cap_reason import SharedBy
+from contextcliff.records.amounts import SharedBy
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.clusters import ASSUMED_CORRELATION
 from contextcliff.statistics.text_effect import TextEffect, pooled_text_effect, text_effect

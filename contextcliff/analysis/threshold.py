@@ -8,7 +8,8 @@ from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
-from contextcliff.records.cap_reason import AskedThreshold, Quantity
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.search_record import ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.findings.finding import Text
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from contextcliff.records.cap_reason import CapReason, Quantity
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.cap_reason import CapReason
 from contextcliff.records.fact import Fact
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextcliff.records.cap_reason import Quantity, SharedBy
+from contextcliff.records.amounts import Quantity, SharedBy
 from contextcliff.records.fact import Fact
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextcliff.analysis.answer_measures import AnswerMeasures
-from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.judgement import Judgement
-from contextcliff.analysis.position import PositionPattern
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
 from contextcliff.records.search_record import LengthStanding
@@ -145,33 +143,6 @@ class EveryDepthInShort(Fact):
 
     tokens: int | None
     reason: Fact
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FittedInShort(Fact):
-    """Where the fitted curve falls to the two scores, with the intervals, or that it does not."""
-
-    x80: FittedLength
-    x50: FittedLength
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EffectiveInShort(Fact):
-    """RULER's effective length; None where not even the shortest length is above `threshold`.
-
-    `censored`: every tested length is.
-    """
-
-    tokens: int | None
-    threshold: float
-    censored: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PatternInShort(Fact):
-    """The pattern over depth with its p-value, where one was tested."""
-
-    position: PositionPattern
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.position import PositionProfile
 from contextcliff.findings.finding import sections_with
+from contextcliff.findings.position import PositionProfile
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import SearchPlan

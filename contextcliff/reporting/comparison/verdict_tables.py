@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from contextcliff.analysis.fitted_length import FittedLengths
-from contextcliff.analysis.fitted_shift import FittedShift, fitted_shift
 from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun

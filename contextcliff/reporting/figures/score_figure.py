@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.analysis.fitted_length import FittedLengths
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import (
     BLUE,
@@ -30,6 +29,7 @@ from contextcliff.findings.drawing import (
     silent_points,
     write_above,
 )
+from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cautions import (
@@ -43,38 +40,6 @@ _WAYS_OUT = {
     "no_room": "the window had room for one token: ask for shorter prompts",
     "tool_calls": "the server answered by tool calls: turn tools off",
 }
-_PATTERNS = {
-    "stable": "no dependence on depth is shown",
-    "recency": "late evidence is found more often",
-    "primacy": "early evidence is found more often",
-    "middle_collapse": "the edges are found more often than the middle",
-}
-
-
-@say.register
-def _too_few_depths(fact: TooFewDepths) -> str:
-    return f"a pattern takes scores at {fact.fewest} depths, and there are {fact.depths}"
-
-
-@say.register
-def _no_depths_to_compare(_: NoDepthsToCompare) -> str:
-    return "no two depths can be compared at the same length and in the same text"
-
-
-@say.register
-def _equal_scores(fact: EqualScores) -> str:
-    return f"nothing to tell apart: {_thirds(fact.thirds)}, and at no length do scores differ"
-
-
-@say.register
-def _tested_position(fact: PositionTested) -> str:
-    pattern = _PATTERNS[fact.pattern]
-    return f"{_thirds(fact.thirds)} ({pattern}, p = {fact.p_value:.2g}, {fact.n_samples:,} samples)"
-
-
-def _thirds(thirds: Sequence[Third]) -> str:
-    means = (f"{third.mean:.2f} in the {third.name} third (n = {third.n_samples})" for third in thirds)
-    return f"the mean score is {', '.join(means)}"
 
 
 @say.register

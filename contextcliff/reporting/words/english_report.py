@@ -29,7 +29,6 @@ from contextcliff.reporting.report_facts import (
     NoCliffInRange,
     NoCrossingShown,
     Overall,
-    PatternInShort,
     PilotPrompts,
     PromptTokens,
     Recommendation,
@@ -201,15 +200,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
     return f"{cap}: {say(fact.reason)}"
-
-
-@say.register
-def _pattern(fact: PatternInShort) -> str:
-    position = fact.position
-    if position.pattern is None:
-        return "not tested"
-    name = position.pattern.replace("_", " ")
-    return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"
 
 
 @say.register

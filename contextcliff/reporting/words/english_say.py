@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import Quantity, SampleCount
+from contextcliff.records.amounts import Quantity, SampleCount
 from contextcliff.records.fact import Fact, NoSamples, Said
 from contextcliff.records.note import Note
 

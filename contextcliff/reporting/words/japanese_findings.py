@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.analysis.position import EqualScores, NoDepthsToCompare, PositionTested, Third, TooFewDepths
 from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cap_reason import Part
@@ -45,38 +42,6 @@ _WAYS_OUT = {
     "no_room": "ウィンドウに 1 トークン分しか余裕がなかった。短いプロンプトで測る",
     "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
 }
-_PATTERNS = {
-    "stable": "深さへの依存は示されない",
-    "recency": "後ろにある根拠ほど見つかりやすい",
-    "primacy": "前にある根拠ほど見つかりやすい",
-    "middle_collapse": "両端の根拠のほうが中央より見つかりやすい",
-}
-
-
-@say.register
-def _too_few_depths(fact: TooFewDepths) -> str:
-    return f"傾向を調べるには {fact.fewest} 種類の深さのスコアが必要だが、{fact.depths} 種類しかない"
-
-
-@say.register
-def _no_depths_to_compare(_: NoDepthsToCompare) -> str:
-    return "同じ長さ・同じテキストの中で比べられる深さの組がない"
-
-
-@say.register
-def _equal_scores(fact: EqualScores) -> str:
-    return f"区別できるものがない。{_thirds(fact.thirds)}で、どの長さでもスコアに差がない"
-
-
-@say.register
-def _position_tested(fact: PositionTested) -> str:
-    pattern = _PATTERNS[fact.pattern]
-    return f"{_thirds(fact.thirds)}（{pattern}、p = {fact.p_value:.2g}、サンプル {fact.n_samples:,} 件）"
-
-
-def _thirds(thirds: Sequence[Third]) -> str:
-    means = (f"{THIRDS[third.name]} 1/3 で {third.mean:.2f}（n = {third.n_samples}）" for third in thirds)
-    return f"平均スコアは{'、'.join(means)}"
 
 
 @say.register

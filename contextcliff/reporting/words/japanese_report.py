@@ -32,7 +32,6 @@ from contextcliff.reporting.report_facts import (
     NoCliffInRange,
     NoCrossingShown,
     Overall,
-    PatternInShort,
     PilotPrompts,
     PromptTokens,
     Recommendation,
@@ -57,12 +56,6 @@ _SHAPES = {
     "rising": "上昇。{what}は長さとともに上がる",
 }
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
-_PATTERNS = {
-    "stable": "深さによらない",
-    "recency": "後ろほど良い（recency）",
-    "primacy": "前ほど良い（primacy）",
-    "middle_collapse": "中央が弱い（middle collapse）",
-}
 _NAME_CELLS = 6
 """Full-width characters count two cells."""
 
@@ -227,15 +220,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
     return f"{cap}。{say(fact.reason)}"
-
-
-@say.register
-def _pattern(fact: PatternInShort) -> str:
-    position = fact.position
-    if position.pattern is None:
-        return "検定していない"
-    name = _PATTERNS.get(position.pattern, position.pattern)
-    return name if position.p_value is None else f"{name}、{phrases.p_value(position.p_value)}"
 
 
 @say.register

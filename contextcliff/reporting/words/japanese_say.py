@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import Part, Quantity, SampleCount, SharedBy, Unit
+from contextcliff.records.amounts import Quantity, SampleCount, SharedBy, Unit
+from contextcliff.records.cap_reason import Part
 from contextcliff.records.fact import Fact, NoSamples, Said
 from contextcliff.records.note import Note
 from contextcliff.reporting.language import catalogue
