@@ -251,7 +251,7 @@ def _finding(name: str, *, only_for: str = "") -> Listed:
 FINDINGS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
     _core("answer_section.ZonesSection"),
-    _core("warnings_section.WarningsSection"),
+    _finding("warnings.WarningsFinding"),
     _core("guide_section.GuideSection"),
     replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
     _core("score_section.ScoreSection"),
