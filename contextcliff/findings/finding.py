@@ -263,7 +263,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("half_life.HalfLifeFinding"),
     _core("position_section.PositionSection"),
     _core("every_depth_section.EveryDepthSection"),
-    _core("text_effect_section.TextEffectSection"),
+    _finding("text_effect.TextEffectFinding"),
     _core("facets_section.FacetsSection"),
     _core("controls_section.ControlsSection"),
     _core("judge_section.JudgeSection"),
