@@ -265,7 +265,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("every_depth_section.EveryDepthSection"),
     _finding("text_effect.TextEffectFinding"),
     _core("facets_section.FacetsSection"),
-    _core("controls_section.ControlsSection"),
+    _finding("controls.ControlsFinding"),
     _core("judge_section.JudgeSection"),
     _core("failures_section.FailuresSection"),
     _core("failures_section.LatencySection"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from contextcliff.analysis.judgement import Judgement
 from contextcliff.findings.finding import Text
@@ -151,11 +151,6 @@ def span(low: float, high: float, style: str) -> str:
     """Both ends, or one where they read alike; `style` is a format of Python's."""
     first, last = format(low, style), format(high, style)
     return first if first == last else f"{first}–{last}"
-
-
-def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
-    """The first lengths, and how many more there are."""
-    return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)
 
 
 def interval_words(report: Report) -> str:

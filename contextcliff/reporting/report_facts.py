@@ -175,14 +175,6 @@ class PatternInShort(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NoCliffCanShow(Fact):
-    """The lengths, as asked, that can't show a cliff by their controls; `every`: all lengths."""
-
-    lengths: tuple[int, ...]
-    every: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeInShort(Fact):
     """How often the judge and the exact score disagree."""
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.reporting.progress import standing_line
@@ -25,7 +24,6 @@ from contextcliff.reporting.report_facts import (
     HealthyRound,
     JudgeInShort,
     JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
     Overall,
@@ -210,15 +208,6 @@ def _pattern(fact: PatternInShort) -> str:
         return "not tested"
     name = position.pattern.replace("_", " ")
     return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    if fact.every:
-        return "no length can show a cliff (low ceiling or high floor)"
-    named, more = listed_in_part(fact.lengths)
-    others = f" and {more:,} more" if more else ""
-    return f"no cliff can show at {named}{others} tokens (low ceiling or high floor)"
 
 
 @say.register

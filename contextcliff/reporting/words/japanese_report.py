@@ -8,7 +8,6 @@ from rich.cells import set_cell_size
 
 from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.records.search_record import Decision
@@ -28,7 +27,6 @@ from contextcliff.reporting.report_facts import (
     HealthyRound,
     JudgeInShort,
     JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
     Overall,
@@ -236,16 +234,6 @@ def _pattern(fact: PatternInShort) -> str:
         return "検定していない"
     name = _PATTERNS.get(position.pattern, position.pattern)
     return name if position.p_value is None else f"{name}、{phrases.p_value(position.p_value)}"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    why = "（根拠のみのスコアが低いか、根拠なしのスコアが高い）"
-    if fact.every:
-        return f"どの長さでも崖は現れえない{why}"
-    named, more = listed_in_part(fact.lengths)
-    others = f" ほか {more:,} 種類の長さ" if more else " トークン"
-    return f"{named}{others}では崖が現れえない{why}"
 
 
 @say.register
