@@ -266,7 +266,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("text_effect.TextEffectFinding"),
     _core("facets_section.FacetsSection"),
     _finding("controls.ControlsFinding"),
-    _core("judge_section.JudgeSection"),
+    _finding("judge.JudgeFinding"),
     _core("failures_section.FailuresSection"),
     _core("failures_section.LatencySection"),
     _core("kv_cache_section.KVCacheSection"),

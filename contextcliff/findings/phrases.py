@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from contextcliff.analysis.judgement import Judgement
 from contextcliff.findings.finding import Text
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
@@ -126,15 +125,6 @@ def bound_name(cap: SafeCap) -> str:
     """Name of a score's one-sided lower bound: under a relative threshold, or one of another quantity than the score,
     the cap isn't tested by it."""
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
-
-
-def disagreement(judgement: Judgement) -> str:
-    """The share of answers on which the judge and the exact score disagree, with its interval."""
-    if judgement.share is None:
-        return MISSING
-    low, high = judgement.ci_low, judgement.ci_high
-    ends = "" if low is None or high is None else f" ({percent(low)}-{percent(high)})"
-    return f"{percent(judgement.share)}{ends}"
 
 
 def threshold_figure(value: float) -> str:

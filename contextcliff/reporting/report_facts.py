@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
-from contextcliff.analysis.judgement import Judgement
 from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
@@ -172,13 +171,6 @@ class PatternInShort(Fact):
     """The pattern over depth with its p-value, where one was tested."""
 
     position: PositionPattern
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeInShort(Fact):
-    """How often the judge and the exact score disagree."""
-
-    judgement: Judgement
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -22,7 +22,6 @@ from contextcliff.reporting.report_facts import (
     GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
     JudgeTook,
     NoCliffInRange,
     NoCrossingShown,
@@ -208,15 +207,6 @@ def _pattern(fact: PatternInShort) -> str:
         return "not tested"
     name = position.pattern.replace("_", " ")
     return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} rated none of {judgement.n_unjudged:,} answers"
-    rating = "" if judgement.mean_rating is None else f"; mean rating {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} disagrees in {phrases.disagreement(judgement)} of {judgement.n_judged:,}{rating}"
 
 
 @say.register

@@ -25,7 +25,6 @@ from contextcliff.reporting.report_facts import (
     GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
     JudgeTook,
     NoCliffInRange,
     NoCrossingShown,
@@ -234,15 +233,6 @@ def _pattern(fact: PatternInShort) -> str:
         return "検定していない"
     name = _PATTERNS.get(position.pattern, position.pattern)
     return name if position.p_value is None else f"{name}、{phrases.p_value(position.p_value)}"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} は回答 {judgement.n_unjudged:,} 件のどれも評価していない"
-    rating = "" if judgement.mean_rating is None else f"。平均評価 {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} は {judgement.n_judged:,} 件中 {phrases.disagreement(judgement)} で食い違う{rating}"
 
 
 @say.register
