@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -253,7 +253,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("answer_section.ZonesSection"),
     _finding("warnings.WarningsFinding"),
     _core("guide_section.GuideSection"),
-    replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
+    _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
     _core("extrapolation_section.ExtrapolationSection"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.analysis.fitted_length import FittedLength
 from contextcliff.analysis.position import PositionPattern
 from contextcliff.records.amounts import Quantity
@@ -171,29 +170,6 @@ class PatternInShort(Fact):
     """The pattern over depth with its p-value, where one was tested."""
 
     position: PositionPattern
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AnswersInShort(Fact):
-    """Answers to questions by F1, exact match, and how many contain an accepted answer."""
-
-    measures: AnswerMeasures
-
-
-EXPLAINED_TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
-"""The tags of an answer to a question; `tasks/questions/taxonomy.py` gives them."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FailureTagsFollow(Fact):
-    """The tags of answers that are no exact match are explained below."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FailureTag(Fact):
-    """What one of `EXPLAINED_TAGS` says of an answer."""
-
-    tag: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
