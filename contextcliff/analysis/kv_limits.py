@@ -14,8 +14,7 @@ from statistics import median
 from typing import Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.latency_cap import latency_cap
-from contextcliff.analysis.request_times import computed_tokens, fresh_requests
+from contextcliff.analysis.latency_cap import computed_tokens, fresh_requests, latency_cap
 from contextcliff.analysis.study import Study
 from contextcliff.records.kv_cache import CacheFacts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -251,9 +251,9 @@ def _finding(name: str, *, only_for: str = "") -> Listed:
 FINDINGS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
     _core("answer_section.ZonesSection"),
-    _core("warnings_section.WarningsSection"),
+    _finding("warnings.WarningsFinding"),
     _core("guide_section.GuideSection"),
-    replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
+    _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
     _core("extrapolation_section.ExtrapolationSection"),
@@ -263,10 +263,10 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("half_life.HalfLifeFinding"),
     _finding("position.PositionFinding"),
     _core("every_depth_section.EveryDepthSection"),
-    _core("text_effect_section.TextEffectSection"),
+    _finding("text_effect.TextEffectFinding"),
     _core("facets_section.FacetsSection"),
-    _core("controls_section.ControlsSection"),
-    _core("judge_section.JudgeSection"),
+    _finding("controls.ControlsFinding"),
+    _finding("judge.JudgeFinding"),
     _core("failures_section.FailuresSection"),
     _core("failures_section.LatencySection"),
     _core("kv_cache_section.KVCacheSection"),

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from contextcliff.analysis.judgement import Judgement
 from contextcliff.findings.finding import Text
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
@@ -128,15 +127,6 @@ def bound_name(cap: SafeCap) -> str:
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
 
 
-def disagreement(judgement: Judgement) -> str:
-    """The share of answers on which the judge and the exact score disagree, with its interval."""
-    if judgement.share is None:
-        return MISSING
-    low, high = judgement.ci_low, judgement.ci_high
-    ends = "" if low is None or high is None else f" ({percent(low)}-{percent(high)})"
-    return f"{percent(judgement.share)}{ends}"
-
-
 def threshold_figure(value: float) -> str:
     """A threshold: two decimals, three where two would round it to another number."""
     return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
@@ -151,11 +141,6 @@ def span(low: float, high: float, style: str) -> str:
     """Both ends, or one where they read alike; `style` is a format of Python's."""
     first, last = format(low, style), format(high, style)
     return first if first == last else f"{first}–{last}"
-
-
-def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
-    """The first lengths, and how many more there are."""
-    return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)
 
 
 def interval_words(report: Report) -> str:

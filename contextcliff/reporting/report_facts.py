@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contextcliff.analysis.answer_measures import AnswerMeasures
-from contextcliff.analysis.judgement import Judgement
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
@@ -143,44 +141,6 @@ class EveryDepthInShort(Fact):
 
     tokens: int | None
     reason: Fact
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoCliffCanShow(Fact):
-    """The lengths, as asked, that can't show a cliff by their controls; `every`: all lengths."""
-
-    lengths: tuple[int, ...]
-    every: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeInShort(Fact):
-    """How often the judge and the exact score disagree."""
-
-    judgement: Judgement
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AnswersInShort(Fact):
-    """Answers to questions by F1, exact match, and how many contain an accepted answer."""
-
-    measures: AnswerMeasures
-
-
-EXPLAINED_TAGS = ("empty", "schema", "verbose", "refusal", "incomplete", "hallucination", "drift", "partial", "wrong")
-"""The tags of an answer to a question; `tasks/questions/taxonomy.py` gives them."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FailureTagsFollow(Fact):
-    """The tags of answers that are no exact match are explained below."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FailureTag(Fact):
-    """What one of `EXPLAINED_TAGS` says of an answer."""
-
-    tag: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

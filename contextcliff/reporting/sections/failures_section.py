@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from contextcliff.analysis.answer_measures import AnswerMeasures
 from contextcliff.findings import phrases
+from contextcliff.findings.answer_measures import AnswerMeasures
 from contextcliff.findings.drawing import (
     SMALL,
     bin_bars,

@@ -6,7 +6,6 @@ from contextcliff.reporting.words import (
     english_findings,
     english_kv,
     english_report,
-    english_warnings,
 )
 from contextcliff.reporting.words.english_say import say
 
@@ -16,7 +15,6 @@ __all__ = [
     "english_findings",
     "english_kv",
     "english_report",
-    "english_warnings",
     "label",
     "say",
 ]

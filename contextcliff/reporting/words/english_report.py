@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
-    AnswersInShort,
     AskedAhead,
     AskedToPair,
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
     EvidenceInWords,
-    FailureTag,
-    FailureTagsFollow,
     GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
     JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
     Overall,
@@ -200,60 +191,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
     return f"{cap}: {say(fact.reason)}"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    if fact.every:
-        return "no length can show a cliff (low ceiling or high floor)"
-    named, more = listed_in_part(fact.lengths)
-    others = f" and {more:,} more" if more else ""
-    return f"no cliff can show at {named}{others} tokens (low ceiling or high floor)"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} rated none of {judgement.n_unjudged:,} answers"
-    rating = "" if judgement.mean_rating is None else f"; mean rating {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} disagrees in {phrases.disagreement(judgement)} of {judgement.n_judged:,}{rating}"
-
-
-@say.register
-def _answers(fact: AnswersInShort) -> str:
-    f1, exact, contains = fact.measures.measures
-    return (
-        f"F1 {f1.mean:.2f} ({phrases.interval(f1.ci_low, f1.ci_high)}), exact match {_share(exact)}, contain the "
-        f"accepted answer {_share(contains)}; n = {contains.n:,}"
-    )
-
-
-def _share(measure: AnswerMeasure) -> str:
-    return f"{measure.mean:.0%} ({measure.ci_low:.0%}-{measure.ci_high:.0%})"
-
-
-_TAGS: Mapping[str, str] = {
-    "empty": "nothing was said",
-    "schema": "JSON was asked for, and the reply is not the object that was asked for",
-    "verbose": "right, but said in too many words: the accepted answer stands in it",
-    "refusal": "it says that the text does not tell, or that the model won't, and gives no accepted answer",
-    "incomplete": "the token limit cut it off, or it ends in mid-sentence",
-    "hallucination": "most words that it adds to the question stand neither in the text nor in an accepted answer",
-    "drift": "far longer than the accepted answer and without it, or about something else than text and question",
-    "partial": "it shares many words with the accepted answer (F1 of 0.5 or more)",
-    "wrong": "of the text, and not the answer",
-}
-
-
-@say.register
-def _failure_tags(_: FailureTagsFollow) -> str:
-    return "What the failure tags in the tables below say of an answer"
-
-
-@say.register
-def _failure_tag(fact: FailureTag) -> str:
-    return _TAGS[fact.tag]
 
 
 @say.register

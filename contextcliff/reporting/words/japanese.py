@@ -6,7 +6,6 @@ from contextcliff.reporting.words import (
     japanese_findings,
     japanese_kv,
     japanese_report,
-    japanese_warnings,
 )
 from contextcliff.reporting.words.japanese_say import label, say
 
@@ -16,7 +15,6 @@ __all__ = [
     "japanese_findings",
     "japanese_kv",
     "japanese_report",
-    "japanese_warnings",
     "label",
     "say",
 ]

@@ -6,29 +6,22 @@ from collections.abc import Mapping
 
 from rich.cells import set_cell_size
 
-from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.records.search_record import Decision
 from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
-    AnswersInShort,
     AskedAhead,
     AskedToPair,
     ControlPrompts,
     Crossing,
     EveryDepthInShort,
     EvidenceInWords,
-    FailureTag,
-    FailureTagsFollow,
     GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
     JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
     Overall,
@@ -220,61 +213,6 @@ def _search(fact: SearchInShort) -> str:
 def _every_depth(fact: EveryDepthInShort) -> str:
     cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
     return f"{cap}。{say(fact.reason)}"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    why = "（根拠のみのスコアが低いか、根拠なしのスコアが高い）"
-    if fact.every:
-        return f"どの長さでも崖は現れえない{why}"
-    named, more = listed_in_part(fact.lengths)
-    others = f" ほか {more:,} 種類の長さ" if more else " トークン"
-    return f"{named}{others}では崖が現れえない{why}"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} は回答 {judgement.n_unjudged:,} 件のどれも評価していない"
-    rating = "" if judgement.mean_rating is None else f"。平均評価 {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} は {judgement.n_judged:,} 件中 {phrases.disagreement(judgement)} で食い違う{rating}"
-
-
-@say.register
-def _answers(fact: AnswersInShort) -> str:
-    f1, exact, contains = fact.measures.measures
-    return (
-        f"F1 {f1.mean:.2f}（{phrases.interval(f1.ci_low, f1.ci_high)}）、完全一致 {_share(exact)}、"
-        f"正解を含む回答 {_share(contains)}、n = {contains.n:,}"
-    )
-
-
-def _share(measure: AnswerMeasure) -> str:
-    return f"{measure.mean:.0%}（{measure.ci_low:.0%}-{measure.ci_high:.0%}）"
-
-
-_TAGS: Mapping[str, str] = {
-    "empty": "何も答えていない",
-    "schema": "JSON を求めたが、返答が求めた形のオブジェクトではない",
-    "verbose": "正しいが言葉が多い。正解が回答の中にある",
-    "refusal": "本文に書かれていない、または答えないと述べ、正解を挙げていない",
-    "incomplete": "トークンの上限で切れたか、文の途中で終わっている",
-    "hallucination": "質問に加えた語の過半が、本文にも正解にもない",
-    "drift": "正解よりはるかに長くて正解を含まないか、本文とも質問とも関係がない",
-    "partial": "正解と多くの語が一致する（F1 が 0.5 以上）",
-    "wrong": "本文にある事柄だが、正解ではない",
-}
-
-
-@say.register
-def _failure_tags(_: FailureTagsFollow) -> str:
-    return "以下の表にある失敗の種類の意味"
-
-
-@say.register
-def _failure_tag(fact: FailureTag) -> str:
-    return _TAGS[fact.tag]
 
 
 @say.register

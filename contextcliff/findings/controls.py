@@ -9,16 +9,19 @@ from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Measurement, Shown, Table, Text
 from contextcliff.findings.phrases import from_stopped_data
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.report_facts import NoCliffCanShow
 
 _MEANING = (
     "Ceiling: the evidence alone; floor: the text without it. A length whose ceiling is shown to be low, or whose"
     " floor to be high, is not informative: its scores say nothing about length."
 )
 
+_NAMED = 4
+"""Lengths that a sentence names at most."""
 
-class ControlsSection(Finding[ControlResults]):
+
+class ControlsFinding(Finding[ControlResults]):
     """The controls of every length, and which lengths they show to be uninformative."""
 
     key = "controls"
@@ -32,7 +35,7 @@ class ControlsSection(Finding[ControlResults]):
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         levels = _levels(report)
         blind = tuple(level.asked_tokens for level in levels if not level.informative)
-        return ((self.title, NoCliffCanShow(lengths=blind, every=len(blind) == len(levels))),) if blind else ()
+        return ((self.title, _no_cliff_can_show(blind, every=len(blind) == len(levels))),) if blind else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         levels = _levels(report)
@@ -57,6 +60,17 @@ class ControlsSection(Finding[ControlResults]):
 def _levels(report: Report) -> tuple[ControlLevel, ...]:
     finding = report.analysis.finding(ControlResults)
     return () if finding is None else finding.controls
+
+
+def _no_cliff_can_show(lengths: Sequence[int], *, every: bool) -> Note:
+    if every:
+        return Note("no length can show a cliff (low ceiling or high floor)")
+    named, more = ", ".join(f"{tokens:,}" for tokens in lengths[:_NAMED]), len(lengths) - _NAMED
+    if more > 0:
+        return Note(
+            "no cliff can show at {named} and {more:,} more tokens (low ceiling or high floor)", named=named, more=more
+        )
+    return Note("no cliff can show at {named} tokens (low ceiling or high floor)", named=named)
 
 
 def _columns(levels: Sequence[ControlLevel]) -> tuple[Column, ...]:
