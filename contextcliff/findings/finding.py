@@ -262,7 +262,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("fitted_length.FittedLengthFinding"),
     _finding("half_life.HalfLifeFinding"),
     _finding("position.PositionFinding"),
-    _core("every_depth_section.EveryDepthSection"),
+    _finding("every_depth.EveryDepthFinding"),
     _finding("text_effect.TextEffectFinding"),
     _core("facets_section.FacetsSection"),
     _finding("controls.ControlsFinding"),

@@ -136,14 +136,6 @@ class SearchInShort(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EveryDepthInShort(Fact):
-    """The cap by which each third of the depths clears, where it is not the safe cap, and why."""
-
-    tokens: int | None
-    reason: Fact
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PromptTokens(Fact):
     """The tokens of all prompts, and how many of them no cache saved."""
 

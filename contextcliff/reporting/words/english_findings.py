@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cautions import (
@@ -40,26 +39,6 @@ _WAYS_OUT = {
     "no_room": "the window had room for one token: ask for shorter prompts",
     "tool_calls": "the server answered by tool calls: turn tools off",
 }
-
-
-@say.register
-def _thirds_below(fact: ThirdsBelow) -> str:
-    means = [f"{third.name} third ({figures_of(third)})" for third in fact.thirds]
-    return f"at {fact.tokens:,} tokens the {listed(means)} of the depths {are(len(means))} below the threshold"
-
-
-def figures_of(third: ThirdOfLength) -> str:
-    """`0.40, n = 12`."""
-    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}, n = {third.n_samples}"
-
-
-@say.register
-def _thirds_not_shown(fact: ThirdsNotShown) -> str:
-    samples = f"{span(*fact.samples, 'd')} samples of a third of the depths"
-    short = f"at {fact.tokens:,} tokens {samples} do not show that each clears the threshold"
-    if not fact.can_ask_on:
-        return short
-    return f"{short}; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
 
 
 @say.register

@@ -11,7 +11,6 @@ from contextcliff.reporting.report_facts import (
     AskedToPair,
     ControlPrompts,
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
     GuideRange,
     Headline,
@@ -185,12 +184,6 @@ def _overall(fact: Overall) -> str:
 @say.register
 def _search(fact: SearchInShort) -> str:
     return standing_line(fact.lengths)
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
-    return f"{cap}: {say(fact.reason)}"
 
 
 @say.register

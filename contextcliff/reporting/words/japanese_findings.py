@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
 from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cap_reason import Part
@@ -28,7 +27,7 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
-from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, THIRDS, at_lengths, portion, say
+from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, at_lengths, portion, say
 
 LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
 _USE = {
@@ -42,26 +41,6 @@ _WAYS_OUT = {
     "no_room": "ウィンドウに 1 トークン分しか余裕がなかった。短いプロンプトで測る",
     "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
 }
-
-
-@say.register
-def _thirds_below(fact: ThirdsBelow) -> str:
-    means = "、".join(f"{THIRDS[third.name]} 1/3（{figures_of(third)}）" for third in fact.thirds)
-    return f"{fact.tokens:,} トークンでは、深さの{means}がしきい値を下回る"
-
-
-def figures_of(third: ThirdOfLength) -> str:
-    """`0.40、n = 12`."""
-    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}、n = {third.n_samples}"
-
-
-@say.register
-def _thirds_not_shown(fact: ThirdsNotShown) -> str:
-    samples = f"深さの 1/3 ごとのサンプル {span(*fact.samples, 'd')} 件"
-    short = f"{fact.tokens:,} トークンでは、{samples}では、それぞれがしきい値を満たすと示せない"
-    if not fact.can_ask_on:
-        return short
-    return f"{short}。探索は平均の判定で打ち切る（analysis.every_depth=true なら 1/3 ごとの判定まで続ける）"
 
 
 @say.register

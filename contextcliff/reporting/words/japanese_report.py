@@ -16,7 +16,6 @@ from contextcliff.reporting.report_facts import (
     AskedToPair,
     ControlPrompts,
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
     GuideRange,
     Headline,
@@ -207,12 +206,6 @@ def _search(fact: SearchInShort) -> str:
     return "、".join(
         f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
     )
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
-    return f"{cap}。{say(fact.reason)}"
 
 
 @say.register
