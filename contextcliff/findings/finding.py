@@ -252,7 +252,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
     _core("answer_section.ZonesSection"),
     _finding("warnings.WarningsFinding"),
-    _core("guide_section.GuideSection"),
+    _finding("guide.GuideFinding"),
     _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),

@@ -75,7 +75,7 @@ class _Said(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
             said = value.said(self._catalogue)
-            return said[:-1] if format_spec == "one" else said
+            return said[:-1] if format_spec == "one" else format(said, format_spec)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return self._listed([self.format_field(each, "") for each in value], last=format_spec)
         if "/" in format_spec:

@@ -108,18 +108,6 @@ class ZoneRange(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GuideRange(Fact):
-    """Neighbouring lengths of one level of the guide, by the longest prompt; at `n_sure` of `n_lengths` it is sure."""
-
-    mark: str
-    level: str
-    first: int
-    last: int
-    n_lengths: int
-    n_sure: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Overall(Fact):
     """The mean score of the run, and how many samples have the full score; the mean is None where none was scored."""
 

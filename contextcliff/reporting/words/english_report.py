@@ -12,7 +12,6 @@ from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
     EvidenceInWords,
-    GuideRange,
     Headline,
     HealthyRound,
     JudgeTook,
@@ -165,13 +164,6 @@ def _mean_of_zone(zone: Zone) -> str:
         return ""
     fall = phrases.fall(zone.fall)
     return f", mean {zone.mean:.2f}" if fall is None else f", mean {zone.mean:.2f} ({fall})"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f", sure at {fact.n_sure} of {fact.n_lengths} lengths" if fact.n_sure else ", not sure"
-    return f"{fact.mark} {fact.level:<10} {lengths} tokens{'' if fact.n_sure == fact.n_lengths else doubt}"
 
 
 @say.register

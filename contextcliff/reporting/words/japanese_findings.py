@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
@@ -29,44 +28,12 @@ from contextcliff.records.cautions import (
 )
 from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, at_lengths, portion, say
 
-LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
-_USE = {
-    "safe": "テキストをそのまま使える",
-    "caution": "重要な事実を繰り返すか、圧縮して渡す",
-    "danger": "テキスト全体の代わりに、検索・要約・分割を使う",
-}
 _WAYS_OUT = {
     "aborted": "エンジンが回答を中断した。サーバーのログを確認する",
     "no_tokens": "エンジンが何も生成しなかった。サーバーのログとウィンドウを確認する",
     "no_room": "ウィンドウに 1 トークン分しか余裕がなかった。短いプロンプトで測る",
     "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
 }
-
-
-@say.register
-def _range_advice(fact: RangeAdvice) -> str:
-    lengths = f"{fact.lengths[0]:,} トークン"
-    if len(fact.lengths) > 1:
-        lengths = f"{fact.lengths[0]:,}～{fact.lengths[-1]:,} トークン"
-    unsure = "、".join(f"{tokens:,}" for tokens in fact.unsure)
-    doubt = f"。ただし {unsure} トークンについては、安全な上限の検定では示されていない" if unsure else ""
-    figures = f"平均スコア {span(*fact.means, '.2f')}、n = {fact.n_samples:,}"
-    return f"{LEVELS[fact.level]}: {lengths}（{figures}）。{_USE[fact.level]}{doubt}"
-
-
-@say.register
-def _retrieve(fact: Retrieve) -> str:
-    return f"{_short_half_life(fact)}。それより長いテキストには検索か分割を勧める"
-
-
-@say.register
-def _rotate(fact: Rotate) -> str:
-    return f"{_short_half_life(fact)}。コンテキストを入れ替える（短い段落に分け、一つずつ分析し、結果をまとめる）"
-
-
-def _short_half_life(fact: Retrieve | Rotate) -> str:
-    beyond = "（テストした最長を超える）" if fact.beyond_longest else ""
-    return f"あてはめた半減長は {fact.half_life_tokens:,} トークン{beyond}で、{fact.below:,} を下回る"
 
 
 @say.register

@@ -17,7 +17,6 @@ from contextcliff.reporting.report_facts import (
     ControlPrompts,
     Crossing,
     EvidenceInWords,
-    GuideRange,
     Headline,
     HealthyRound,
     JudgeTook,
@@ -37,7 +36,6 @@ from contextcliff.reporting.report_facts import (
     ZoneNames,
     ZoneRange,
 )
-from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
 _SHAPES = {
@@ -174,14 +172,6 @@ def _mean_of_zone(zone: Zone) -> str:
     share = f"{abs(zone.fall):.0%}"
     change = f"{share} {'高い' if zone.fall < 0.0 else '低い'}" if share != "0%" else "変化なし"
     return f"、平均 {zone.mean:.2f}（{change}）"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f"（確実なのは長さ {fact.n_lengths} 種類中 {fact.n_sure} 種類）" if fact.n_sure else "（確実ではない）"
-    level = set_cell_size(LEVELS.get(fact.level, fact.level), _NAME_CELLS)
-    return f"{fact.mark} {level} {lengths} トークン{'' if fact.n_sure == fact.n_lengths else doubt}"
 
 
 @say.register
