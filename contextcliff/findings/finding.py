@@ -264,7 +264,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("position.PositionFinding"),
     _finding("every_depth.EveryDepthFinding"),
     _finding("text_effect.TextEffectFinding"),
-    _core("facets_section.FacetsSection"),
+    _finding("facets.FacetsFinding"),
     _finding("controls.ControlsFinding"),
     _finding("judge.JudgeFinding"),
     _core("failures_section.FailuresSection"),
