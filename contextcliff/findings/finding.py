@@ -255,7 +255,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("guide.GuideFinding"),
     _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
     _core("score_section.ScoreSection"),
-    _core("search_section.SearchSection"),
+    _finding("search.SearchFinding"),
     _core("extrapolation_section.ExtrapolationSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),

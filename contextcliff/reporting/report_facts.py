@@ -8,7 +8,6 @@ from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
 from contextcliff.records.report import JudgeUsage, Usage
-from contextcliff.records.search_record import LengthStanding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,13 +113,6 @@ class Overall(Fact):
     mean: float | None
     successes: int
     scored: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchInShort(Fact):
-    """How a search stands at each length that it tested, in the order of testing."""
-
-    lengths: tuple[LengthStanding, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

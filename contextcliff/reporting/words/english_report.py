@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextcliff.findings import phrases
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
-from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
     AskedAhead,
     AskedToPair,
@@ -23,7 +22,6 @@ from contextcliff.reporting.report_facts import (
     Recommendation,
     SamplesCompleted,
     SamplesUnscored,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -171,11 +169,6 @@ def _overall(fact: Overall) -> str:
     if fact.mean is None or fact.scored == 0:
         return "no sample was scored"
     return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return standing_line(fact.lengths)
 
 
 @say.register

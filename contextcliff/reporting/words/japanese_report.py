@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rich.cells import set_cell_size
 
 from contextcliff.findings import phrases
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
-from contextcliff.records.search_record import Decision
-from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
     AskedAhead,
     AskedToPair,
@@ -28,7 +24,6 @@ from contextcliff.reporting.report_facts import (
     Recommendation,
     SamplesCompleted,
     SamplesUnscored,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -179,23 +174,6 @@ def _overall(fact: Overall) -> str:
     if fact.mean is None or fact.scored == 0:
         return "採点されたサンプルがない"
     return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
-
-
-_STANDS: Mapping[Decision, str] = {
-    "baseline": "基準",
-    "passed": "合格",
-    "below": "下回る",
-    "unsettled": "未決",
-    "unscorable": "採点不能",
-    "open": "途中",
-}
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return "、".join(
-        f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
-    )
 
 
 @say.register
