@@ -16,12 +16,13 @@ from contextcliff.records.search_record import Search
 from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
+from tests.analysis.test_entropy_by_length import ENTROPY
+from tests.analysis.test_kv_limits import CACHE
 from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.reporting.test_extrapolation_section import FAILS, YARN, report_of
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
-from tests.words.made_kv_facts import CACHE, ENTROPY
 from tests.words.made_warnings import EFFECTS, WARNINGS
 from tests.writing.made_writing import make_writing
 

@@ -5,7 +5,6 @@ from contextcliff.reporting.words import (
     english_estimates,
     english_extrapolation,
     english_findings,
-    english_kv,
     english_report,
     english_warnings,
 )
@@ -16,7 +15,6 @@ __all__ = [
     "english_estimates",
     "english_extrapolation",
     "english_findings",
-    "english_kv",
     "english_report",
     "english_warnings",
     "label",

@@ -5,7 +5,6 @@ from contextcliff.reporting.words import (
     japanese_estimates,
     japanese_extrapolation,
     japanese_findings,
-    japanese_kv,
     japanese_report,
     japanese_warnings,
 )
@@ -16,7 +15,6 @@ __all__ = [
     "japanese_estimates",
     "japanese_extrapolation",
     "japanese_findings",
-    "japanese_kv",
     "japanese_report",
     "japanese_warnings",
     "label",
