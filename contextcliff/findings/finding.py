@@ -256,7 +256,7 @@ FINDINGS: tuple[Listed, ...] = (
     replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
-    _core("extrapolation_section.ExtrapolationSection"),
+    _finding("extrapolation.ExtrapolationFinding"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("fitted_length_section.FittedLengthSection"),

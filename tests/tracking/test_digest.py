@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.analysis.extrapolation import Extrapolation
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report

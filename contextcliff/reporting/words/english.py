@@ -3,7 +3,6 @@
 from contextcliff.reporting.words import (
     english_cap,
     english_estimates,
-    english_extrapolation,
     english_findings,
     english_report,
     english_warnings,
@@ -13,7 +12,6 @@ from contextcliff.reporting.words.english_say import say
 __all__ = [
     "english_cap",
     "english_estimates",
-    "english_extrapolation",
     "english_findings",
     "english_report",
     "english_warnings",

@@ -3,7 +3,6 @@
 from contextcliff.reporting.words import (
     japanese_cap,
     japanese_estimates,
-    japanese_extrapolation,
     japanese_findings,
     japanese_report,
     japanese_warnings,
@@ -13,7 +12,6 @@ from contextcliff.reporting.words.japanese_say import label, say
 __all__ = [
     "japanese_cap",
     "japanese_estimates",
-    "japanese_extrapolation",
     "japanese_findings",
     "japanese_report",
     "japanese_warnings",
