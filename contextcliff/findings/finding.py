@@ -271,12 +271,12 @@ FINDINGS: tuple[Listed, ...] = (
     _core("failures_section.LatencySection"),
     _finding("kv_cache.KVCacheFinding"),
     _finding("entropy.EntropyFinding"),
-    _core("took_section.TookSection"),
-    _core("appendix_sections.NotesSection"),
-    _core("appendix_sections.MethodSection"),
-    _core("appendix_sections.CapRulesSection"),
-    _core("further_figures_section.FurtherFiguresSection"),
-    _core("appendix_sections.RunSection"),
+    _finding("appendix.TookFinding"),
+    _finding("appendix.NotesFinding"),
+    _finding("appendix.MethodFinding"),
+    _finding("appendix.CapRulesFinding"),
+    _finding("appendix.FurtherFiguresFinding"),
+    _finding("appendix.RunFinding"),
 )
 
 

@@ -9,15 +9,11 @@ from rich.cells import set_cell_size
 from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
 from contextcliff.findings.phrases import listed_in_part
-from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.records.search_record import Decision
 from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
     AnswersInShort,
-    AskedAhead,
-    AskedToPair,
-    ControlPrompts,
     Crossing,
     EveryDepthInShort,
     EvidenceInWords,
@@ -27,17 +23,12 @@ from contextcliff.reporting.report_facts import (
     Headline,
     HealthyRound,
     JudgeInShort,
-    JudgeTook,
     NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
     Overall,
     PatternInShort,
-    PilotPrompts,
-    PromptTokens,
     Recommendation,
-    SamplesCompleted,
-    SamplesUnscored,
     SearchInShort,
     ShapeInWords,
     StoppedEarly,
@@ -291,48 +282,3 @@ def _failure_tags(_: FailureTagsFollow) -> str:
 @say.register
 def _failure_tag(fact: FailureTag) -> str:
     return _TAGS[fact.tag]
-
-
-@say.register
-def _prompt_tokens(fact: PromptTokens) -> str:
-    usage = fact.usage
-    return f"{usage.prompt_tokens:,}（うちキャッシュ {usage.cached_tokens:,}、計算 {usage.computed_prompt_tokens:,}）"
-
-
-@say.register
-def _judge_took(fact: JudgeTook) -> str:
-    judge = fact.usage
-    share = "" if judge.usd is None else f"、費用のうち {dollars(judge.usd)}"
-    tokens = f"プロンプト {judge.prompt_tokens:,} トークン、回答 {judge.completion_tokens:,} トークン"
-    return f"リクエスト {judge.requests:,} 件、{tokens}{share}"
-
-
-@say.register
-def _completed(fact: SamplesCompleted) -> str:
-    reused = f"うち再利用 {fact.reused:,} 件" if fact.reused else "再利用なし"
-    return f"{fact.planned:,} 件中 {fact.completed:,} 件が完了、{reused}"
-
-
-@say.register
-def _samples_unscored(fact: SamplesUnscored) -> str:
-    return f"{fact.planned:,} 件中 {fact.unscored:,} 件"
-
-
-@say.register
-def _ahead(fact: AskedAhead) -> str:
-    return f"先に送ったサンプル {fact.n:,} 件は不要だった。保存してある"
-
-
-@say.register
-def _paired(fact: AskedToPair) -> str:
-    return f"別の実行との対を保つためだけに送ったサンプル {fact.n:,} 件"
-
-
-@say.register
-def _controls(fact: ControlPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件"
-
-
-@say.register
-def _pilot(fact: PilotPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件。区間の選択にだけ使い、スコアには数えない"
