@@ -254,7 +254,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("warnings_section.WarningsSection"),
     _core("guide_section.GuideSection"),
     replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
-    _core("score_section.ScoreSection"),
+    _finding("score.ScoreFinding"),
     _core("search_section.SearchSection"),
     _finding("extrapolation.ExtrapolationFinding"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),

@@ -123,15 +123,6 @@ class GuideRange(Fact):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Overall(Fact):
-    """The mean score of the run, and how many samples have the full score; the mean is None where none was scored."""
-
-    mean: float | None
-    successes: int
-    scored: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SearchInShort(Fact):
     """How a search stands at each length that it tested, in the order of testing."""
 

@@ -23,7 +23,6 @@ from contextcliff.reporting.report_facts import (
     NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
     PatternInShort,
     Recommendation,
     SearchInShort,
@@ -174,13 +173,6 @@ def _guide_range(fact: GuideRange) -> str:
     lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
     doubt = f", sure at {fact.n_sure} of {fact.n_lengths} lengths" if fact.n_sure else ", not sure"
     return f"{fact.mark} {fact.level:<10} {lengths} tokens{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "no sample was scored"
-    return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
 
 
 @say.register

@@ -26,7 +26,6 @@ from contextcliff.reporting.report_facts import (
     NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
     PatternInShort,
     Recommendation,
     SearchInShort,
@@ -188,13 +187,6 @@ def _guide_range(fact: GuideRange) -> str:
     doubt = f"（確実なのは長さ {fact.n_lengths} 種類中 {fact.n_sure} 種類）" if fact.n_sure else "（確実ではない）"
     level = set_cell_size(LEVELS.get(fact.level, fact.level), _NAME_CELLS)
     return f"{fact.mark} {level} {lengths} トークン{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "採点されたサンプルがない"
-    return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
 
 
 _STANDS: Mapping[Decision, str] = {
