@@ -86,15 +86,14 @@ class ScoreFinding(Finding[None]):
 
     def short(self, report: Report) -> tuple[Block, ...]:
         overall = Text(label="Overall", text=_overall(report), strong=True)
-        return (Table(columns=_few_columns(report)), overall) if report.analysis.bins else (overall,)
+        return (Table(columns=_columns(report, on_console=True)), overall) if report.analysis.bins else (overall,)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        table = Table(columns=_all_columns(report)) if report.analysis.bins else Text(text="No length was tested.")
-        overall = Text(label="Overall", text=_overall(report))
+        none = Text(text="No length was tested.")
         return (
-            table,
+            Table(columns=_columns(report, on_console=False)) if report.analysis.bins else none,
             *_footnote(report),
-            overall,
+            Text(label="Overall", text=_overall(report)),
             Image(figure="score_by_length"),
             *published_blocks(report.run.published),
             Image(figure="heatmap"),
@@ -144,68 +143,46 @@ def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
     yield "rolling_variance", each.rolling_variance
 
 
-def _few_columns(report: Report) -> tuple[Column, ...]:
-    """The table for a console, whose least important columns give way."""
-    bound = phrases.bound_name(report.analysis.safe_cap).replace(" ", "\n")
-    column = _columns_of(report)
-    return (
-        *_length_columns(report, asked="asked", measured="measured", span="shortest -\nlongest", median="median"),
-        column("n", lambda b: phrases.whole(b.n_samples)),
-        column("un-\nscored", lambda b: phrases.whole(b.n_unscored), spare=1),
-        column("score", lambda b: phrases.score(b.mean)),
-        column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), spare=3),
-        column(bound, lambda b: phrases.bound(b.tested_low)),
-        column("commonest\nfailure", phrases.commonest_failure, spare=4, words=True),
-        column("median\nTTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=6),
-        column("median\nlatency", lambda b: phrases.milliseconds(b.latency_ms_median), spare=5),
-    )
+_Row = tuple[str, str, Callable[[Bin], str], int]
+"""A column's title on a console and on a page, its cell, and what gives way on a narrow console (see `Column`)."""
 
 
-def _all_columns(report: Report) -> tuple[Column, ...]:
+def _columns(report: Report, *, on_console: bool) -> tuple[Column, ...]:
+    bins, bound = report.analysis.bins, phrases.bound_name(report.analysis.safe_cap)
+    asked: _Row = ("asked", "asked tokens", lambda b: phrases.whole(b.asked_tokens), 0)
+    measured = ("measured", "measured (median)")
+    if any(b.natural_lengths for b in bins):
+        # Nobody asked for the lengths of documents, and their bins have a range.
+        span = "shortest -\nlongest", "shortest - longest prompt"
+        asked, measured = (*span, lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}", 0), ("median", "median prompt")
     # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
-    shared = any(b.n_clusters is not None for b in report.analysis.bins)
-    column = _columns_of(report)
-    return (
-        *_length_columns(
-            report,
-            asked="asked tokens",
-            measured="measured (median)",
-            span="shortest - longest prompt",
-            median="median prompt",
-        ),
-        column("n", lambda b: phrases.whole(b.n_samples)),
-        *((column("shared texts", lambda b: phrases.whole(b.n_clusters)),) if shared else ()),
-        column("unscored", lambda b: phrases.whole(b.n_unscored)),
-        column("score", lambda b: phrases.score(b.mean)),
-        column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high)),
-        column(phrases.bound_name(report.analysis.safe_cap), lambda b: phrases.bound(b.tested_low)),
-        column("commonest failure", phrases.commonest_failure),
-        column("median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median)),
-        column("median latency", lambda b: phrases.milliseconds(b.latency_ms_median)),
+    shared = not on_console and any(b.n_clusters is not None for b in bins)
+    rows: tuple[_Row, ...] = (
+        asked,
+        (*measured, lambda b: phrases.whole(b.median_tokens), 2),
+        ("n", "n", lambda b: phrases.whole(b.n_samples), 0),
+        *([("", "shared texts", lambda b: phrases.whole(b.n_clusters), 0)] if shared else []),
+        ("un-\nscored", "unscored", lambda b: phrases.whole(b.n_unscored), 1),
+        ("score", "score", lambda b: phrases.score(b.mean), 0),
+        ("interval", "interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), 3),
+        (bound.replace(" ", "\n"), bound, lambda b: phrases.bound(b.tested_low), 0),
+        ("commonest\nfailure", "commonest failure", phrases.commonest_failure, 4),
+        ("median\nTTFT", "median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), 6),
+        ("median\nlatency", "median latency", lambda b: phrases.milliseconds(b.latency_ms_median), 5),
     )
-
-
-def _length_columns(report: Report, *, asked: str, measured: str, span: str, median: str) -> tuple[Column, Column]:
-    """What was asked for and what was measured; nobody asked for the lengths of documents, whose bins have a range."""
-    column = _columns_of(report)
-    if any(b.natural_lengths for b in report.analysis.bins):
-        first = column(span, lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}")
-        return first, column(median, lambda b: phrases.whole(b.median_tokens), spare=2)
-    first = column(asked, lambda b: phrases.whole(b.asked_tokens))
-    return first, column(measured, lambda b: phrases.whole(b.median_tokens), spare=2)
-
-
-def _columns_of(report: Report) -> Callable[..., Column]:
-    bins = report.analysis.bins
-
-    def column(title: str, cell: Callable[[Bin], str], *, spare: int = 0, words: bool = False) -> Column:
-        return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
-
-    return column
+    return tuple(
+        Column(
+            title=short if on_console else title,
+            cells=tuple(map(cell, bins)),
+            spare=spare,
+            words=on_console and cell is phrases.commonest_failure,
+        )
+        for short, title, cell, spare in rows
+    )
 
 
 def score_figure(report: Report) -> Figure:
-    """Draw a report that has bins.
+    """Draws the curve of a report that has bins, with zones, threshold and cap.
 
     A length that was asked for is a point, and a line joins them. A bin of documents is a bar from its shortest prompt
     to its longest.
@@ -252,8 +229,8 @@ def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
     for zone in report.analysis.zones:
         low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
         if zone.name == "degraded" and not report.run.published:
-            # It often starts at the longest test and would be a hair wide; past it, nothing gets better. Lines that
-            # others have published go on for octaves there, and it is none of theirs.
+            # It often starts at the longest test, and would be a hair wide. With published lines, which can reach
+            # far beyond that test, it ends there, as it says nothing about them.
             high = axis.high
         colour = _ZONES.get(zone.name, "0.5")
         if low < high:
@@ -277,24 +254,14 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
         else:
             axes.fill_between(tokens, lows, highs, color=BLUE, alpha=0.15, linewidth=0)
         # The band has no width under a point with no scored neighbour; its own bar shows it.
-        axes.vlines(
-            tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
-            label=f"{confidence} interval",
-        )  # fmt: skip
+        axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
+                    label=f"{confidence} interval")  # fmt: skip
         style, label = ("o", "median prompt") if is_natural else ("o-", "mean score")
         axes.plot(tokens, means, style, color=BLUE, markersize=5, linewidth=1.6, label=label, zorder=4)
         if any(math.isfinite(bound) for bound in tested):
-            axes.plot(
-                tokens,
-                tested,
-                linestyle="none",
-                marker="_",
-                markersize=11,
-                markeredgewidth=2,
-                color="black",
-                label=f"{phrases.bound_name(cap)} (one-sided, {confidence})",
-                zorder=5,
-            )
+            label = f"{phrases.bound_name(cap)} (one-sided, {confidence})"
+            axes.plot(tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2, color="black",
+                      label=label, zorder=5)  # fmt: skip
     silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
@@ -317,9 +284,7 @@ def _fitted(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
             low = axis.low if length.ci_low is None else max(axis.low, length.ci_low)
             high = axis.high if length.ci_high is None else min(axis.high, length.ci_high)
             axes.hlines(length.score, low, high, color=_FITTED, linewidth=1.4, zorder=4)
-            axes.plot(
-                length.tokens, length.score, "D", color=_FITTED, markersize=5, linewidth=1.4, label=label, zorder=5
-            )
+            axes.plot(length.tokens, length.score, "D", color=_FITTED, markersize=5, label=label, zorder=5)
             label = "_nolegend_"
 
 
@@ -340,11 +305,11 @@ def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: fl
 
 
 def heatmap_figure(report: Report) -> Figure:
-    """Draw a report that has cells: depth downwards from the start of the text, length to the right.
+    """Draws a report that has cells: depth downwards from the start of the text, length to the right.
 
-    Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have hues of their
-    own, and grey is kept for what was not measured: a cell that its controls say can't show a cliff is framed. How many
-    samples a cell has stands over its column where all of the length have as many, else in the cell.
+    Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have different
+    hues, and only what was not measured is grey. A cell that can't show a cliff by its controls has a frame. The number
+    of samples stands over a column whose cells have equally many, else in each cell.
     """
     import numpy as np
 
@@ -452,7 +417,7 @@ def _heatmap_legend(axes: Axes, *, gaps: bool, blind: bool, drop: float) -> None
 
 
 def _frame(column: int, row: int, *, colour: str) -> Rectangle:
-    """Inside the edges of a cell that can't show a cliff; its colour and its figures stay."""
+    """The frame inside the edges of a cell that can't show a cliff."""
     from matplotlib.patches import Rectangle
 
     corner = (column - 0.44, row - 0.43)
@@ -460,7 +425,7 @@ def _frame(column: int, row: int, *, colour: str) -> Rectangle:
 
 
 def _counts_of_cells(cells: Sequence[DepthCell]) -> Mapping[int, int]:
-    """Samples a cell, of lengths whose cells have equally many: they are said once, over the column."""
+    """How many samples each cell of a length has, by length; only lengths whose cells have equally many."""
     of_length: defaultdict[int, set[int]] = defaultdict(set)
     for cell in cells:
         of_length[cell.asked_tokens].add(cell.n_samples)
