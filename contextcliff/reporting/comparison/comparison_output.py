@@ -18,6 +18,7 @@ from rich.text import Text
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Column, Table
+from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison import comparison as rows
@@ -32,7 +33,6 @@ from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.comparison_page import comparison_page
-from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 

@@ -1,4 +1,4 @@
-"""What stands at the end of a report: notes, method, every cap rule, and the run itself."""
+"""The end of a report: what the run took, notes, method, every cap rule, further figures, and the run itself."""
 
 from __future__ import annotations
 
@@ -15,18 +15,96 @@ from contextcliff.findings.finding import (
     Lines,
     Measurement,
     Pairs,
+    Shown,
     Table,
     Text,
     sections_of,
 )
+from contextcliff.findings.half_life import HalfLifeFits
+from contextcliff.models.model import dollars
 from contextcliff.records.analysis import SafeCap
-from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.records.note import Note
+from contextcliff.records.report import SCHEMA_VERSION, JudgeUsage, Report
 from contextcliff.records.search_record import Search
-from contextcliff.reporting.report_facts import ThresholdName
-from contextcliff.reporting.words.english import say
 
 
-class NotesSection(Finding[None]):
+class TookFinding(Finding[None]):
+    """Tokens, dollars, time and samples."""
+
+    key = "took"
+    title = "What it took"
+    folded = True
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        return (Pairs(rows=tuple(_rows(report))),)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        counts, usage = report.counts, report.usage
+        yield Measurement(key="took/planned", value=counts.planned)
+        yield Measurement(key="took/completed", value=counts.completed)
+        yield Measurement(key="took/reused", value=counts.reused)
+        yield Measurement(key="took/unscored", value=counts.unscored)
+        yield Measurement(key="took/ahead", value=counts.ahead)
+        if counts.replayed:
+            yield Measurement(key="took/replayed", value=counts.replayed)
+        yield Measurement(key="took/prompt_tokens", value=usage.prompt_tokens)
+        yield Measurement(key="took/cached_tokens", value=usage.cached_tokens)
+        yield Measurement(key="took/computed_prompt_tokens", value=usage.computed_prompt_tokens)
+        yield Measurement(key="took/completion_tokens", value=usage.completion_tokens)
+        yield Measurement(key="took/usd", value=usage.usd)
+        yield Measurement(key="took/wall_s", value=usage.wall_s)
+        if usage.judge is not None:
+            yield Measurement(key="judge_prompt_tokens", value=usage.judge.prompt_tokens)
+            yield Measurement(key="judge_completion_tokens", value=usage.judge.completion_tokens)
+            yield Measurement(key="judge_usd", value=usage.judge.usd)
+
+
+def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
+    usage, counts = report.usage, report.counts
+    yield (
+        "Prompt tokens",
+        Note(
+            "{n:,}, of which {cached:,} cached and {computed:,} computed",
+            n=usage.prompt_tokens,
+            cached=usage.cached_tokens,
+            computed=usage.computed_prompt_tokens,
+        ),
+    )
+    yield "Completion", Note("{n:,} tokens", n=usage.completion_tokens)
+    if usage.judge is not None:
+        yield "Judge", _judge(usage.judge)
+    if usage.usd is not None:
+        yield "Cost", dollars(usage.usd)
+    yield "Wall time", phrases.duration(usage.wall_s)
+    reused = Note("{n:,} of them reused", n=counts.reused) if counts.reused else Note("none reused")
+    yield "Samples", Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
+                          planned=counts.planned, reused=reused)  # fmt: skip
+    if counts.unscored:
+        yield "Unscored", Note("{n:,} of {planned:,}", n=counts.unscored, planned=counts.planned)
+    if counts.ahead:
+        kept = Note("{n:samples} {n:was/were} asked ahead and not needed; {n:it is/they are} kept", n=counts.ahead)
+        yield "Ahead", kept
+    if counts.replayed:
+        yield "Paired", Note("{n:samples} {n:was/were} asked only to stay paired with another run", n=counts.replayed)
+    if counts.controls:
+        yield "Controls", Note("{n:,} prompts", n=counts.controls)
+    if counts.pilot:
+        yield "Pilot", Note("{n:,} prompts, which chose the bins and count in no score", n=counts.pilot)
+    if any(counts.errors.values()):
+        yield "Failed attempts", phrases.tally(dict(counts.errors))
+
+
+def _judge(judge: JudgeUsage) -> Note:
+    return Note(
+        "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
+        requests=judge.requests,
+        prompt=judge.prompt_tokens,
+        completion=judge.completion_tokens,
+        share="" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd)),
+    )
+
+
+class NotesFinding(Finding[None]):
     """The notes of the run and of its analysis."""
 
     key = "note_list"
@@ -36,7 +114,7 @@ class NotesSection(Finding[None]):
         return (Lines(lines=tuple(Line(text=note) for note in report.notes)),) if report.notes else ()
 
 
-class MethodSection(Finding[None]):
+class MethodFinding(Finding[None]):
     """What was tested, the claim, and what the intervals are."""
 
     key = "method"
@@ -68,7 +146,7 @@ def _claim(report: Report) -> str:
         return _claim_of_search(cap, search)
     return (
         "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
-        f" {say(ThresholdName(cap=cap))} ends the walk; the cap is the longest prompt of the last length before"
+        f" {phrases.threshold_name(cap)} ends the walk; the cap is the longest prompt of the last length before"
         " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
         f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
         " Between tested lengths it supposes that the score does not fall and rise again."
@@ -85,7 +163,7 @@ def _claim_of_search(cap: SafeCap, search: Search) -> str:
     )
     return (
         "The lengths are tested from the shortest up by e-values, in blocks of"
-        f" {search.plan.block:,} samples, until one is not shown to clear {say(ThresholdName(cap=cap))}{then}"
+        f" {search.plan.block:,} samples, until one is not shown to clear {phrases.threshold_name(cap)}{then}"
         f" (α = {error}). The cap is the longest prompt of the longest length that passed before a failure. The claim"
         " that every tested length up to the cap clears the threshold holds as a whole at"
         f" {phrases.percent(cap.confidence)} confidence, however often the evidence was looked at. Between tested"
@@ -145,7 +223,7 @@ _RULES = {
 }
 
 
-class CapRulesSection(Finding[None]):
+class CapRulesFinding(Finding[None]):
     """The cap by each rule, for comparison with the one that the report stands on."""
 
     key = "cap_rules"
@@ -169,7 +247,47 @@ class CapRulesSection(Finding[None]):
             yield Measurement(key=f"caps/{rule}", value=tokens)
 
 
-class RunSection(Finding[None]):
+_LSQ = (
+    "The half-life by least squares, r0 * exp(-kL) fitted to the mean scores with every length counting alike, for"
+    " comparison with figures made that way; it knows neither how many samples stand behind a mean nor that r0 is at"
+    " most 1:"
+)
+_SPREAD = (
+    "The rolling variance is the variance of the scores of a length and its neighbours, pooled. Sarle's bimodality"
+    " coefficient, above 0.56 (5/9, a uniform distribution's), hints at two kinds of answers, whole and worthless. On"
+    " 0/1 scores both restate the mean."
+)
+
+
+class FurtherFiguresFinding(Finding[None]):
+    """The least-squares half-life, the rolling variance and Sarle's coefficient."""
+
+    key = "further_figures"
+    title = "Appendix: further figures"
+    folded = True
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins
+        if not bins:
+            return ()
+        lsq = None if fits is None else fits.half_life_lsq
+        columns = (
+            Column(title="asked tokens", cells=tuple(phrases.whole(b.asked_tokens) for b in bins)),
+            Column(title="rolling variance", cells=tuple(_small(b.rolling_variance) for b in bins)),
+            Column(title="Sarle's coefficient", cells=tuple(_small(b.bimodality) for b in bins)),
+        )
+        return (
+            Text(text=f"{_LSQ} {'none' if lsq is None else f'{lsq:,} tokens'}."),
+            Text(text=_SPREAD),
+            Table(columns=columns),
+        )
+
+
+def _small(value: float | None) -> str:
+    return phrases.MISSING if value is None else f"{value:.3f}"
+
+
+class RunFinding(Finding[None]):
     """The run's names, the rule that it was judged by, and its command."""
 
     key = "this_run"

@@ -1,11 +1,21 @@
-"""Attention entropy by length, beside the score."""
+"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them.
+
+0 is all the weight on one position, 1 an even spread over all of them, averaged over heads, layers and the last tokens
+of the prompt (`engine.attention_entropy`). A model that loses its hold on a long context spreads its attention; the
+threshold is `analysis.entropy_threshold`, or the shortest length's mean and two of its standard deviations. It is a
+sign, and no test: the scores say whether answers get worse.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contextcliff.analysis.attention_entropy import AttentionEntropy, attention_entropy
+import numpy as np
+
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
@@ -21,12 +31,15 @@ from contextcliff.findings.finding import (
     Text,
     from_finding,
 )
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.kv_facts import EntropyInShort
+from contextcliff.statistics.intervals import t_quantile
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_DEVIATIONS = 2.0
+_FEWEST = 2
 _MEANING = (
     "Attention entropy is how evenly the prompt's last tokens spread their attention: 0 all on one position, 1 evenly"
     " over all, averaged over heads and layers. A model that loses its hold on a long context spreads it. Above its"
@@ -37,7 +50,85 @@ _HEIGHT, _WIDTH = 3.6, 8.0
 _ORANGE = "#c2571a"
 
 
-class EntropySection(Finding[AttentionEntropy]):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntropyAtLength:
+    """The entropy at one length."""
+
+    context_tokens: int
+    """As asked."""
+    n: int
+    """Prompts that it was measured of."""
+    mean: float
+    """Over layers and prompts, 0–1."""
+    ci_low: float | None
+    """Student's interval over prompts, at the analysis' confidence; None of a single one."""
+    ci_high: float | None
+    std: float | None
+    by_layer: tuple[float, ...]
+    """The mean of each layer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttentionEntropy:
+    """The entropy by length, and where it rises above its threshold."""
+
+    lengths: tuple[EntropyAtLength, ...]
+    threshold: float | None
+    """None where the shortest length has a single prompt and no threshold is set."""
+    crosses_tokens: int | None
+    """The shortest length whose mean, and those of all longer ones, are above it; None: there is none."""
+
+
+def attention_entropy(study: Study) -> AttentionEntropy | None:
+    """The entropy by length and its threshold; None where nothing was measured."""
+    measured = (_at_length(group, study.confidence) for group in study.groups)
+    lengths = tuple(each for each in measured if each is not None)
+    if not lengths:
+        return None
+    threshold = study.settings.entropy_threshold
+    if threshold is None and lengths[0].std is not None:
+        threshold = lengths[0].mean + _DEVIATIONS * lengths[0].std
+    return AttentionEntropy(
+        lengths=lengths,
+        threshold=threshold,
+        crosses_tokens=None if threshold is None else _crossing(lengths, threshold),
+    )
+
+
+def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
+    rows = [
+        item.generation.attention_entropy
+        for item in group.samples
+        if item.generation is not None and item.generation.attention_entropy
+    ]
+    if not rows:
+        return None
+    table = np.array(rows, dtype=float)
+    each = table.mean(axis=1)
+    mean, n = float(each.mean()), len(rows)
+    std = float(each.std(ddof=1)) if n >= _FEWEST else None
+    half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
+    return EntropyAtLength(
+        context_tokens=group.asked_tokens,
+        n=n,
+        mean=mean,
+        ci_low=None if half is None else mean - half,
+        ci_high=None if half is None else mean + half,
+        std=std,
+        by_layer=tuple(float(value) for value in table.mean(axis=0)),
+    )
+
+
+def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
+    above = None
+    for each in reversed(lengths):
+        if each.mean <= threshold:
+            break
+        above = each.context_tokens
+    return above
+
+
+class EntropyFinding(Finding[AttentionEntropy]):
     """Where it was measured: `engine.attention_entropy` of the engine `transformers`."""
 
     key = "attention_entropy"
@@ -58,7 +149,7 @@ class EntropySection(Finding[AttentionEntropy]):
 
     def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
         finding = self.of(report)
-        return () if finding is None else ((self.title, EntropyInShort(entropy=finding)),)
+        return () if finding is None else ((self.title, _in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -81,8 +172,12 @@ class EntropySection(Finding[AttentionEntropy]):
             Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min) for row in rows)),
             Column(title="highest layer", cells=tuple(_layer(row.by_layer, max) for row in rows)),
         )
-        short = EntropyInShort(entropy=finding)
-        return (Text(text=short), Text(text=_MEANING), Table(columns=columns), Image(figure="attention_entropy"))
+        return (
+            Text(text=_in_short(finding)),
+            Text(text=_MEANING),
+            Table(columns=columns),
+            Image(figure="attention_entropy"),
+        )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
@@ -94,6 +189,20 @@ class EntropySection(Finding[AttentionEntropy]):
             yield Measurement(key="by_length/attention_entropy", value=row.mean, step=row.context_tokens)
             for layer, value in enumerate(row.by_layer):
                 yield Measurement(key=f"attention/layer_{layer:02}", value=value, step=row.context_tokens)
+
+
+def _in_short(entropy: AttentionEntropy) -> Note:
+    """The entropy of the shortest and the longest length, and from where on it is above its threshold."""
+    first, last = entropy.lengths[0], entropy.lengths[-1]
+    runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=first.context_tokens)
+    if last is not first:
+        runs = Note("{first}, {mean:.2f} at {tokens:,}", first=runs, mean=last.mean, tokens=last.context_tokens)
+    if entropy.threshold is None:
+        return Note("{runs}; a single prompt sets no threshold", runs=runs)
+    if entropy.crosses_tokens is None:
+        return Note("{runs}; above {threshold:.2f} nowhere", runs=runs, threshold=entropy.threshold)
+    return Note("{runs}; above {threshold:.2f} from {tokens:,} tokens on", runs=runs, threshold=entropy.threshold,
+                tokens=entropy.crosses_tokens)  # fmt: skip
 
 
 def _layer(values: tuple[float, ...], pick: object) -> str:
