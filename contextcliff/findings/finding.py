@@ -257,7 +257,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("score_section.ScoreSection"),
     _core("search_section.SearchSection"),
     _core("extrapolation_section.ExtrapolationSection"),
-    Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
+    Listed(path="contextcliff.writing.section.WritingFinding", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
     _core("fitted_length_section.FittedLengthSection"),
     _finding("half_life.HalfLifeFinding"),

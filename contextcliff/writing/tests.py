@@ -14,7 +14,7 @@ from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.distributions import t_above
 from contextcliff.statistics.jonckheere import OrderedTrend, ordered_trend
 from contextcliff.statistics.rank_tests import holm, is_significant, p_larger, rank_biserial
-from contextcliff.writing.analysis.draws import DrawnTier, Values, has_every_z, scale_of, worsening
+from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
 from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
 
