@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import BLUE, SMALL, LengthAxis, blank, drawable, heading, lengths_on_x, or_nan
 from contextcliff.records.report import Report
-from contextcliff.writing.analysis.draws import level_of
+from contextcliff.writing.levels import level_of, shown_lengths
 from contextcliff.writing.measures.measure import BY_NAME, CORE
+from contextcliff.writing.phrases import title, way
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
-from contextcliff.writing.sections.shown_lengths import shown_lengths
-from contextcliff.writing.sections.writing_phrases import title, way
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 GREEN = "#2e7d4f"
 PANEL_WIDTH, PANEL_HEIGHT = 5.2, 2.7

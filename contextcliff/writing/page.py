@@ -18,14 +18,13 @@ from contextcliff.reporting.page.packing import rendered
 from contextcliff.reporting.run_names import run_parameters, with_file_names
 from contextcliff.reporting.sections.answer_section import AnswerSection
 from contextcliff.reporting.words import english
+from contextcliff.writing.files import in_order, original_text, outcome, round_number
+from contextcliff.writing.levels import as_shown, shown_lengths
 from contextcliff.writing.prose_findings import COMPLETE, Writing
-from contextcliff.writing.sections.health_blocks import health_table
-from contextcliff.writing.sections.original_text import original_text
-from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
-from contextcliff.writing.sections.writing_rows import in_order, outcome, round_number
+from contextcliff.writing.tables import health_table
 from contextcliff.writing.task.continuation_scoring import answer_figures
 
-PACKAGE = "contextcliff.writing.sections"
+PACKAGE = "contextcliff.writing"
 _MOST_CHARACTERS = 9_000_000
 """Of all texts together."""
 _LEAST_OF_A_TEXT = 500

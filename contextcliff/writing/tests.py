@@ -13,7 +13,7 @@ from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import t_above
 from contextcliff.statistics.ranks import OrderedTrend, holm, is_significant, ordered_trend, p_larger, rank_biserial
-from contextcliff.writing.analysis.draws import DrawnTier, Values, has_every_z, scale_of, worsening
+from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
 from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
 

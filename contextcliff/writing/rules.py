@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-from contextcliff.records.fact import Fact
+from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.writing.analysis.draws import level_of
+from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
 from contextcliff.writing.measures.measured import LENGTH
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
@@ -37,37 +37,10 @@ class WritingSide:
     """The share of an answer under which text counts as missing (`task.min_tokens_fraction`)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rule:
-    """One thing that a figure depends on, with its values; none where it is not known, or there is none.
-
-    `tool`: whose words and sentences. `word_list`: whose words are familiar. `least_length`: the share of an answer
-    under which text counts as missing. `embeddings`: what embedded the sentences; `any_embeddings`: the same where
-    there need be none. `lacking`: the parts that a composite is without.
-    """
-
-    kind: Literal["tool", "word_list", "least_length", "embeddings", "any_embeddings", "lacking"]
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DifferentRules(Fact):
-    """The runs were measured by different rules: those of each run that some other run has otherwise."""
-
-    rules: tuple[tuple[Rule, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UnequalLengths(Fact):
-    """The answers differ in length, on which the figure depends: mean characters of an answer by run."""
-
-    characters: tuple[tuple[str, float], ...]
-
-
-def different_rules(measure: str, sides: Sequence[WritingSide]) -> DifferentRules | None:
+def different_rules(measure: str, sides: Sequence[WritingSide]) -> Note | None:
     """In which rules for a measure the sides differ; None where they don't."""
     if len({side.rules for side in sides}) > 1:
-        return _different([(Rule(kind="tool", values=(side.rules,)),) for side in sides])
+        return _different([(side.rules,) for side in sides])
     parts = [_parts(measure, side.writing) for side in sides]
     every = list(dict.fromkeys(part for own in parts for part in own))
     rules = [(*_rules(measure, side), _lacking(own, every)) for side, own in zip(sides, parts, strict=True)]
@@ -75,11 +48,12 @@ def different_rules(measure: str, sides: Sequence[WritingSide]) -> DifferentRule
     return _different(list(zip(*differing, strict=True))) if differing else None
 
 
-def _different(rules: Sequence[tuple[Rule, ...]]) -> DifferentRules:
-    return DifferentRules(rules=tuple(dict.fromkeys(rules)))
+def _different(rules: Sequence[tuple[str, ...]]) -> Note:
+    """Those of each run that some other run has otherwise."""
+    return Note("measured by different rules ({rules})", rules="; ".join(map(", ".join, dict.fromkeys(rules))))
 
 
-def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> UnequalLengths | None:
+def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
     """Why raw figures of answers of different lengths don't compare; None where they do, or no length is stored."""
     if measure not in _BY_LENGTH:
         return None
@@ -87,25 +61,24 @@ def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence
     longest, shortest = max(lengths.values(), default=0.0), min(lengths.values(), default=0.0)
     if longest - shortest <= _AS_LONG * longest:
         return None
-    return UnequalLengths(characters=tuple(lengths.items()))
+    return Note(
+        "the answers are not as long ({lengths} characters on average), on which it depends",
+        lengths=[f"{run} {characters:,.0f}" for run, characters in lengths.items()],
+    )
 
 
-def _rules(measure: str, side: WritingSide) -> tuple[Rule, ...]:
+def _rules(measure: str, side: WritingSide) -> tuple[str, ...]:
     """By what a figure was taken, in the same places for all sides."""
     embeddings, rules = side.writing.embeddings, []
     if measure in _BY_WORD_LIST:
-        rules.append(Rule(kind="word_list", values=_known(side.word_list)))
+        rules.append(f"familiar words by {side.word_list or 'an unknown list'}")
     if measure in _BY_LEAST_LENGTH:
-        rules.append(Rule(kind="least_length", values=_known(side.least_length)))
+        rules.append(f"text missing under {side.least_length or 'an unknown share'} of an answer")
     if measure in COMPOSITES:
-        rules.append(Rule(kind="any_embeddings", values=_known(embeddings)))
+        rules.append(f"embeddings by {embeddings}" if embeddings else "no embeddings")
     elif BY_NAME[measure].embeds:
-        rules.append(Rule(kind="embeddings", values=_known(embeddings)))
+        rules.append(f"embeddings by {embeddings or 'an unnamed model'}")
     return tuple(rules)
-
-
-def _known(value: str | None) -> tuple[str, ...]:
-    return (value,) if value else ()
 
 
 def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
@@ -125,9 +98,10 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
     return ()
 
 
-def _lacking(parts: Sequence[str], every: Sequence[str]) -> Rule:
+def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
     """Which parts a composite is without. One without any is that of a run that wrote nothing, the worst there is."""
-    return Rule(kind="lacking", values=tuple(part for part in every if part not in parts) if parts else ())
+    lacking = [part for part in every if part not in parts] if parts else []
+    return f"without {', '.join(lacking)}" if lacking else "with every part"
 
 
 def _enters(level: MeasureLevel, family: str) -> bool:

@@ -1,4 +1,4 @@
-"""Four panels on whether the prose gets worse: composite, spread between rounds, effect sizes, tests."""
+"""The figures of a continuation run: core measures by length, what gets worse, and the share of healthy rounds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,32 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.findings.drawing import BLUE, DIGIT, LINES, RED, SMALL, legend_below, or_nan, width_of
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    BLUE,
+    DIGIT,
+    GREY,
+    LINE,
+    LINES,
+    RED,
+    SMALL,
+    blank,
+    counts_above,
+    heading,
+    legend_below,
+    lengths_on_x,
+    line_across,
+    or_nan,
+    scores_on_y,
+    width_of,
+)
 from contextcliff.records.report import Report
+from contextcliff.reporting.report_facts import Headline
+from contextcliff.reporting.words.english import say
 from contextcliff.statistics.ranks import SLACK, is_significant
-from contextcliff.writing.analysis.draws import level_of
+from contextcliff.writing.levels import as_shown, level_of, shown_lengths
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import Writing, WritingTest
-from contextcliff.writing.sections.panels import (
+from contextcliff.writing.panels import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
     about,
@@ -20,19 +39,36 @@ from contextcliff.writing.sections.panels import (
     core_measures,
     grid,
     interval_lines,
+    mean_line,
+    measure_panel,
     nothing_here,
     page_heading,
     panel_title,
     quiet_axes,
     settle,
+    shared_legend,
     stand_in,
 )
-from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
-from contextcliff.writing.sections.writing_phrases import title
+from contextcliff.writing.phrases import title
+from contextcliff.writing.prose_findings import Health, Writing, WritingTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def core_figure(report: Report, writing: Writing) -> Figure:
+    """Means with bootstrap intervals beside the original's line and the author's band."""
+    writing = as_shown(writing)
+    figure, page, panels = grid(rows=2, columns=2)
+    for axes, measure in zip(panels, core_measures(writing), strict=True):
+        measure_panel(axes, writing, measure)
+        mean_line(axes, writing, measure)
+        settle(axes)
+    shared_legend(page, panels)
+    page_heading(page, report, title="Writing by length", subtitle=f"{about(report, writing)}{stand_in(writing)}")
+    return figure
+
 
 _UNDER = 1.4
 """Room for a panel's x axis and its legend, in inches."""
@@ -51,7 +87,7 @@ _MARK = {True: "×", False: ""}
 
 
 def dashboard_figure(report: Report, writing: Writing) -> Figure:
-    """Draw a run that has tiers."""
+    """Four panels on whether the prose gets worse: composite, spread between rounds, effect sizes, tests."""
     writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
     heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
@@ -206,3 +242,49 @@ def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
 
 def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:
     return {(test.context_tokens, test.measure): test for test in writing.tests if test.against == "shortest"}
+
+
+_WIDTH, _HEIGHT = 8.0, 4.2
+
+
+def health_figure(report: Report, writing: Writing) -> Figure:
+    """Draw a finding that has health: shares with Wilson's interval and the bound that is tested."""
+    writing = as_shown(writing)
+    health = writing.health
+    if health is None:
+        raise ValueError("nobody judged whether these rounds are healthy")
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    levels = health.levels
+    tokens = [level.context_tokens for level in levels]
+    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=shown_lengths(writing).name)
+    scores_on_y(axes)
+    axes.set_ylabel("share of healthy rounds")
+    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
+    confidence = phrases.percent(writing.confidence)
+    axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
+    axes.plot(tokens, [or_nan(level.share) for level in levels], "o-", color=BLUE, label="healthy rounds", zorder=4)
+    axes.plot(
+        tokens, [or_nan(level.tested_low) for level in levels], linestyle="none", marker="_", markersize=11,
+        markeredgewidth=2, color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
+    )  # fmt: skip
+    threshold = _threshold(health)
+    if threshold is not None:
+        line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
+    rows = [("n", [level.n for level in levels], GREY)]
+    above = counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+    heading(
+        axes,
+        title=f"Healthy rounds by length: {report.run.model}",
+        subtitle=f"{writing.document_id}. Safe cap: {say(Headline(cap=report.analysis.safe_cap))}",
+        inches=_WIDTH,
+        above=above + LINE,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=3)
+    return figure
+
+
+def _threshold(health: Health) -> float | None:
+    if not health.relative:
+        return health.threshold
+    shortest = health.levels[0].share
+    return None if shortest is None else health.threshold * shortest

@@ -6,14 +6,22 @@ As in `phrases`, nothing here is escaped, and all is plain ASCII apart from what
 from __future__ import annotations
 
 from contextcliff.findings import phrases
-from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE
 from contextcliff.writing.prose_findings import Scale
+
+COMPOSITE_TITLES = {COMPOSITE: "Composite", CLASSIC_COMPOSITE: "Classic composite"}
 
 
 def title(measure: str) -> str:
-    """What a measure is called; its name where it isn't one of this version's."""
+    """What a measure or composite is called; its name where it isn't one of this version's."""
     known = BY_NAME.get(measure)
-    return measure if known is None else known.title
+    return COMPOSITE_TITLES.get(measure, measure) if known is None else known.title
+
+
+def in_sentence(measure: str) -> str:
+    """The title within a sentence; an abbreviation stays as it is."""
+    name = title(measure)
+    return name if name[:2].isupper() else name[0].lower() + name[1:]
 
 
 def value(number: float | None, *, signed: bool = False) -> str:
@@ -49,3 +57,13 @@ def way(measure: str) -> str:
     """Which way is worse, for a title; empty where neither is."""
     known = BY_NAME.get(measure)
     return {1: "up is worse", -1: "down is worse"}.get(known.worse if known else 0, "")
+
+
+def better(worse: int) -> str:
+    """Which way is better."""
+    return {1: "lower is better", -1: "higher is better"}.get(worse, "neither way is better")
+
+
+def digits_of(size: float) -> int:
+    """Decimals by which figures of this size tell something."""
+    return next((digits for digits, least in enumerate((1000.0, 9.995, 0.9995)) if size >= least), 3)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
@@ -24,26 +23,20 @@ from contextcliff.findings.finding import (
     Text,
     from_finding,
 )
-from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
-from contextcliff.writing.analysis.writing_analysis import writing_of
+from contextcliff.writing import tables
+from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
+from contextcliff.writing.files import writing_files
+from contextcliff.writing.levels import as_shown, health_of, settling_rounds
 from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.page import writing_page
+from contextcliff.writing.phrases import change, title, value, way
 from contextcliff.writing.prose_findings import Writing, WritingTier
-from contextcliff.writing.sections import writing_text
-from contextcliff.writing.sections.dashboard_figure import dashboard_figure
-from contextcliff.writing.sections.health_blocks import health_blocks, health_table
-from contextcliff.writing.sections.health_figure import health_figure
-from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
-from contextcliff.writing.sections.shown_lengths import as_shown
-from contextcliff.writing.sections.writing_files import writing_files
-from contextcliff.writing.sections.writing_page import writing_page
-from contextcliff.writing.sections.writing_phrases import change, title, value, way
 from contextcliff.writing.task.continuation import Continuation
-from contextcliff.writing.words.english_writing import say
+from contextcliff.writing.verdict import writing_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 _METHOD = (
@@ -65,12 +58,12 @@ _TREND_TEST = (
 def console_blocks(writing: Writing) -> tuple[Block, ...]:
     """The table of lengths at the console's width, the verdict, trends, and what was shown to be worse."""
     writing = as_shown(writing)
-    trends = writing_text.trend_lines(writing)
+    trends = tables.trend_lines(writing)
     return (
-        *health_table(writing),
+        *tables.health_table(writing),
         Heading(text=_MEASURES),
-        Table(columns=tuple(writing_text.tier_columns(writing))),
-        Pairs(rows=writing_text.summary(writing)),
+        Table(columns=tuple(tables.tier_columns(writing))),
+        Pairs(rows=tables.summary(writing)),
         *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
         *_lists(writing, in_short=True),
     )
@@ -79,25 +72,23 @@ def console_blocks(writing: Writing) -> tuple[Block, ...]:
 def page_blocks(writing: Writing) -> tuple[Block, ...]:
     """Every table whole, and the figures."""
     writing = as_shown(writing)
-    head, rows = writing_text.tier_table(writing)
+    head, rows = tables.tier_table(writing)
     return (
-        *health_blocks(writing),
-        Pairs(rows=writing_text.summary(writing)),
+        *tables.health_blocks(writing),
+        Pairs(rows=tables.summary(writing)),
         _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
         Image(figure="core_metrics"),
         Image(figure="writing_dashboard"),
         *_trends(writing),
         *_lists(writing, in_short=False),
         *_measures(writing),
-        Image(figure="convergence"),
-        Image(figure="writing_rounds"),
         Text(text=_METHOD),
     )
 
 
 def _lists(writing: Writing, *, in_short: bool) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    for heading, lines in writing_text.lists(writing, in_short=in_short).items():
+    for heading, lines in tables.lists(writing, in_short=in_short).items():
         if lines:
             blocks += [Heading(text=heading), Lines(lines=tuple(Line(text=line) for line in lines))]
     return tuple(blocks)
@@ -124,7 +115,7 @@ def _trends(writing: Writing) -> tuple[Block, ...]:
 
 
 def _measures(writing: Writing) -> tuple[Block, ...]:
-    head, rows = writing_text.measure_table(writing)
+    head, rows = tables.measure_table(writing)
     return (Heading(text="Every measure"), _table(head, rows, words={0})) if rows else ()
 
 
@@ -149,15 +140,7 @@ def _has_health(report: Report) -> bool:
     return writing is not None and writing.health is not None
 
 
-def _figure(name: str, caption: str, draw: Callable[[Report, Writing], Figure]) -> FigureOf:
-    return FigureOf(name=name, caption=caption, has_data=_has_tiers, draw=from_finding(Writing, draw))
-
-
-def _draw_rounds(report: Report, scored: Sequence[ScoredSample]) -> Figure:
-    return from_finding(Writing, partial(rounds_figure, scored=scored))(report, scored)
-
-
-class WritingSection(Finding[Writing]):
+class WritingFinding(Finding[Writing]):
     """How the prose of a continuation run changes with the context, and whether it gets worse."""
 
     key = "writing"
@@ -179,13 +162,11 @@ class WritingSection(Finding[Writing]):
             draw=from_finding(Writing, core_figure),
         ),
         FigureOf(
-            name="writing_rounds",
-            caption="Core measures of the writing, round by round",
+            name="writing_dashboard",
+            caption="Composite, consistency, effect sizes and tests of the writing",
             has_data=_has_tiers,
-            draw=_draw_rounds,
+            draw=from_finding(Writing, dashboard_figure),
         ),
-        _figure("writing_dashboard", "Composite, consistency, effect sizes and tests of the writing", dashboard_figure),
-        _figure("convergence", "Every measure of the writing against the original", convergence_figure),
     )
 
     def find(self, study: Study) -> Writing | None:
@@ -233,7 +214,7 @@ class WritingSection(Finding[Writing]):
     def tags(self, report: Report) -> Mapping[str, str]:
         """The verdict."""
         writing = self.of(report)
-        return {} if writing is None else {"writing_verdict": say(writing.verdict)}
+        return {} if writing is None else {"writing_verdict": str(writing.verdict)}
 
     def parameters(self, report: Report) -> Mapping[str, str]:
         """The text that the runs go on with, and how many rounds a length has."""

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import LINES, SMALL, drawable, heading, lengths_on_x, or_nan, width_of
-from contextcliff.writing.analysis.draws import level_of
-from contextcliff.writing.comparison.written_run import WrittenRun
+from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
-from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.panels import (
+from contextcliff.writing.panels import (
     GREEN,
     PANEL_WIDTH,
     core_measures,
@@ -22,12 +20,15 @@ from contextcliff.writing.sections.panels import (
     quiet_axes,
     stand_in,
 )
-from contextcliff.writing.words.english_writing import contest_title, way_of
+from contextcliff.writing.phrases import better, title
+from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.rules import WritingSide
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_COLUMNS = 4
@@ -38,7 +39,7 @@ _MOST_DOTTED = 3
 _LONGEST_NAME = 70
 
 
-def core_figure(runs: Sequence[WrittenRun]) -> Figure:
+def core_figure(runs: Sequence[WritingSide]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one."""
     writings = _writings(runs)
     embedded = next((one for one in writings if core_measures(one) == CORE), writings[0])
@@ -54,7 +55,7 @@ def core_figure(runs: Sequence[WrittenRun]) -> Figure:
     return figure
 
 
-def measures_figure(runs: Sequence[WrittenRun], *, measures: Sequence[str]) -> Figure:
+def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> Figure:
     """A small panel for each of these measures and composites, by name."""
     rows, writings = math.ceil(len(measures) / _SMALL_COLUMNS), _writings(runs)
     figure, page, panels = grid(
@@ -77,7 +78,7 @@ def measures_figure(runs: Sequence[WrittenRun], *, measures: Sequence[str]) -> F
     return figure
 
 
-def _writings(runs: Sequence[WrittenRun]) -> list[Writing]:
+def _writings(runs: Sequence[WritingSide]) -> list[Writing]:
     return [run.writing for run in runs]
 
 
@@ -86,7 +87,7 @@ def _bands(writings: Sequence[Writing]) -> str:
     return f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
 
 
-def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: float, small: bool = False) -> None:
+def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: float, small: bool = False) -> None:
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]
@@ -98,7 +99,7 @@ def _panel(axes: Axes, runs: Sequence[WrittenRun], measure: str, *, inches: floa
     axes.xaxis.labelpad = 3
     known = BY_NAME.get(measure)
     worse = known.worse if known else 1
-    panel_title(axes, contest_title(measure) + (f" ({way_of(worse)})" if worse else ""))
+    panel_title(axes, title(measure) + (f" ({better(worse)})" if worse else ""))
     axes.title.set_fontsize(9 if small else 10)
     axes.set_ylabel(known.unit if known else "0-100", fontsize=SMALL if small else 9)
     quiet_axes(axes)

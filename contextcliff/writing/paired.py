@@ -10,24 +10,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from contextcliff.analysis.paired_units import unit_names, units_of
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text
 from contextcliff.records.comparison import ScoredPair
+from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse, shift_interval
 from contextcliff.statistics.ranks import holm, is_significant
-from contextcliff.writing.analysis.measuring_rules import (
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
+from contextcliff.writing.phrases import digits_of, in_sentence, title
+from contextcliff.writing.prose_findings import Scale
+from contextcliff.writing.rules import (
     COMPOSITES,
-    DifferentRules,
-    UnequalLengths,
     WritingSide,
     different_rules,
     unequal_lengths,
 )
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
-from contextcliff.writing.prose_findings import Scale
 
 WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
 """Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""
@@ -69,8 +71,12 @@ class MeasureDifference:
     p_better_corrected: float | None
     shown: Literal["worse", "better"] | None
     """What is shown at the confidence, after the correction."""
-    reason: DifferentRules | UnequalLengths | None
+    reason: Note | None
     """Why it isn't tested, though one way is worse."""
+
+
+Differences = Mapping[str, Sequence[MeasureDifference]]
+"""By the candidate's name."""
 
 
 def measure_differences(
@@ -166,10 +172,149 @@ def _units(pairs: Sequence[ScoredPair], having: Sequence[ScoredPair], difference
 
 def _obstacle(
     measure: str, baseline: WritingSide, candidate: WritingSide, having: Sequence[ScoredPair], scale: Scale
-) -> DifferentRules | UnequalLengths | None:
+) -> Note | None:
     """Why the figures of two runs can't be held against each other."""
     sides = (baseline, candidate)
     rules = different_rules(measure, sides)
     if rules is not None or scale == "z":
         return rules
     return unequal_lengths(measure, sides, sorted({pair.context_tokens for pair in having}))
+
+
+_HEAD = ("measure", "better", "unit", "baseline", "candidate", "difference", "interval", "p worse", "p better", "pairs")
+_WORDS = ("measure", "better", "unit")
+"""Columns of text; the others hold numbers."""
+_BETTER = {1: "lower", -1: "higher", 0: "neither"}
+_SD = "author's sd"
+
+
+def differences_sentence(candidate: str, baseline: str, rows: Sequence[MeasureDifference]) -> str:
+    """What is shown of the measures of one candidate."""
+    tested = [one for one in rows if one.p_worse is not None]
+    shown = [
+        Note("{way} in {measures}", way=way, measures=[_sized(one) for one in some])
+        for way in ("worse", "better")
+        if (some := [one for one in tested if one.shown == way])
+    ]
+    rest = sum(one.shown is None for one in tested)
+    if not tested:
+        said = Note("no measure can be tested")
+    elif not shown:
+        said = Note("of {n:measures} tested none is shown to be worse or better", n=rest)
+    else:
+        more = Note("; {rest:,} of {n:measures}: neither is shown", rest=rest, n=len(tested)) if rest else ""
+        said = Note("{shown}{more}", shown="; ".join(map(str, shown)), more=more)
+    return f"{candidate} against {baseline}, pair by pair: {said}."
+
+
+def _cells(one: MeasureDifference) -> tuple[str, ...]:
+    """The row of a measure, under `_HEAD`."""
+    digits = _digits(one)
+    name = title(one.measure)
+    return (
+        f"{name} ({one.shown})" if one.shown else name,
+        _BETTER[one.worse],
+        _unit(one),
+        _number(one.baseline_mean, digits),
+        _number(one.candidate_mean, digits),
+        _number(one.difference, digits, sign="+"),
+        _interval(one, digits),
+        _p(one.p_worse_corrected),
+        _p(one.p_better_corrected),
+        f"{one.n_pairs:,}",
+    )
+
+
+def differences_notes(known: Differences, *, confidence: float) -> tuple[str, ...]:
+    """How the measures of all candidates were tested, and what of their pairs was left out."""
+    rows = [one for each in known.values() for one in each]
+    if not rows:
+        return ()
+    notes = [
+        Note(
+            "the verdict is about healthy rounds; a measure's difference is the mean of the candidate's figure minus"
+            " the baseline's over the rounds of both, tested by the exact test of signs and corrected by Holm over"
+            " {n:tests}; each end of an interval holds by itself at {confidence}, without that correction",
+            n=sum(one.p_worse is not None for one in rows),
+            confidence=phrases.percent(confidence),
+        )
+    ]
+    for name, each in known.items():
+        most = max((one.n_unmeasured for one in each if one.worse), default=0)
+        if most:
+            notes.append(
+                Note(
+                    "{name}: a round that wrote too little lacks measures: their differences leave out up to {n:pairs},"
+                    " the verdict leaves out none",
+                    name=name,
+                    n=most,
+                )
+            )
+    return tuple(map(str, notes))
+
+
+def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]:
+    """A table a candidate: a row a measure, and why some were not tested."""
+    return tuple(block for name, rows in known.items() if rows for block in _of_candidate(name, rows, baseline))
+
+
+def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -> tuple[Block, ...]:
+    shown = [_cells(one) for one in rows]
+    columns = tuple(
+        Column(title=head, cells=tuple(row[place] for row in shown), words=head in _WORDS)
+        for place, head in enumerate(_HEAD)
+    )
+    reasons = dict.fromkeys(str(one.reason) for one in rows if one.reason is not None)
+    return (
+        Heading(text=f"{name} against {baseline}, pair by pair"),
+        Text(text=differences_sentence(name, baseline, rows)),
+        Table(columns=columns),
+        *(Text(text=f"Not tested where {reason}.") for reason in reasons),
+    )
+
+
+def difference_data(known: Differences) -> list[dict[str, object]]:
+    """The rows in `comparison.json`, every figure in full precision."""
+    return [
+        {"candidate": name, **asdict(one), "reason": str(one.reason or "")}
+        for name, rows in known.items()
+        for one in rows
+    ]
+
+
+def _sized(one: MeasureDifference) -> str:
+    p = phrases.p_value((one.p_worse_corrected if one.shown == "worse" else one.p_better_corrected) or 0.0)
+    unit, size = " sd" if one.scale == "z" else "", _number(one.difference, _digits(one), sign="+")
+    return f"{in_sentence(one.measure)} ({size}{unit}, {p})"
+
+
+def _unit(one: MeasureDifference) -> str:
+    if one.scale == "z":
+        return _SD
+    known = BY_NAME.get(one.measure)
+    return (known.unit if known else "0-100") or phrases.MISSING
+
+
+def _interval(one: MeasureDifference, digits: int) -> str:
+    if one.low is None or one.high is None:
+        return phrases.MISSING
+    return f"{_number(one.low, digits, sign='+')} to {_number(one.high, digits, sign='+')}"
+
+
+def _number(value: float, digits: int, *, sign: str = "-") -> str:
+    """A figure, and 0 without a sign; `sign` is `+` where others have one in any case."""
+    text = f"{value:{sign}.{digits}f}"
+    return text[1:] if text[0] in "+-" and not text.strip("+-0.") else text
+
+
+def _digits(one: MeasureDifference) -> int:
+    """Decimals by which its figures tell something."""
+    if one.scale == "z":
+        return 2
+    return digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return phrases.MISSING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

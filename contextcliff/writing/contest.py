@@ -14,22 +14,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from contextcliff.records.fact import Fact
+from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import t_quantile
-from contextcliff.writing.analysis.draws import level_of
-from contextcliff.writing.analysis.measuring_rules import (
+from contextcliff.writing.levels import level_of
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.phrases import better, digits_of, title
+from contextcliff.writing.prose_findings import Scale, Writing
+from contextcliff.writing.rules import (
     COMPOSITES,
-    DifferentRules,
-    UnequalLengths,
     WritingSide,
     different_rules,
     unequal_lengths,
 )
-from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.prose_findings import Scale, Writing
 
 _RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
 """The author's text is complete: it has no standard deviation of what is missing."""
@@ -46,21 +44,6 @@ class WritingRange:
     high_tokens: int
     common_mean: float | None
     """None where no length is common to the runs."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoWinner(Fact):
-    """Why nobody wins.
-
-    `no_direction`: neither way is better. `one_run`: only one run has the measure. `no_common_length`: the runs have
-    none. `equal`: the best two have the same mean. `one_round`: some length has a single round. `no_variance`: the
-    rounds do not vary. `within_noise`: the interval of the difference reaches 0.
-    """
-
-    why: Literal["no_direction", "one_run", "no_common_length", "equal", "one_round", "no_variance", "within_noise"]
-
-
-Obstacle = NoWinner | DifferentRules | UnequalLengths
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +70,7 @@ class WritingContest:
     ci_high: float | None
     confidence: float
     winner: str | None
-    reason: Obstacle | None
+    reason: Note | None
     """Why there is no winner; None where there is one."""
 
 
@@ -100,7 +83,7 @@ class _Lead:
     difference: float
     low: float | None
     high: float | None
-    reason: Obstacle | None
+    reason: Note | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,13 +181,13 @@ def _mean(points: _Points, common: Sequence[int]) -> float:
     return mean_of([points[tokens].mean for tokens in common])
 
 
-def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> Obstacle | None:
+def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
     """Why nobody can win, whatever the figures are."""
     if not worse:
-        return NoWinner(why="no_direction")
+        return Note("neither way is better")
     if len(having) < 2:
-        return NoWinner(why="one_run")
-    return different_rules(measure, having) or (None if common else NoWinner(why="no_common_length"))
+        return Note("only one run has it")
+    return different_rules(measure, having) or (None if common else Note("no length in common"))
 
 
 def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> _Lead:
@@ -213,17 +196,17 @@ def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, conf
     best, second = sorted(means, key=lambda run: worse * means[run])[:2]
     difference = abs(means[second] - means[best])
     low = high = None
-    reason: NoWinner | None = None
+    reason: Note | None = None
     pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
     if not difference:
-        reason = NoWinner(why="equal")
+        reason = Note("the best two have the same mean")
     elif any(point.n < 2 or point.std is None for point in pairs):
-        reason = NoWinner(why="one_round")
+        reason = Note("there are too few rounds to tell")
     elif (half := _half_width(pairs, len(common), confidence)) is None:
-        reason = NoWinner(why="no_variance")
+        reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
     else:
         low, high = difference - half, difference + half
-        reason = None if low > 0 else NoWinner(why="within_noise")
+        reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
     return _Lead(best=best, next_best=second, difference=difference, low=low, high=high, reason=reason)
 
 
@@ -236,3 +219,53 @@ def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> fl
     # By shares: the square of a tiny variance underflows.
     freedom = 1.0 / math.fsum((part / variance) ** 2 / degrees for part, degrees in parts)
     return t_quantile(0.5 * (1.0 + confidence), freedom) * math.sqrt(variance)
+
+
+_Z_DIGITS = 2
+
+
+def contest_sentence(contest: WritingContest) -> str:
+    """Each run's range, and who wins by how much, or why nobody does."""
+    digits = _digits(contest.ranges)
+    shown = ", ".join(f"{span.run} {_from_to(span.low, span.high, digits)}" for span in contest.ranges)
+    lacking = f"; not measured: {', '.join(contest.missing)}" if contest.missing else ""
+    lead_in = f"{title(contest.measure)} ({better(contest.worse)}): {shown}{lacking}"
+    if not contest.worse:
+        return f"{lead_in}."
+    reason = contest.reason
+    if contest.best is None or contest.ci_low is None:
+        return f"{lead_in}; no winner: {reason}."
+    over = f" over {contest.next_best}" if len(contest.ranges) > 2 else ""
+    if reason:
+        return f"{lead_in}; no winner: {contest.best} leads{over} {_by(contest, digits)}, and {reason}."
+    return f"{lead_in}; {contest.best} wins{over} {_by(contest, digits)}."
+
+
+def _by(contest: WritingContest, digits: int) -> str:
+    """By how much, with the interval, and over how many lengths."""
+    difference, low, high = (value or 0.0 for value in (contest.difference, contest.ci_low, contest.ci_high))
+    digits = _telling(_Z_DIGITS if contest.scale == "z" else digits, (difference, low))
+    unit = " in the author's sd, at equal length," if contest.scale == "z" else ""
+    return (
+        f"by {difference:.{digits}f} ({100 * contest.confidence:g}% CI {low:.{digits}f} to {high:.{digits}f}){unit} "
+        f"over {Note('{n:lengths}', n=len(contest.common_tokens))}"
+    )
+
+
+def _from_to(low: float, high: float, digits: int) -> str:
+    first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    if first == last:
+        return first
+    return f"{first} to {last}" if low < 0 else f"{first}-{last}"
+
+
+def _digits(ranges: Sequence[WritingRange]) -> int:
+    """Decimals by which a measure's figures tell something, the same for all runs."""
+    return digits_of(max(abs(end) for span in ranges for end in (span.low, span.high)))
+
+
+def _telling(digits: int, values: Sequence[float]) -> int:
+    """As many decimals more as it takes for what is not 0 not to read as 0."""
+    while digits < 6 and any(value and not round(abs(value), digits) for value in values):
+        digits += 1
+    return digits

@@ -1,4 +1,7 @@
-"""A continuation run in lines and tables: what the console and the Markdown page say of the prose."""
+"""A continuation run in lines and tables: what the console and the Markdown page say of the prose.
+
+The healthy rounds of a continuation run by length, and why the others are not, as a table with what it means.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Column
+from contextcliff.findings.finding import Block, Column, Image, Table, Text
 from contextcliff.statistics.ranks import is_significant
-from contextcliff.writing.analysis.draws import level_of
+from contextcliff.writing.levels import level_of, shown_lengths
 from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.phrases import change, shift, title, value
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -19,9 +23,6 @@ from contextcliff.writing.prose_findings import (
     WritingTier,
     WritingTrend,
 )
-from contextcliff.writing.sections.shown_lengths import shown_lengths
-from contextcliff.writing.sections.writing_phrases import change, shift, title, value
-from contextcliff.writing.words.english_writing import say
 
 _NAMED = 4
 """The most measures that a line names; further ones are counted."""
@@ -114,13 +115,13 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
     """Verdict, outcomes and warnings, as pairs of a name and a sentence."""
-    rows = [("Verdict", say(writing.verdict))]
+    rows = [("Verdict", str(writing.verdict))]
     if writing.settling_rounds is not None:
         rows.append(("To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"))
     outcomes = outcome_lines(writing)
     if outcomes:
         rows.append(("Outcomes", "; ".join(outcomes)))
-    rows += [("Warning", say(warning)) for warning in writing.warnings]
+    rows += [("Warning", str(warning)) for warning in writing.warnings]
     rows.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
     return tuple(rows)
 
@@ -255,3 +256,60 @@ def _decimals(number: float | None, digits: int) -> str:
 
 def _share(number: float | None) -> str:
     return phrases.MISSING if number is None else f"{100 * number:.1f}%"
+
+
+_HEALTH = (
+    "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
+    " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
+    " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
+    " within the limit are 99% of them. The interval is Wilson's; the tested bound is exact and one-sided, and counts"
+    " unscored rounds as not healthy."
+)
+
+
+def health_table(writing: Writing) -> tuple[Block, ...]:
+    """The table alone, at the console's width; nothing where nobody judged the rounds."""
+    columns = _columns(writing)
+    return (Table(columns=tuple(columns)),) if columns else ()
+
+
+def health_blocks(writing: Writing) -> tuple[Block, ...]:
+    """The table with its figure, and how rounds are counted."""
+    table = health_table(writing)
+    return (*table, Text(text=_HEALTH), Image(figure="healthy_rounds")) if table else ()
+
+
+_FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyond the author", "unmeasured": "unknown"}
+
+
+def _columns(writing: Writing) -> list[Column]:
+    """The healthy rounds of each length, and why the others are not; no column where nobody judged them."""
+    levels = () if writing.health is None else writing.health.levels
+    faults = [fault for fault in _FAULTS if fault != "unmeasured" or any(fault in level.faults for level in levels)]
+    if not levels:
+        return []
+    return [
+        _plain(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
+        _plain("rounds", [phrases.whole(level.n) for level in levels]),
+        *(
+            [_plain("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]
+            if any(level.n_unscored for level in levels)
+            else []
+        ),
+        _plain("healthy", [phrases.whole(level.healthy) for level in levels]),
+        _plain("share", [_share(level.share) for level in levels]),
+        _plain("interval", [phrases.interval(level.ci_low, level.ci_high) for level in levels], spare=1),
+        _plain("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
+        *(
+            _plain(
+                _FAULTS[fault].replace(" ", "\n", 1),
+                [phrases.whole(level.faults.get(fault, 0)) for level in levels],
+                spare=3 + place,
+            )
+            for place, fault in enumerate(faults)
+        ),
+    ]
+
+
+def _plain(title: str, cells: Sequence[str], *, spare: int = 0) -> Column:
+    return Column(title=title, cells=tuple(cells), spare=spare)
