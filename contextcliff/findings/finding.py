@@ -256,7 +256,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
     _finding("score.ScoreFinding"),
     _core("search_section.SearchSection"),
-    _core("extrapolation_section.ExtrapolationSection"),
+    _finding("extrapolation.ExtrapolationFinding"),
     Listed(path="contextcliff.writing.section.WritingFinding", only_for="writing"),
     _core("natural_lengths_section.NaturalLengthsSection"),
     _finding("fitted_length.FittedLengthFinding"),
