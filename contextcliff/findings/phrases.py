@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextcliff.findings.finding import Text
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 
@@ -125,6 +126,28 @@ def bound_name(cap: SafeCap) -> str:
     """Name of a score's one-sided lower bound: under a relative threshold, or one of another quantity than the score,
     the cap isn't tested by it."""
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
+
+
+def headline(cap: SafeCap) -> Note:
+    """The answer: the cap with its confidence and its share of the window, or that there is none."""
+    if cap.tokens is None:
+        return Note("none - no tested length was shown to be safe")
+    fraction = cap.fraction_of_max
+    share = "" if fraction is None else Note(", {share} of the window", share=percent(fraction))
+    return Note("{tokens:,} tokens ({confidence} confidence{share})", tokens=cap.tokens,
+                confidence=percent(cap.confidence), share=share)  # fmt: skip
+
+
+def threshold_name(cap: SafeCap) -> Note:
+    """What a length has to clear: a score, or a share of the shortest length's."""
+    share, each = percent(cap.threshold), Note(" in each third of the depths") if cap.every_depth else ""
+    if cap.quantity == "healthy":
+        if cap.relative_to_baseline:
+            return Note("{share} of the shortest length's healthy share", share=share)
+        return Note("{share} of the rounds healthy", share=share)
+    if cap.relative_to_baseline:
+        return Note("{share} of the shortest length's score{each}", share=share, each=each)
+    return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
 
 
 def threshold_figure(value: float) -> str:

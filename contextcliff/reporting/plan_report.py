@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import visible
+from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, RunSize, SearchCourse
 from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.kv_facts import memory_words
 from contextcliff.reporting.sections.natural_lengths_section import render_audit
 
 if TYPE_CHECKING:

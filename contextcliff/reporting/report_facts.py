@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
-from contextcliff.records.report import JudgeUsage, Usage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,71 +103,3 @@ class ZoneRange(Fact):
 
     mark: str
     zone: Zone
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Overall(Fact):
-    """The mean score of the run, and how many samples have the full score; the mean is None where none was scored."""
-
-    mean: float | None
-    successes: int
-    scored: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PromptTokens(Fact):
-    """The tokens of all prompts, and how many of them no cache saved."""
-
-    usage: Usage
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeTook(Fact):
-    """What the judge used."""
-
-    usage: JudgeUsage
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SamplesCompleted(Fact):
-    """So many samples of those planned were completed, `reused` of them from before."""
-
-    completed: int
-    planned: int
-    reused: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SamplesUnscored(Fact):
-    """So many samples of those planned have no score."""
-
-    unscored: int
-    planned: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AskedAhead(Fact):
-    """Samples that a search asked ahead and did not need; later runs find them."""
-
-    n: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AskedToPair(Fact):
-    """Samples that were asked only to stay paired with another run."""
-
-    n: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ControlPrompts(Fact):
-    """Prompts that only asked for ceiling and floor."""
-
-    n: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PilotPrompts(Fact):
-    """Prompts that only chose the bins."""
-
-    n: int

@@ -13,9 +13,9 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from contextcliff.findings.drawing import luminance, score_colours
+from contextcliff.findings.score import heatmap_figure
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
 

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.findings.published import LABEL, published_blocks, sources, spread
+from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.figures.published_lines import LABEL, spread
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.analysis.extrapolation import Extrapolation
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Fact, Said
 from contextcliff.records.report import Report
@@ -17,13 +17,14 @@ from contextcliff.records.search_record import Search
 from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.tracking.metrics import digest
+from tests.analysis.test_entropy_by_length import ENTROPY
+from tests.analysis.test_kv_limits import CACHE
 from tests.golden.test_shown_reports import slow_and_shared
 from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.reporting.test_extrapolation_section import FAILS, YARN, report_of
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
-from tests.words.made_kv_facts import CACHE, ENTROPY
 from tests.writing.made_writing import make_writing
 
 HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}

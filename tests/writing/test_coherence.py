@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from contextcliff.writing.measures.coherence import coherence, reference_similarity
+from contextcliff.writing.measures.measured import coherence, reference_similarity
 
 HALF = np.sqrt(0.5)
 

@@ -8,8 +8,7 @@ import pytest
 
 from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_writing import ImportedRun
-from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
+from contextcliff.writing.context_tester import ImportedRun, is_context_tester, kept_texts, read_context_tester
 from tests.writing.made_context_tester import (
     FIRST,
     drawn_rounds,

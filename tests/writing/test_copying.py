@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from contextcliff.writing.measures.copying import COPIED_RUN, PromptIndex, copied_share, prompt_index, rouge_l
+from contextcliff.writing.measures.words import COPIED_RUN, PromptIndex, copied_share, prompt_index, rouge_l
 
 WORDS = st.lists(st.sampled_from("ab"), max_size=40) | st.lists(st.sampled_from("abcdef"), max_size=40)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.writing.measures.lexical_variety import entropy, mtld, unique_word_ratio, vocabulary_diversity
+from contextcliff.writing.measures.words import entropy, mtld, unique_word_ratio, vocabulary_diversity
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=60)
 

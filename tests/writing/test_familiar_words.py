@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.writing.measures.prose_words import words_of
 from contextcliff.writing.measures.readability import dale_chall, is_familiar, unfamiliar_share, word_list_of
+from contextcliff.writing.measures.words import words_of
 
 
 def test_the_default_list_is_dale_and_challs() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from contextcliff.writing.measures.drift import language_drift
-from contextcliff.writing.measures.prose_words import prose_of
+from contextcliff.writing.measures.words import prose_of
 
 ENGLISH = (
     "The rain had stopped before they reached the harbour, and the clerk was waiting for them at the gate. He had the "

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextcliff.writing.measures.measured import measure_prose
-from contextcliff.writing.measures.prose_words import prose_of, words_of
 from contextcliff.writing.measures.readability import dale_chall
+from contextcliff.writing.measures.words import prose_of, words_of
 
 
 def test_an_abbreviation_ends_no_sentence_and_signs_are_no_part_of_a_word() -> None:

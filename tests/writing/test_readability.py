@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from contextcliff.writing.measures.drift import is_function_word
-from contextcliff.writing.measures.prose_words import prose_of
 from contextcliff.writing.measures.readability import (
     cloze_score,
     dale_chall,
@@ -14,6 +13,7 @@ from contextcliff.writing.measures.readability import (
     syllables,
     word_lengths,
 )
+from contextcliff.writing.measures.words import prose_of
 from tests.text.test_sentences import MONOLOGUE
 
 

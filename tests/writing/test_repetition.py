@@ -8,7 +8,7 @@ import zlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.writing.measures.lexical_variety import compression_ratio, long_range_repetition, repetition_rate
+from contextcliff.writing.measures.words import compression_ratio, long_range_repetition, repetition_rate
 
 WORDS = st.lists(st.sampled_from("abcdef"), min_size=4, max_size=40)
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.writing.measures.prose_words import prose_of
-from contextcliff.writing.measures.rhythm import punctuation, sentence_lengths
+from contextcliff.writing.measures.words import prose_of, punctuation, sentence_lengths
 
 
 def test_lengths_are_measured_by_hand() -> None:

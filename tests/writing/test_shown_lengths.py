@@ -10,12 +10,9 @@ import pytest
 from contextcliff.findings.drawing import length_label, length_ticks
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
+from contextcliff.writing.levels import as_shown, shown_lengths
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.dashboard_figure import dashboard_figure
-from contextcliff.writing.sections.health_figure import health_figure
-from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
-from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
-from contextcliff.writing.words.english_writing import say
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
@@ -46,20 +43,17 @@ def test_tables_tests_and_healthy_rounds_are_shown_by_measured_prompts(cliff: Re
 
 
 def test_the_sentences_name_measured_prompts_too(cliff: Report) -> None:
-    verdict = say(writing_in(with_writing(cliff, make_rounds(rounds=8))).verdict)
+    verdict = str(writing_in(with_writing(cliff, make_rounds(rounds=8))).verdict)
     assert f"{PROMPTS[-1]:,} tokens" in verdict
     assert not any(f"{tokens:,}" in verdict for tokens in TIERS)
 
 
 def test_every_figure_of_a_run_says_that_its_lengths_are_measured_prompts(cliff: Report) -> None:
-    scored = make_rounds()
-    report = with_writing(cliff, scored)
+    report = with_writing(cliff)
     writing = writing_in(report)
     for figure in (
         core_figure(report, writing),
-        rounds_figure(report, writing, scored=scored),
         dashboard_figure(report, writing),
-        convergence_figure(report, writing),
         health_figure(report, writing),
     ):
         labels = {label for axes in figure.axes if "length" in (label := axes.get_xlabel())}

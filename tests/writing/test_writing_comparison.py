@@ -18,8 +18,8 @@ from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import facts_of
-from contextcliff.writing.comparison.comparison_figures import core_figure, measures_figure
-from contextcliff.writing.comparison.written_run import written_runs
+from contextcliff.writing.comparison import sides, written_runs
+from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
@@ -92,7 +92,7 @@ def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_fir
     write_comparison(compared(["a", "b"], silent="c"), folder=tmp_path, dpi=50)
     assert {path.name for path in tmp_path.iterdir()} == {
         *("comparison.json", "comparison.md", "comparison.csv", "comparison.html"),
-        *("curves.png", "writing_core.png", "writing_measures.png", "writing.html"),
+        *("curves.png", "writing_core.png", "writing_measures.png"),
     }
     write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=50)
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -225,15 +225,14 @@ def test_the_json_holds_runs_measures_and_notes(written: Path) -> None:
 
 
 def test_no_file_says_on_whose_disk_the_runs_lie(written: Path) -> None:
-    for file in ("comparison.json", "comparison.md", "comparison.csv", "writing.html"):
+    for file in ("comparison.json", "comparison.md", "comparison.csv", "comparison.html"):
         assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
     run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
     assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
-    assert "1.txt" in (written / "writing.html").read_text(encoding="utf-8")
 
 
 def test_the_figures_say_how_wide_the_bands_are() -> None:
-    runs = written_runs([run_of(0, "a"), run_of(1, "b")], key="writing")
+    runs = sides(written_runs([run_of(0, "a"), run_of(1, "b")], key="writing"))
     narrower = [replace(run, writing=replace(run.writing, confidence=0.9)) for run in runs]
     for figure in (core_figure(narrower), measures_figure(narrower, measures=["cloze_score"])):
         assert any("Bands: 90% bootstrap intervals" in text for text in words(figure))
@@ -242,7 +241,7 @@ def test_the_figures_say_how_wide_the_bands_are() -> None:
 
 def test_one_run_with_prose_is_compared_with_nothing_and_keeps_its_figures(tmp_path: Path) -> None:
     (result,) = compared(["a"], silent="c").parts
-    assert (result.lines, result.blocks, result.figures, dict(result.files)) == ((), (), (), {})
+    assert (result.lines, result.blocks, result.figures) == ((), (), ())
     assert set(result.data_of_runs) == {"a"}
     write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=30)
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.fact import Said
-from contextcliff.reporting.words.english_say import say
-from contextcliff.writing.analysis.contest import WritingContest, compare_writing
-from contextcliff.writing.analysis.measuring_rules import WritingSide
+from contextcliff.records.note import Note
+from contextcliff.writing.contest import WritingContest, compare_writing, contest_sentence
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
-from contextcliff.writing.words.english_writing import contest_sentence
+from contextcliff.writing.rules import WritingSide
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
@@ -39,7 +37,7 @@ def side(
         word_list=word_list,
         least_length=least_length,
         writing=Writing(
-            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict=Said(text=""),
+            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict=Note(""),
             settling_rounds=None, warnings=(), embeddings=embeddings, unmeasured=(),
             tiers=tuple(_tier(tokens, measures, z or {}) for tokens in lengths),
         ),
@@ -75,7 +73,7 @@ def contest(*sides: WritingSide, measure: str = "cloze_score") -> WritingContest
 def reason_of(found: WritingContest) -> str:
     """Why nobody wins, as it is said."""
     assert found.reason is not None
-    return say(found.reason)
+    return str(found.reason)
 
 
 A = {1024: (10.0, 1.0, 4), 2048: (12.0, 1.0, 4)}

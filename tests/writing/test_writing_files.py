@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
-from contextcliff.records.fact import Said
-from contextcliff.records.fact import said as as_said
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
@@ -24,10 +23,9 @@ from contextcliff.reporting.files import FIGURES, write_report_files
 from contextcliff.reporting.outside_text import tame, tame_cell
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import read_report
-from contextcliff.reporting.words.english_say import say
+from contextcliff.writing.files import results_name, writing_files
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.sections.writing_files import results_name, writing_files
-from contextcliff.writing.sections.writing_section import WritingSection
+from contextcliff.writing.section import WritingFinding
 from tests.simulated_reports import edited
 from tests.writing.made_writing import (
     NEXT_WORDS,
@@ -62,9 +60,9 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def test_a_run_without_writing_leaves_none_of_these_files(cliff: Report) -> None:
     run = FinishedRun(report=cliff, scored=[], parameters=PARAMETERS)
-    assert WritingSection().files(run) == {}
-    assert WritingSection().page(run) is None
-    assert WritingSection().names_of_files(cliff) == ""
+    assert WritingFinding().files(run) == {}
+    assert WritingFinding().page(run) is None
+    assert WritingFinding().names_of_files(cliff) == ""
 
 
 @pytest.mark.slow
@@ -80,7 +78,7 @@ def test_a_continuation_run_leaves_every_file_and_nothing_else(cliff: Report, tm
     assert names >= {
         *(f"context_{tokens}_results.json" for tokens in TIERS),
         *("writing.csv", "writing_detailed.csv", "degradation_analysis.json", "generations.txt"),
-        *(f"figures/{name}.png" for name in ("core_metrics", "writing_rounds", "writing_dashboard", "convergence")),
+        *(f"figures/{name}.png" for name in ("core_metrics", "writing_dashboard")),
     }
     page = (folder / "report.md").read_text(encoding="utf-8")
     assert all(f"]({name})" in page for name in names if name.startswith("figures/"))
@@ -91,8 +89,10 @@ def test_a_report_with_writing_reads_back_from_its_file(cliff: Report, tmp_path:
     write_report_files(report, scored=[], manifest={}, folder=tmp_path / "run", figures=True)
     assert flatten(read_report(tmp_path / "run" / "report.json")) == flatten(report)
     writing = writing_in(report)
-    # A fact stands in the file as its sentence.
-    in_words = replace(writing, verdict=Said(text=say(writing.verdict)), warnings=as_said(map(say, writing.warnings)))
+    # A note stands in the file as its sentence.
+    in_words = replace(
+        writing, verdict=as_it_is(str(writing.verdict)), warnings=tuple(as_it_is(str(w)) for w in writing.warnings)
+    )
     assert writing_in(read_report(tmp_path / "run" / "report.json")) == in_words
 
 
@@ -197,7 +197,7 @@ def test_the_analysis_file_is_strict_json_with_everything_that_was_found(cliff: 
     writing = writing_in(report)
     for key in ("tests", "trends", "steps"):
         assert found[key] == json.loads(json.dumps([asdict(item) for item in getattr(writing, key)]))
-    assert (found["verdict"], found["warnings"]) == (say(writing.verdict), [*map(say, writing.warnings)])
+    assert (found["verdict"], found["warnings"]) == (str(writing.verdict), [*map(str, writing.warnings)])
     assert found["settling_rounds"] == writing.settling_rounds
     outliers = [(tier.context_tokens, one.trial + 1) for tier in writing.tiers for one in tier.outliers]
     assert [(row["context_tokens"], row["round"]) for row in found["outliers"]] == outliers

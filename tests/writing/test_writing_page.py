@@ -8,7 +8,7 @@ from html import unescape
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.writing.sections.writing_page import writing_page
+from contextcliff.writing.page import writing_page
 from tests.writing.made_writing import make_round, make_rounds, with_writing, writing_in
 
 HOSTILE = "<script>document.title='owned'</script>\x1b[31m\u202e<img src=x onerror=alert(1)>{{ run }}"

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Column, Table
+from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison import comparison as rows
@@ -32,7 +33,6 @@ from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.comparison_page import comparison_page
-from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
@@ -76,21 +76,17 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
             *(figure for part in comparison.parts for figure in part.figures),
         )
         drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
-    files = {name: text for part in comparison.parts for name, text in part.files.items()}
-    wanted = {name: text for name, text in files.items() if html or not name.endswith(".html")}
-    written = [write_text(path=folder / name, text=text()) for name, text in wanted.items()]
     page: list[Path] = []
     if html:
         images = {figure.name: (figure.caption, path.read_bytes()) for figure, path in zip(figures, drawn, strict=True)}
         page.append(write_text(path=folder / _PAGE, text=_page(comparison, images=images)))
     for name in (_PAGE, f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
-        if folder / name not in (*drawn, *written, *page):
+        if folder / name not in (*drawn, *page):
             (folder / name).unlink(missing_ok=True)
     return (
         write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
         write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
         *drawn,
-        *written,
         *page,
         write_text(path=folder / "comparison.md", text=_markdown(comparison, figures=figures)),
     )
@@ -220,7 +216,6 @@ def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> s
         if part.blocks:
             shown = (markdown_of(block, images) for block in part.blocks)
             parts += [f"## {part.title}", *(text for text in shown if text)]
-        parts += [f"To be explored in a browser: [{name}]({name})" for name in part.files if name.endswith(".html")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -251,10 +246,7 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
         _items(console, comparison.notes)
     console.print()
     # A path is copied: it may run over the edge, but no line break may enter it.
-    pages = ", ".join(
-        ("comparison.html, .md, .json, .csv, figures", *(name for part in comparison.parts for name in part.files))
-    )
-    console.print(f"FILES ({pages})", style="bold", highlight=False)
+    console.print("FILES (comparison.html, .md, .json, .csv, figures)", style="bold", highlight=False)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
     if place is not None:
         console.print("\nTRACKED", style="bold", highlight=False)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.finding import Block, Image, Line, Lines, Table
+from contextcliff.findings.published import published_blocks
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison.comparison import Comparison
 from contextcliff.reporting.figures.curves_figure import Curve
 from contextcliff.reporting.page.curves_chart import curves_chart
 from contextcliff.reporting.page.html_blocks import html_of
 from contextcliff.reporting.page.packing import PageSection, chart_place, embedded, rendered
-from contextcliff.reporting.published.words import published_blocks
 from contextcliff.reporting.words import english
 
 if TYPE_CHECKING:

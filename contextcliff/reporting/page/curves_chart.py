@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from contextcliff.findings import phrases
+from contextcliff.findings.published import published_ends
 from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.figures.curves_figure import Curve
-from contextcliff.reporting.figures.published_lines import published_ends
 from contextcliff.reporting.page.chart import (
     PALETTE,
     Chart,

@@ -2,18 +2,14 @@
 
 from contextcliff.reporting.words import (
     english_cap,
-    english_extrapolation,
     english_findings,
-    english_kv,
     english_report,
 )
 from contextcliff.reporting.words.english_say import say
 
 __all__ = [
     "english_cap",
-    "english_extrapolation",
     "english_findings",
-    "english_kv",
     "english_report",
     "label",
     "say",

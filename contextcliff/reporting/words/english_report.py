@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from contextcliff.findings import phrases
-from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.reporting.report_facts import (
-    AskedAhead,
-    AskedToPair,
-    ControlPrompts,
     Crossing,
     EvidenceInWords,
     Headline,
     HealthyRound,
-    JudgeTook,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
-    PilotPrompts,
-    PromptTokens,
     Recommendation,
-    SamplesCompleted,
-    SamplesUnscored,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -162,62 +152,3 @@ def _mean_of_zone(zone: Zone) -> str:
         return ""
     fall = phrases.fall(zone.fall)
     return f", mean {zone.mean:.2f}" if fall is None else f", mean {zone.mean:.2f} ({fall})"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "no sample was scored"
-    return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
-
-
-@say.register
-def _prompt_tokens(fact: PromptTokens) -> str:
-    usage = fact.usage
-    parts = f"{usage.cached_tokens:,} cached and {usage.computed_prompt_tokens:,} computed"
-    return f"{usage.prompt_tokens:,}, of which {parts}"
-
-
-@say.register
-def _judge_took(fact: JudgeTook) -> str:
-    judge = fact.usage
-    share = "" if judge.usd is None else f", {dollars(judge.usd)} of the cost"
-    tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
-    return f"{judge.requests:,} requests, {tokens}{share}"
-
-
-@say.register
-def _completed(fact: SamplesCompleted) -> str:
-    reused = f"{fact.reused:,} of them reused" if fact.reused else "none reused"
-    return f"{fact.completed:,} of {fact.planned:,} completed, {reused}"
-
-
-@say.register
-def _samples_unscored(fact: SamplesUnscored) -> str:
-    return f"{fact.unscored:,} of {fact.planned:,}"
-
-
-@say.register
-def _ahead(fact: AskedAhead) -> str:
-    samples = (
-        "1 sample was asked ahead and not needed; it is"
-        if fact.n == 1
-        else (f"{fact.n:,} samples were asked ahead and not needed; they are")
-    )
-    return f"{samples} kept"
-
-
-@say.register
-def _paired(fact: AskedToPair) -> str:
-    samples = "1 sample was" if fact.n == 1 else f"{fact.n:,} samples were"
-    return f"{samples} asked only to stay paired with another run"
-
-
-@say.register
-def _controls(fact: ControlPrompts) -> str:
-    return f"{fact.n:,} prompts"
-
-
-@say.register
-def _pilot(fact: PilotPrompts) -> str:
-    return f"{fact.n:,} prompts, which chose the bins and count in no score"

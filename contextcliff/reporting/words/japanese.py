@@ -2,18 +2,14 @@
 
 from contextcliff.reporting.words import (
     japanese_cap,
-    japanese_extrapolation,
     japanese_findings,
-    japanese_kv,
     japanese_report,
 )
 from contextcliff.reporting.words.japanese_say import label, say
 
 __all__ = [
     "japanese_cap",
-    "japanese_extrapolation",
     "japanese_findings",
-    "japanese_kv",
     "japanese_report",
     "label",
     "say",

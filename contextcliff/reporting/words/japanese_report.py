@@ -5,25 +5,15 @@ from __future__ import annotations
 from rich.cells import set_cell_size
 
 from contextcliff.findings import phrases
-from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
 from contextcliff.reporting.report_facts import (
-    AskedAhead,
-    AskedToPair,
-    ControlPrompts,
     Crossing,
     EvidenceInWords,
     Headline,
     HealthyRound,
-    JudgeTook,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
-    PilotPrompts,
-    PromptTokens,
     Recommendation,
-    SamplesCompleted,
-    SamplesUnscored,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -167,55 +157,3 @@ def _mean_of_zone(zone: Zone) -> str:
     share = f"{abs(zone.fall):.0%}"
     change = f"{share} {'高い' if zone.fall < 0.0 else '低い'}" if share != "0%" else "変化なし"
     return f"、平均 {zone.mean:.2f}（{change}）"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "採点されたサンプルがない"
-    return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
-
-
-@say.register
-def _prompt_tokens(fact: PromptTokens) -> str:
-    usage = fact.usage
-    return f"{usage.prompt_tokens:,}（うちキャッシュ {usage.cached_tokens:,}、計算 {usage.computed_prompt_tokens:,}）"
-
-
-@say.register
-def _judge_took(fact: JudgeTook) -> str:
-    judge = fact.usage
-    share = "" if judge.usd is None else f"、費用のうち {dollars(judge.usd)}"
-    tokens = f"プロンプト {judge.prompt_tokens:,} トークン、回答 {judge.completion_tokens:,} トークン"
-    return f"リクエスト {judge.requests:,} 件、{tokens}{share}"
-
-
-@say.register
-def _completed(fact: SamplesCompleted) -> str:
-    reused = f"うち再利用 {fact.reused:,} 件" if fact.reused else "再利用なし"
-    return f"{fact.planned:,} 件中 {fact.completed:,} 件が完了、{reused}"
-
-
-@say.register
-def _samples_unscored(fact: SamplesUnscored) -> str:
-    return f"{fact.planned:,} 件中 {fact.unscored:,} 件"
-
-
-@say.register
-def _ahead(fact: AskedAhead) -> str:
-    return f"先に送ったサンプル {fact.n:,} 件は不要だった。保存してある"
-
-
-@say.register
-def _paired(fact: AskedToPair) -> str:
-    return f"別の実行との対を保つためだけに送ったサンプル {fact.n:,} 件"
-
-
-@say.register
-def _controls(fact: ControlPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件"
-
-
-@say.register
-def _pilot(fact: PilotPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件。区間の選択にだけ使い、スコアには数えない"

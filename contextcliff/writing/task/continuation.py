@@ -1,4 +1,6 @@
-"""Task `continuation`: go on with a long text as its author would, and be measured against the author.
+"""The samples of a continuation: every round of every length, from one point of one text.
+
+Task `continuation`: go on with a long text as its author would, and be measured against the author.
 
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
 goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
@@ -9,7 +11,7 @@ that are healthy (`writing/healthy_rounds.py`): a mean hides collapse. The measu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -19,22 +21,85 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Prompt, Sample
+from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
+from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
-from contextcliff.tasks.needles.haystack import SEAM_TOKENS
+from contextcliff.tasks.needles.haystack import SEAM_TOKENS, Haystack
 from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
-from contextcliff.writing.task.continuation_contexts import Origin, context_tiers, points_for, reach_notes, reaches
-from contextcliff.writing.task.continuation_samples import ContinuationMaker
+from contextcliff.writing.task.continuation_contexts import (
+    Origin,
+    Reach,
+    context_tiers,
+    points_for,
+    reach_notes,
+    reaches,
+)
 from contextcliff.writing.task.continuation_scoring import (
     answer_figures,
     author_scores,
     compared_sentences,
     score_continuation,
 )
+
+POINT = "continuation_point"
+"""The key of `Sample.metadata` that holds the character at which the prompt ends."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuationMaker:
+    """Makes the samples that go on from one point."""
+
+    name: str
+    instruction: str
+    reminder: str
+    n_rounds: int
+    materials: Materials
+    origin: Origin
+    answer_tokens: int
+    frame_tokens: int
+    reference: Span
+
+    def rounds(self, reach: Reach) -> tuple[Sample, ...]:
+        """One tier."""
+        source: Haystack = self.origin.source
+        point, document = self.origin.point, source.document
+        start, context_tokens = reach.start, reach.context_tokens
+        pieces: list[Words | Passage] = [
+            Words(text=f"{self.instruction}\n\n"),
+            Passage(document_id=document.document_id, start=start, end=point),
+        ]
+        if self.reminder:
+            pieces.append(Words(text=self.reminder))
+        recipe = Recipe(user=tuple(pieces))
+        built = self.frame_tokens + source.text.tokens_between(start, point)
+        # Room for thinking makes the text shorter.
+        thinking = self.materials.context_budget.thinking_tokens
+        asked = [self.instruction, self.reminder, self.answer_tokens, point, *([thinking] if thinking else [])]
+        context = (self.materials.seed, self.name, asked, self.materials.text_identity, context_tokens)
+        return tuple(
+            Sample(
+                sample_id=f"{self.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
+                task=self.name,
+                context_tokens=context_tokens,
+                built_tokens=built,
+                depth=None,
+                trial=trial,
+                document_id=document.document_id,
+                question=self.instruction,
+                answers=(),
+                recipe=recipe,
+                seed=seed_of(*context, trial),
+                metadata={POINT: point},
+                reference=Reference(evidence=(self.reference,)),
+                answer_tokens=self.answer_tokens,
+            )
+            for trial in range(self.n_rounds)
+        )
+
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
