@@ -39,7 +39,6 @@ from contextcliff.findings.drawing import (
     write_above,
 )
 from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
-from contextcliff.findings.guide import DANGER_BELOW
 from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
@@ -79,6 +78,8 @@ class HalfLifeFits:
     half_life_lsq: int | None = None
 
 
+DANGER_BELOW = 0.5
+"""A mean score under which the operating guide says `danger` beyond the cap; the figure has a line there."""
 FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import SafeCap, Zone
 from contextcliff.records.fact import Fact
-from contextcliff.records.search_record import LengthStanding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,33 +103,3 @@ class ZoneRange(Fact):
 
     mark: str
     zone: Zone
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GuideRange(Fact):
-    """Neighbouring lengths of one level of the guide, by the longest prompt; at `n_sure` of `n_lengths` it is sure."""
-
-    mark: str
-    level: str
-    first: int
-    last: int
-    n_lengths: int
-    n_sure: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchInShort(Fact):
-    """How a search stands at each length that it tested, in the order of testing."""
-
-    lengths: tuple[LengthStanding, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EveryDepthInShort(Fact):
-    """The cap by which each third of the depths clears, where it is not the safe cap, and why."""
-
-    tokens: int | None
-    reason: Fact
-
-
-"""The tags of an answer to a question; `tasks/questions/taxonomy.py` gives them."""

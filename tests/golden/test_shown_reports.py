@@ -20,8 +20,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.facets import FacetRow
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.fact import Said

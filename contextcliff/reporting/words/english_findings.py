@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cautions import (
     AllOverOneText,
@@ -29,66 +27,12 @@ from contextcliff.records.cautions import (
 )
 from contextcliff.reporting.words.english_say import QUANTITIES, are, listed, portion, say
 
-_USE = {
-    "safe": "use the text as it is",
-    "caution": "repeat or compress the key facts",
-    "danger": "use retrieval, a summary or chunking instead of the whole text",
-}
 _WAYS_OUT = {
     "aborted": "the engine gave answers up: see the server's log",
     "no_tokens": "the engine generated nothing: see the server's log and its window",
     "no_room": "the window had room for one token: ask for shorter prompts",
     "tool_calls": "the server answered by tool calls: turn tools off",
 }
-
-
-@say.register
-def _thirds_below(fact: ThirdsBelow) -> str:
-    means = [f"{third.name} third ({figures_of(third)})" for third in fact.thirds]
-    return f"at {fact.tokens:,} tokens the {listed(means)} of the depths {are(len(means))} below the threshold"
-
-
-def figures_of(third: ThirdOfLength) -> str:
-    """`0.40, n = 12`."""
-    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}, n = {third.n_samples}"
-
-
-@say.register
-def _thirds_not_shown(fact: ThirdsNotShown) -> str:
-    samples = f"{span(*fact.samples, 'd')} samples of a third of the depths"
-    short = f"at {fact.tokens:,} tokens {samples} do not show that each clears the threshold"
-    if not fact.can_ask_on:
-        return short
-    return f"{short}; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
-
-
-@say.register
-def _range_advice(fact: RangeAdvice) -> str:
-    lengths = f"at {fact.lengths[0]:,} tokens"
-    if len(fact.lengths) > 1:
-        lengths = f"from {fact.lengths[0]:,} to {fact.lengths[-1]:,} tokens"
-    unsure = [f"{tokens:,}" for tokens in fact.unsure]
-    doubt = f"; at {listed(unsure)} the tests of the safe cap do not show it" if unsure else ""
-    figures = f"mean score {span(*fact.means, '.2f')}, n = {fact.n_samples:,}"
-    return f"{fact.level} {lengths} ({figures}): {_USE[fact.level]}{doubt}"
-
-
-@say.register
-def _retrieve(fact: Retrieve) -> str:
-    return f"{_short_half_life(fact)}: retrieval or chunking is advised for anything longer"
-
-
-@say.register
-def _rotate(fact: Rotate) -> str:
-    return (
-        f"{_short_half_life(fact)}: rotate the context (split it into short paragraphs, analyse each by itself, merge "
-        "the results)"
-    )
-
-
-def _short_half_life(fact: Retrieve | Rotate) -> str:
-    beyond = ", beyond the longest test" if fact.beyond_longest else ""
-    return f"the fitted half-life is {fact.half_life_tokens:,} tokens{beyond}, under {fact.below:,}"
 
 
 @say.register

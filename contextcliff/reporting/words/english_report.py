@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Zone
-from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
-    GuideRange,
     Headline,
     HealthyRound,
     NoCliffInRange,
     NoCrossingShown,
     Recommendation,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -156,21 +152,3 @@ def _mean_of_zone(zone: Zone) -> str:
         return ""
     fall = phrases.fall(zone.fall)
     return f", mean {zone.mean:.2f}" if fall is None else f", mean {zone.mean:.2f} ({fall})"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f", sure at {fact.n_sure} of {fact.n_lengths} lengths" if fact.n_sure else ", not sure"
-    return f"{fact.mark} {fact.level:<10} {lengths} tokens{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return standing_line(fact.lengths)
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
-    return f"{cap}: {say(fact.reason)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.every_depth import ThirdOfLength, ThirdsBelow, ThirdsNotShown
-from contextcliff.findings.guide import RangeAdvice, Retrieve, Rotate
 from contextcliff.findings.phrases import span
 from contextcliff.records.cap_reason import Part
 from contextcliff.records.cautions import (
@@ -28,66 +26,14 @@ from contextcliff.records.cautions import (
     UnscoredSamples,
     ZeroOrOneScores,
 )
-from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, THIRDS, at_lengths, portion, say
+from contextcliff.reporting.words.japanese_say import QUANTITIES, SHARED, at_lengths, portion, say
 
-LEVELS = {"safe": "安全", "caution": "注意", "danger": "危険"}
-_USE = {
-    "safe": "テキストをそのまま使える",
-    "caution": "重要な事実を繰り返すか、圧縮して渡す",
-    "danger": "テキスト全体の代わりに、検索・要約・分割を使う",
-}
 _WAYS_OUT = {
     "aborted": "エンジンが回答を中断した。サーバーのログを確認する",
     "no_tokens": "エンジンが何も生成しなかった。サーバーのログとウィンドウを確認する",
     "no_room": "ウィンドウに 1 トークン分しか余裕がなかった。短いプロンプトで測る",
     "tool_calls": "サーバーがツール呼び出しで答えている。ツールを無効にする",
 }
-
-
-@say.register
-def _thirds_below(fact: ThirdsBelow) -> str:
-    means = "、".join(f"{THIRDS[third.name]} 1/3（{figures_of(third)}）" for third in fact.thirds)
-    return f"{fact.tokens:,} トークンでは、深さの{means}がしきい値を下回る"
-
-
-def figures_of(third: ThirdOfLength) -> str:
-    """`0.40、n = 12`."""
-    return f"n = {third.n_samples}" if third.mean is None else f"{third.mean:.2f}、n = {third.n_samples}"
-
-
-@say.register
-def _thirds_not_shown(fact: ThirdsNotShown) -> str:
-    samples = f"深さの 1/3 ごとのサンプル {span(*fact.samples, 'd')} 件"
-    short = f"{fact.tokens:,} トークンでは、{samples}では、それぞれがしきい値を満たすと示せない"
-    if not fact.can_ask_on:
-        return short
-    return f"{short}。探索は平均の判定で打ち切る（analysis.every_depth=true なら 1/3 ごとの判定まで続ける）"
-
-
-@say.register
-def _range_advice(fact: RangeAdvice) -> str:
-    lengths = f"{fact.lengths[0]:,} トークン"
-    if len(fact.lengths) > 1:
-        lengths = f"{fact.lengths[0]:,}～{fact.lengths[-1]:,} トークン"
-    unsure = "、".join(f"{tokens:,}" for tokens in fact.unsure)
-    doubt = f"。ただし {unsure} トークンについては、安全な上限の検定では示されていない" if unsure else ""
-    figures = f"平均スコア {span(*fact.means, '.2f')}、n = {fact.n_samples:,}"
-    return f"{LEVELS[fact.level]}: {lengths}（{figures}）。{_USE[fact.level]}{doubt}"
-
-
-@say.register
-def _retrieve(fact: Retrieve) -> str:
-    return f"{_short_half_life(fact)}。それより長いテキストには検索か分割を勧める"
-
-
-@say.register
-def _rotate(fact: Rotate) -> str:
-    return f"{_short_half_life(fact)}。コンテキストを入れ替える（短い段落に分け、一つずつ分析し、結果をまとめる）"
-
-
-def _short_half_life(fact: Retrieve | Rotate) -> str:
-    beyond = "（テストした最長を超える）" if fact.beyond_longest else ""
-    return f"あてはめた半減長は {fact.half_life_tokens:,} トークン{beyond}で、{fact.below:,} を下回る"
 
 
 @say.register

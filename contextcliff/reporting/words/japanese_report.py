@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rich.cells import set_cell_size
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Zone
-from contextcliff.records.search_record import Decision
-from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
-    GuideRange,
     Headline,
     HealthyRound,
     NoCliffInRange,
     NoCrossingShown,
     Recommendation,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -28,7 +21,6 @@ from contextcliff.reporting.report_facts import (
     ZoneNames,
     ZoneRange,
 )
-from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
 _SHAPES = {
@@ -165,34 +157,3 @@ def _mean_of_zone(zone: Zone) -> str:
     share = f"{abs(zone.fall):.0%}"
     change = f"{share} {'高い' if zone.fall < 0.0 else '低い'}" if share != "0%" else "変化なし"
     return f"、平均 {zone.mean:.2f}（{change}）"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f"（確実なのは長さ {fact.n_lengths} 種類中 {fact.n_sure} 種類）" if fact.n_sure else "（確実ではない）"
-    level = set_cell_size(LEVELS.get(fact.level, fact.level), _NAME_CELLS)
-    return f"{fact.mark} {level} {lengths} トークン{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-_STANDS: Mapping[Decision, str] = {
-    "baseline": "基準",
-    "passed": "合格",
-    "below": "下回る",
-    "unsettled": "未決",
-    "unscorable": "採点不能",
-    "open": "途中",
-}
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return "、".join(
-        f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
-    )
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
-    return f"{cap}。{say(fact.reason)}"

@@ -1,13 +1,13 @@
 """Whether the score holds at every depth: each third of the depths is tested by itself.
 
 A mean over depths hides a bad one: nine depths at 1.0 and one at 0.4 have a mean of 0.94. The cap rule `any_depth` asks
-that each third clears the threshold. Its error is that of one test, without a correction: where some third does not
-clear, that one has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300).
+that each third clears the threshold. It errs as seldom as one test, without a correction: where some third does not
+clear, the test of that third has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.analyse import sequence_of
@@ -17,11 +17,15 @@ from contextcliff.analysis.items import items_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
-from contextcliff.records.fact import Fact
-from contextcliff.records.generation import ScoredSample
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Shown, Table, Text
+from contextcliff.records.amounts import THIRDS_OF_DEPTH
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
 from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Block, Kind, decision_of
+from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Kind, decision_of
+from contextcliff.statistics.sequential import Block as ScoreBlock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,32 +56,12 @@ class LengthByThird:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ThirdsBelow(Fact):
-    """At this length (median measured) these thirds of the depths are shown to be below the threshold."""
-
-    tokens: int
-    thirds: tuple[ThirdOfLength, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ThirdsNotShown(Fact):
-    """At this length (median measured) the samples of a third, fewest and most, don't show that each third clears.
-
-    `can_ask_on`: a search stopped there, since the mean was decided.
-    """
-
-    tokens: int
-    samples: tuple[int, int]
-    can_ask_on: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class EveryDepth:
     """The cap up to which each third of the depths clears the threshold, and every length by its thirds."""
 
     tokens: int | None
-    reason: Fact | None
-    """Why it is not the safe cap; None where it is, or where there is no safe cap."""
+    reason: Note | None
+    """Why this is not the safe cap; None where it is, or where there is no safe cap."""
     lengths: tuple[LengthByThird, ...]
 
 
@@ -98,10 +82,9 @@ def every_depth(study: Study) -> EveryDepth | None:
         for group, by_third in zip(study.groups, shown, strict=True)
     )
     cleared = next((i for i, each in enumerate(lengths[: sequence.cleared]) if not each.clears), sequence.cleared)
-    beyond = 0 if study.threshold is None else _baseline_lengths(study)
     if sequence.cap_tokens is None:
         return EveryDepth(tokens=None, reason=None, lengths=lengths)
-    tokens = study.results[cleared - 1].bin.clears_up_to if cleared > beyond else None
+    tokens = study.results[cleared - 1].bin.clears_up_to if cleared > _baseline_lengths(study) else None
     reason = _reason(study.results[cleared], lengths[cleared], study) if cleared < sequence.cleared else None
     return EveryDepth(tokens=tokens, reason=reason, lengths=lengths)
 
@@ -124,27 +107,46 @@ def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind)
     )
 
 
-def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Fact:
+def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     tokens = result.bin.median_tokens
-    below = tuple(third for third in length.thirds if third.shown == "below")
+    below = [_third_in_words(third) for third in length.thirds if third.shown == "below"]
     if below:
-        return ThirdsBelow(tokens=tokens, thirds=below)
+        return Note(
+            "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
+            tokens=tokens,
+            thirds=below,
+            n=len(below),
+        )
     counts = [third.n_samples for third in length.thirds]
     can_ask_on = study.search is not None and not study.settings.every_depth
-    return ThirdsNotShown(tokens=tokens, samples=(min(counts), max(counts)), can_ask_on=can_ask_on)
+    return Note(
+        "at {tokens:,} tokens {samples} samples of a third of the depths do not show that each clears the threshold"
+        "{way_out}",
+        tokens=tokens,
+        samples=phrases.span(min(counts), max(counts), "d"),
+        way_out=Note(
+            "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
+        )
+        if can_ask_on
+        else "",
+    )
+
+
+def _third_in_words(third: ThirdOfLength) -> Note:
+    name, n = THIRDS_OF_DEPTH[third.name], third.n_samples
+    if third.mean is None:
+        return Note("{third} (n = {n})", third=name, n=n)
+    return Note("{third} ({mean:.2f}, n = {n})", third=name, mean=third.mean, n=n)
 
 
 def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
     """What the exact test of each third shows, by length."""
-    per_third = [_shown_of(study, [_within(group, depths) for group in study.groups]) for depths in thirds]
+
+    def within(group: Group, depths: frozenset[float]) -> Group:
+        return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
+
+    per_third = [_shown_of(study, [within(group, depths) for group in study.groups]) for depths in thirds]
     return list(zip(*per_third, strict=True))
-
-
-def _within(group: Group, depths: frozenset[float]) -> Group:
-    def is_in(item: ScoredSample) -> bool:
-        return item.sample.depth in depths
-
-    return replace(group, samples=tuple(filter(is_in, group.samples)))
 
 
 def _shown_of(study: Study, groups: Sequence[Group]) -> list[Kind]:
@@ -175,7 +177,7 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
         return ("above", "above", "above")
     rule = study.settings.search_rule(relative=study.relative)
     blocks = complete_blocks(study.scored, search.plan)
-    rows: list[tuple[Block, ...]] = []
+    rows: list[tuple[ScoreBlock, ...]] = []
     for index in range(tested.n_blocks):
         own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
         first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
@@ -183,7 +185,7 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
     return tuple(_kind([row[place] for row in rows], study, tested.alpha) for place in range(len(THIRDS)))
 
 
-def _kind(blocks: Sequence[Block], study: Study, alpha: float) -> Kind:
+def _kind(blocks: Sequence[ScoreBlock], study: Study, alpha: float) -> Kind:
     return decision_of(
         blocks,
         above=SHARE_ABOVE if study.relative else ABOVE,
@@ -191,3 +193,57 @@ def _kind(blocks: Sequence[Block], study: Study, alpha: float) -> Kind:
         alpha=alpha,
         below_at=CLAIMS / (1.0 - study.confidence),
     ).kind
+
+
+_MEANING = (
+    "The safe cap is about the mean over depths, which can hide a bad one. Here each third of the depths is tested by"
+    " itself; the cap rule any_depth is the longest prompt up to which each of them clears the threshold."
+)
+
+
+class EveryDepthFinding(Finding[EveryDepth]):
+    """The thirds of the depths at every length, and the cap rule `any_depth`."""
+
+    key = "every_depth"
+    title = "Every depth"
+    folded = True
+    record = EveryDepth
+    cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
+        "any_depth": "longest prompt of the last length, from the shortest up to the safe cap, at which each third of"
+        " the depths was shown to clear the threshold"
+    }
+
+    def find(self, study: Study) -> EveryDepth | None:
+        return every_depth(study)
+
+    def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
+        return {"any_depth": finding.tokens}
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        if finding is None or finding.reason is None:
+            return ()
+        return ((self.title, _in_short(finding.tokens, finding.reason)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None or not report.analysis.bins:
+            return ()
+        rows = [(length, third) for length in finding.lengths for third in length.thirds]
+        columns = (
+            Column(title="asked tokens", cells=tuple(phrases.whole(length.context_tokens) for length, _ in rows)),
+            Column(title="third", cells=tuple(third.name for _, third in rows), words=True),
+            Column(title="depths", cells=tuple(f"{third.low:.3g}-{third.high:.3g}" for _, third in rows)),
+            Column(title="n", cells=tuple(phrases.whole(third.n_samples) for _, third in rows)),
+            Column(title="score", cells=tuple(phrases.score(third.mean) for _, third in rows)),
+            Column(title="shown", cells=tuple(third.shown for _, third in rows), words=True),
+        )
+        reason = finding.reason
+        short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
+        return (Text(text=_MEANING), *short, Table(columns=columns))
+
+
+def _in_short(tokens: int | None, reason: Note) -> Note:
+    if tokens is None:
+        return Note("none: {reason}", reason=reason)
+    return Note("{tokens:,} tokens: {reason}", tokens=tokens, reason=reason)
