@@ -15,13 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from rich.console import Console
 
+from contextcliff.findings.failures import failures_figure, latency_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import comparable_runs
 from contextcliff.reporting.figures.report_figures import draw_curves
 from contextcliff.reporting.figures.score_figure import score_figure
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.sections.failures_section import failures_figure, latency_figure
 from contextcliff.reporting.sections.natural_lengths_section import audit_figure, length_classes, render_audit
 from tests.reporting.figure_texts import overlaps
 from tests.simulated_reports import edited
