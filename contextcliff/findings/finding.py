@@ -258,7 +258,7 @@ FINDINGS: tuple[Listed, ...] = (
     _core("search_section.SearchSection"),
     _core("extrapolation_section.ExtrapolationSection"),
     Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
-    _core("natural_lengths_section.NaturalLengthsSection"),
+    _finding("natural_lengths.NaturalLengthsFinding"),
     _core("fitted_length_section.FittedLengthSection"),
     _finding("half_life.HalfLifeFinding"),
     _core("position_section.PositionSection"),

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
 from contextcliff.findings.failures import failures_figure, latency_figure
+from contextcliff.findings.natural_lengths import audit_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.sections.natural_lengths_section import audit_figure
 from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.sections.dashboard_figure import dashboard_figure
 from contextcliff.writing.sections.health_figure import health_figure
