@@ -65,9 +65,9 @@ def answer_measures(groups: Sequence[Group], confidence: float) -> AnswerMeasure
     """
     by_length = [(group.asked_tokens, list(filter(_has_all_measures, group.samples))) for group in groups]
     answered = [(asked, samples) for asked, samples in by_length if samples]
-    return (
-        AnswerMeasures(measures=tuple(_measure(answered, name, confidence) for name in MEASURES)) if answered else None
-    )
+    if not answered:
+        return None
+    return AnswerMeasures(measures=tuple(_measure(answered, name, confidence) for name in MEASURES))
 
 
 def _has_all_measures(sample: ScoredSample) -> bool:

@@ -8,12 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
+from contextcliff.findings.failures import failures_figure, latency_figure
+from contextcliff.findings.natural_lengths import audit_figure
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.sections.failures_section import failures_figure, latency_figure
-from contextcliff.reporting.sections.natural_lengths_section import audit_figure
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.prose_findings import Writing
 from tests.reporting.figure_texts import drawn

@@ -14,11 +14,11 @@ import pytest
 from matplotlib.axes import Axes
 
 from contextcliff.findings.drawing import depth_labels, legible
+from contextcliff.findings.failures import latency_figure
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.fact import Said
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.sections.failures_section import latency_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 

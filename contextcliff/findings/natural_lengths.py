@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
@@ -27,10 +26,9 @@ from contextcliff.records.report import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.console import Console
 
 
-class NaturalLengthsSection(Finding[LengthAudit]):
+class NaturalLengthsFinding(Finding[LengthAudit]):
     """How long the documents are, where the task takes them as they are."""
 
     key = "audit"
@@ -82,9 +80,11 @@ def _has_instability(bins: tuple[Bin, ...]) -> bool:
 
 def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
     shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
+    within = (b.within_item_variance for b in bins)
+    variances = tuple(phrases.MISSING if variance is None else f"{variance:.3f}" for variance in within)
     of_repeats = (
         Column(title="instability", cells=shares),
-        Column(title="variance in a question", cells=tuple(_small(b.within_item_variance) for b in bins)),
+        Column(title="variance in a question", cells=variances),
     )
     return (
         Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
@@ -97,70 +97,29 @@ def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
     )
 
 
-def _small(value: float | None) -> str:
-    return phrases.MISSING if value is None else f"{value:.3f}"
-
-
 _CLASSES = 12
-_BAR = 40
 _WIDTH, _HEIGHT = 8.0, 3.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LengthClass:
-    """Documents of `low` to `high` tokens, both included."""
+def length_classes(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
+    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included.
 
-    low: int
-    high: int
-    documents: int
-
-
-def length_classes(lengths: Sequence[int]) -> tuple[LengthClass, ...]:
-    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included."""
+    Each is its shortest and its longest length, both included, and the number of documents.
+    """
     if not lengths:
-        return ()
+        return []
     low, high = max(1, min(lengths)), max(1, *lengths)
     count = min(_CLASSES, high - low + 1)
     edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
-    classes: list[LengthClass] = []
+    classes: list[tuple[int, int, int]] = []
     start = low
     for position in range(count):
         end = high if position == count - 1 else math.floor(edges[position + 1])
         if end < start:
             continue
-        inside = sum(start <= max(1, length) <= end for length in lengths)
-        classes.append(LengthClass(low=start, high=end, documents=inside))
+        classes.append((start, end, sum(start <= max(1, length) <= end for length in lengths)))
         start = end + 1
-    return tuple(classes)
-
-
-def render_audit(audit: LengthAudit, console: Console) -> None:
-    """Print the histogram of lengths and the bins with what was drawn of each."""
-    from rich.table import Table
-    from rich.text import Text
-
-    classes = length_classes(audit.lengths)
-    most = max((each.documents for each in classes), default=1) or 1
-    console.print(Text(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
-    wide = max((len(f"{each.low:,} - {each.high:,}") for each in classes), default=0)
-    for each in classes:
-        bar = "#" * math.ceil(_BAR * each.documents / most)
-        console.print(Text(f"  {f'{each.low:,} - {each.high:,}':>{wide}}  {each.documents:>5,}  {bar}".rstrip()))
-    if audit.too_short or audit.too_long:
-        console.print(Text(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for title in ("bin", "tokens", "documents", "questions", "drawn", "of documents"):
-        table.add_column(title, justify="right")
-    for position, part in enumerate(audit.bins, start=1):
-        table.add_row(
-            str(position),
-            f"{part.min_tokens:,} - {part.max_tokens:,}",
-            f"{part.documents:,}",
-            f"{part.questions:,}",
-            f"{part.drawn_questions:,}",
-            f"{part.drawn_documents:,}",
-        )
-    console.print(table)
+    return classes
 
 
 def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
@@ -169,11 +128,9 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
 
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     classes = length_classes(audit.lengths)
-    lefts = [each.low for each in classes]
-    widths = [each.high + 1 - each.low for each in classes]
-    axes.bar(
-        lefts, [each.documents for each in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white"
-    )
+    lefts = [low for low, _, _ in classes]
+    widths = [high + 1 - low for low, high, _ in classes]
+    axes.bar(lefts, [n for _, _, n in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white")
     axes.set_xscale("log")
     for part in audit.bins:
         axes.axvline(part.min_tokens, color="#c2571a", linewidth=1.0, linestyle=":")
@@ -184,7 +141,7 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
         axes.legend(
             loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT), borderaxespad=0.0, frameon=False, fontsize=SMALL
         )
-    ticks = _ticks(classes)
+    ticks = [*lefts[:: max(1, len(lefts) // 6)], *(high for _, high, _ in classes[-1:])]
     axes.set_xticks(ticks, labels=[f"{tokens:,}" for tokens in ticks], fontsize=SMALL)
     axes.minorticks_off()
     axes.set_xlabel("length of the document in tokens", fontsize=9)
@@ -201,8 +158,3 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
         above=10,
     )
     return figure
-
-
-def _ticks(classes: Sequence[LengthClass]) -> list[int]:
-    edges = [each.low for each in classes]
-    return [*edges[:: max(1, len(edges) // 6)], *([classes[-1].high] if classes else [])]
