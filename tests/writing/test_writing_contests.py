@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.fact import Said
+from contextcliff.records.note import as_it_is
 from contextcliff.reporting.words.english_say import say
 from contextcliff.writing.analysis.contest import WritingContest, compare_writing
 from contextcliff.writing.analysis.measuring_rules import WritingSide
@@ -39,7 +39,7 @@ def side(
         word_list=word_list,
         least_length=least_length,
         writing=Writing(
-            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict=Said(text=""),
+            document_id="d", continuation_point=1, tests=(), trends=(), steps=(), verdict=as_it_is(""),
             settling_rounds=None, warnings=(), embeddings=embeddings, unmeasured=(),
             tiers=tuple(_tier(tokens, measures, z or {}) for tokens in lengths),
         ),

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
-from contextcliff.records.fact import Said
-from contextcliff.records.fact import said as as_said
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
@@ -92,7 +91,11 @@ def test_a_report_with_writing_reads_back_from_its_file(cliff: Report, tmp_path:
     assert flatten(read_report(tmp_path / "run" / "report.json")) == flatten(report)
     writing = writing_in(report)
     # A fact stands in the file as its sentence.
-    in_words = replace(writing, verdict=Said(text=say(writing.verdict)), warnings=as_said(map(say, writing.warnings)))
+    in_words = replace(
+        writing,
+        verdict=as_it_is(say(writing.verdict)),
+        warnings=tuple(as_it_is(say(each)) for each in writing.warnings),
+    )
     assert writing_in(read_report(tmp_path / "run" / "report.json")) == in_words
 
 

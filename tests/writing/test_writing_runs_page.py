@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.records.fact import Said
+from contextcliff.records.note import as_it_is
 from contextcliff.reporting.page.chart import in_chart
 from contextcliff.writing.comparison.runs_page import WritingRun, differing_parameters, page_data, page_of
 from contextcliff.writing.measures.measure import MEASURES
@@ -128,7 +128,7 @@ def test_a_page_shows_file_names_and_not_on_whose_disk_they_lie() -> None:
 
 def test_no_name_gets_out_of_its_place() -> None:
     made = run(HOSTILE, parameters={HOSTILE: HOSTILE, "model": HOSTILE})
-    made = replace(made, writing=replace(made.writing, document_id=HOSTILE, verdict=Said(text=HOSTILE)))
+    made = replace(made, writing=replace(made.writing, document_id=HOSTILE, verdict=as_it_is(HOSTILE)))
     bare, hostile = Tags(page_of([run()])), Tags(page_of([made]))
     # The same tags as on a harmless page, but for the row of the one more parameter.
     assert [tag for tag in hostile.tags if tag[0] not in ("tr", "th", "td")] == [

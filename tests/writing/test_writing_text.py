@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from contextcliff.records.fact import Said, said
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
@@ -105,7 +105,7 @@ def test_of_many_measures_found_worse_the_surest_are_named_and_the_rest_counted(
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:
     report = with_writing(cliff)
-    writing = replace(writing_in(report), verdict=Said(text=HOSTILE), warnings=said([HOSTILE]))
+    writing = replace(writing_in(report), verdict=as_it_is(HOSTILE), warnings=(as_it_is(HOSTILE),))
     hostile = replace(writing, document_id=HOSTILE, embeddings=HOSTILE)
     html = MarkdownIt("commonmark").enable("table").render(render_markdown(edited(report, writing=hostile), figures=[]))
     assert not re.search(r"<(script|a |img|em)", html)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.items import Item
-from contextcliff.records.fact import Said, said
+from contextcliff.records.note import as_it_is
 from contextcliff.writing.analysis.draws import DrawnTier
 from contextcliff.writing.analysis.tier_summary import writing_tier
 from contextcliff.writing.measures.measure import CLASSIC_COMPOSITE, MEASURES, ORIGINAL
@@ -75,9 +75,9 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
         tests=(),
         trends=(),
         steps=(),
-        verdict=Said(text=f"imported from {run.tool}; nothing was tested"),
+        verdict=as_it_is(f"imported from {run.tool}; nothing was tested"),
         settling_rounds=None,
-        warnings=said(_warnings(run, absent, tiers)),
+        warnings=tuple(map(as_it_is, _warnings(run, absent, tiers))),
         embeddings=f"an unnamed model ({run.tool})" if embedded else None,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,
