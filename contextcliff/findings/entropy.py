@@ -169,8 +169,8 @@ class EntropyFinding(Finding[AttentionEntropy]):
                     for row in rows
                 ),
             ),
-            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min) for row in rows)),
-            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max) for row in rows)),
+            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min(row.by_layer)) for row in rows)),
+            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max(row.by_layer)) for row in rows)),
         )
         return (
             Text(text=_in_short(finding)),
@@ -205,9 +205,8 @@ def _in_short(entropy: AttentionEntropy) -> Note:
                 tokens=entropy.crosses_tokens)  # fmt: skip
 
 
-def _layer(values: tuple[float, ...], pick: object) -> str:
+def _layer(values: tuple[float, ...], chosen: float) -> str:
     """`0.31 (4)`: the value and the layer, counted from 0."""
-    chosen = pick(values)  # type: ignore[operator]
     return f"{chosen:.2f} ({values.index(chosen)})"
 
 
