@@ -61,15 +61,9 @@ class TookFinding(Finding[None]):
 
 def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
     usage, counts = report.usage, report.counts
-    yield (
-        "Prompt tokens",
-        Note(
-            "{n:,}, of which {cached:,} cached and {computed:,} computed",
-            n=usage.prompt_tokens,
-            cached=usage.cached_tokens,
-            computed=usage.computed_prompt_tokens,
-        ),
-    )
+    prompts = Note("{n:,}, of which {cached:,} cached and {computed:,} computed", n=usage.prompt_tokens,
+                   cached=usage.cached_tokens, computed=usage.computed_prompt_tokens)  # fmt: skip
+    yield "Prompt tokens", prompts
     yield "Completion", Note("{n:,} tokens", n=usage.completion_tokens)
     if usage.judge is not None:
         yield "Judge", _judge(usage.judge)
@@ -77,8 +71,9 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Cost", dollars(usage.usd)
     yield "Wall time", phrases.duration(usage.wall_s)
     reused = Note("{n:,} of them reused", n=counts.reused) if counts.reused else Note("none reused")
-    yield "Samples", Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
-                          planned=counts.planned, reused=reused)  # fmt: skip
+    samples = Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
+                   planned=counts.planned, reused=reused)  # fmt: skip
+    yield "Samples", samples
     if counts.unscored:
         yield "Unscored", Note("{n:,} of {planned:,}", n=counts.unscored, planned=counts.planned)
     if counts.ahead:

@@ -57,11 +57,11 @@ class EntropyAtLength:
     context_tokens: int
     """As asked."""
     n: int
-    """Prompts that it was measured of."""
+    """How many prompts it was measured on."""
     mean: float
     """Over layers and prompts, 0–1."""
     ci_low: float | None
-    """Student's interval over prompts, at the analysis' confidence; None of a single one."""
+    """Student's interval over prompts, at the analysis' confidence; None for a single prompt."""
     ci_high: float | None
     std: float | None
     by_layer: tuple[float, ...]
@@ -74,9 +74,9 @@ class AttentionEntropy:
 
     lengths: tuple[EntropyAtLength, ...]
     threshold: float | None
-    """None where the shortest length has a single prompt and no threshold is set."""
+    """None if the shortest length has a single prompt and no threshold is set."""
     crosses_tokens: int | None
-    """The shortest length whose mean, and those of all longer ones, are above it; None: there is none."""
+    """The shortest length from which on every mean is above the threshold; None if there is none."""
 
 
 def attention_entropy(study: Study) -> AttentionEntropy | None:
@@ -129,7 +129,7 @@ def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | Non
 
 
 class EntropyFinding(Finding[AttentionEntropy]):
-    """Where it was measured: `engine.attention_entropy` of the engine `transformers`."""
+    """The entropy by length, where `engine.attention_entropy` of the engine `transformers` measured it."""
 
     key = "attention_entropy"
     title = "Attention entropy"
@@ -169,8 +169,8 @@ class EntropyFinding(Finding[AttentionEntropy]):
                     for row in rows
                 ),
             ),
-            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min) for row in rows)),
-            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max) for row in rows)),
+            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min(row.by_layer)) for row in rows)),
+            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max(row.by_layer)) for row in rows)),
         )
         return (
             Text(text=_in_short(finding)),
@@ -205,9 +205,8 @@ def _in_short(entropy: AttentionEntropy) -> Note:
                 tokens=entropy.crosses_tokens)  # fmt: skip
 
 
-def _layer(values: tuple[float, ...], pick: object) -> str:
+def _layer(values: tuple[float, ...], chosen: float) -> str:
     """`0.31 (4)`: the value and the layer, counted from 0."""
-    chosen = pick(values)  # type: ignore[operator]
     return f"{chosen:.2f} ({values.index(chosen)})"
 
 

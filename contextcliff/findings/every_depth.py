@@ -19,7 +19,7 @@ from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_thi
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Shown, Table, Text
-from contextcliff.records.amounts import THIRDS_OF_DEPTH
+from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
@@ -123,7 +123,7 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
         "at {tokens:,} tokens {samples} samples of a third of the depths do not show that each clears the threshold"
         "{way_out}",
         tokens=tokens,
-        samples=phrases.span(min(counts), max(counts), "d"),
+        samples=span(min(counts), max(counts), "d"),
         way_out=Note(
             "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
         )

@@ -50,14 +50,14 @@ class ExtrapolatedLength:
     asked_tokens: int
     median_tokens: int
     place: Place
-    """`within` the trained positions or `beyond` them with every prompt, or `across` their end."""
+    """Whether all prompts lie `within` the trained positions, all `beyond` them, or some of each (`across`)."""
     n_samples: int
     """Scored ones."""
     mean: float | None
     shown: Standing
-    """It `cleared` the threshold, is `below` it, or neither is shown."""
+    """Whether it is shown to clear the threshold, to be `below` it, or neither (`open`)."""
     reaches_tokens: int
-    """The prompt that this is said of: the longest that cleared; where it is below, the shortest that is."""
+    """The longest prompt that cleared; where the length is below the threshold, the shortest prompt that is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,10 +81,10 @@ class Extrapolation:
     longest_tokens: int
     """The longest prompt."""
     within: PooledScore | None
-    """None where no such length has scores."""
+    """None if no such length has scores."""
     beyond: PooledScore | None
     fails_at_tokens: int | None
-    """Where it begins to fail beyond the trained positions; None where that is not shown."""
+    """Where it begins to fail beyond the trained positions; None if that is not shown."""
     cleared_beyond_tokens: int | None
     """The longest prompt beyond them that is shown to clear the threshold."""
     reason: Note

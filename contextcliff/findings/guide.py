@@ -14,6 +14,7 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Table, Text
 from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
 from contextcliff.findings.phrases import shown_interval
+from contextcliff.records.amounts import span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
@@ -111,7 +112,7 @@ def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
             lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens)
             if len(rows) == 1
             else Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens),
-            means=phrases.span(min(means), max(means), ".2f"),
+            means=span(min(means), max(means), ".2f"),
             n=sum(row.n_samples for row in rows),
             use=_USE[level],
             doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",

@@ -35,7 +35,7 @@ class CacheAtLength:
     context_tokens: int
     """As asked."""
     gib: float | None
-    """None where the model's metadata are not at hand."""
+    """None if the model's metadata are unknown."""
     prefill_tokens_per_s: float | None = None
     """Median over the requests whose prompt the engine had to read: computed tokens by time to the first token."""
     decode_tokens_per_s: float | None = None
@@ -44,20 +44,20 @@ class CacheAtLength:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The three caps in tokens, and the smallest; None where a limit is not known or not set."""
+    """The three caps in tokens, and the smallest; None if a limit is unknown or not set."""
 
     quality: int | None
     quality_is_censored: bool
-    """Whether the safe cap is the longest test, so that quality may bind only beyond."""
+    """Whether the safe cap is the longest test: the limit by quality may lie beyond it."""
     memory: int | None
     latency: int | None
     latency_is_set: bool
-    """Whether a limit on latency was asked for; `latency` is then None where not even the shortest length keeps it."""
+    """Whether a limit on latency was asked for; `latency` is then None if even the shortest length exceeds it."""
     tokens: int | None
-    """The smallest; None where there is no safe cap, or no length within the limit on latency."""
+    """The smallest; None if there is no safe cap, or no length within the limit on latency."""
     binding: LimitName | None
     window: int
-    """The model's."""
+    """Of the model, in tokens."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,14 +105,14 @@ def _median_rate(timed: Iterable[tuple[int, float]]) -> float | None:
 
 
 def memory_of(facts: CacheFacts) -> float | None:
-    """GiB that weights and cache may take; None where neither the model's key nor a device tells."""
+    """GiB that weights and cache may take; None if neither `model.memory_gib` nor a device says it."""
     if facts.device is None:
         return None
     return facts.device.gib * (USABLE if facts.device.name else 1.0)
 
 
 def memory_cap(facts: CacheFacts, memory_gib: float) -> int | None:
-    """Tokens whose cache fits beside the weights, 0 where none do; None where the sizes are not known."""
+    """Tokens whose cache fits beside the weights, 0 if none do; None if the sizes are unknown."""
     if facts.weights_gib is None or not facts.layers:
         return None
     free = memory_gib - facts.weights_gib

@@ -1,6 +1,6 @@
 """The numbers of a report as text, said once for the console, the Markdown page, the figures and every language.
 
-Everything here is plain ASCII apart from the dash of `span` and what the run itself brings (names, tags), and nothing
+Everything here is plain ASCII apart from what the run itself brings (names, tags), and nothing
 here is escaped: each renderer escapes for its own medium.
 """
 
@@ -158,12 +158,6 @@ def threshold_figure(value: float) -> str:
 def confidence_figure(confidence: float) -> str:
     """A confidence as a percentage with as many digits as it has: `95%`, `97.5%`."""
     return f"{100.0 * confidence:.6g}%"
-
-
-def span(low: float, high: float, style: str) -> str:
-    """Both ends, or one where they read alike; `style` is a format of Python's."""
-    first, last = format(low, style), format(high, style)
-    return first if first == last else f"{first}–{last}"
 
 
 def interval_words(report: Report) -> str:

@@ -63,7 +63,7 @@ def _score(curve: PublishedCurve, tokens: int) -> str:
 
 
 def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:
-    """The lengths that an axis has to reach over, so that all of them are seen."""
+    """All published lengths, which an axis has to reach."""
     return [point.tokens for curve in curves for point in curve.points]
 
 
@@ -81,7 +81,7 @@ def ticks_with(lengths: Sequence[int], curves: Sequence[PublishedCurve]) -> list
 def published_lines(
     axes: Axes, curves: Sequence[PublishedCurve], *, height: float, taken: Sequence[float] = ()
 ) -> None:
-    """Draw them over axes that are `height` inches high. `taken` are scores with words of their own at the right."""
+    """Draws them on axes that are `height` inches high. At the scores `taken` other words stand at the right."""
     for place, curve in enumerate(curves):
         axes.plot(
             [point.tokens for point in curve.points],
@@ -112,9 +112,9 @@ def published_lines(
 
 
 def spread(places: Sequence[float], *, taken: Sequence[float], gap: float) -> list[float]:
-    """Places that are at least `gap` apart from each other, and two gaps from those `taken`, in the order of the given.
+    """The places in their order, moved down until they are `gap` apart from each other and two gaps from those `taken`.
 
-    Each is as near below its own as the ones above it leave room.
+    Each moves as little as those above it allow.
     """
     order = sorted(range(len(places)), key=lambda index: -places[index])
     found: dict[int, float] = {}

@@ -64,7 +64,7 @@ _TICK = 0.16
 
 
 class ScoreFinding(Finding[None]):
-    """A row a length: how many samples, their score, and the bound that the cap is tested with."""
+    """A row for each length: how many samples, their score, and the bound that the cap is tested with."""
 
     key = "score_by_length"
     title = "Score by length"

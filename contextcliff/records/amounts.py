@@ -57,6 +57,12 @@ def of_lengths(n: int, total: int) -> Note:
     return Note("both lengths") if total == 2 else Note("all {n:,} lengths", n=total)
 
 
+def span(low: float, high: float, style: str) -> str:
+    """Both ends, or one where they read alike; `style` is a format of Python's."""
+    first, last = format(low, style), format(high, style)
+    return first if first == last else f"{first}–{last}"
+
+
 def counted(count: SampleCount, *, scored: bool = False, each_length: bool = False) -> Note:
     """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it."""
     noun = Note("scored {noun}", noun=Note(count.unit)) if scored else Note(count.unit)

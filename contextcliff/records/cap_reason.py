@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from contextcliff.records.amounts import Quantity, SampleCount, Unit
-from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.fact import Fact, NoSamples
+from contextcliff.records.note import Note
 from contextcliff.records.search_record import ThirdName
 
 
@@ -316,5 +317,5 @@ CapReason = (
     | ZeroBaseline
     | BelowEverywhere
     | BelowAtShortest
-    | Said
+    | Note
 )

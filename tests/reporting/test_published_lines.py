@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.findings.published import LABEL, published_blocks, sources, spread
+from contextcliff.findings.published import LABEL, sources, spread
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
@@ -68,11 +68,6 @@ def test_a_comparison_has_them_too(cliff: Report) -> None:
     figure = curves_figure([Curve(name="a", report=cliff), Curve(name="b", report=cliff)], published=CURVES)
     assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)
     assert overlaps(figure) == []
-
-
-def test_without_any_nothing_is_drawn(cliff: Report) -> None:
-    assert LABEL not in words(score_figure(cliff))
-    assert published_blocks(()) == ()
 
 
 def test_a_report_keeps_them_as_data(beside: Report) -> None:

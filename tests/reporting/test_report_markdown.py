@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from contextcliff.records.fact import Said
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import escape, render_markdown
 from tests.simulated_reports import edited, findings_in
@@ -54,12 +54,12 @@ def test_a_command_with_backticks_stays_in_its_block(cliff: Report) -> None:
 def test_hostile_text_of_a_finding_stands_on_the_page_as_it_was_written(full: Report) -> None:
     report = edited(
         full,
-        half_life=replace(findings_in(full).half_life, reason=Said(text=HOSTILE)),
-        position=replace(findings_in(full).position, reason=Said(text=HOSTILE), pattern=HOSTILE),
+        half_life=replace(findings_in(full).half_life, reason=as_it_is(HOSTILE)),
+        position=replace(findings_in(full).position, reason=as_it_is(HOSTILE), pattern=HOSTILE),
         guide=replace(
             findings_in(full).guide,
             rows=(replace(findings_in(full).guide.rows[0], level=HOSTILE),),
-            advice=(Said(text=HOSTILE), Said(text=f"# {HOSTILE}")),
+            advice=(as_it_is(HOSTILE), as_it_is(f"# {HOSTILE}")),
         ),
         facets=tuple(replace(row, facet=HOSTILE, value=HOSTILE) for row in findings_in(full).facets),
         judgement=replace(findings_in(full).judgement, judge=HOSTILE),

@@ -11,7 +11,8 @@ import pytest
 
 from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
-from contextcliff.records.fact import Fact, Said
+from contextcliff.records.fact import Fact
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.published.choice import published_curves
@@ -62,7 +63,7 @@ def whole_report() -> Report:
 def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Each field below a value, by its dotted path, with the value as it is where that field alone is another."""
     if isinstance(value, Fact):
-        yield path, Said(text="something else")
+        yield path, as_it_is("something else")
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             at = f"{path}.{field.name}" if path else field.name
@@ -78,7 +79,7 @@ def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             for name, changed in changes(value[key], f"{path}[]"):
                 yield name, {**value, key: changed}
     elif isinstance(value, tuple):
-        yield path, value[:-1] if value else (Said(text="something"),)
+        yield path, value[:-1] if value else (as_it_is("something"),)
         for name, changed in changes(value[0], f"{path}[]") if value else ():
             yield name, (changed, *value[1:])
     else:
