@@ -40,6 +40,7 @@ def test_the_wheel_carries_configuration_and_story_and_nothing_of_the_tests(whee
         "contextcliff/text/prose_stock.yaml",
         "contextcliff/py.typed",
         "contextcliff/writing/pages/writing.html",
+        "contextcliff/writing/measures/measures.yaml",
         "contextcliff/writing/word_lists/dale_chall.txt",
         "contextcliff/writing/word_lists/dale_chall_license.txt",
     ):

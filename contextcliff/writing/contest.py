@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
@@ -63,27 +63,15 @@ class WritingContest:
     missing: tuple[str, ...]
     """The runs that lack the measure."""
     common_tokens: tuple[int, ...]
-    best: str | None
-    next_best: str | None
-    difference: float | None
-    ci_low: float | None
-    ci_high: float | None
+    best: str | None = None
+    next_best: str | None = None
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
     confidence: float
-    winner: str | None
-    reason: Note | None
+    winner: str | None = None
+    reason: Note | None = None
     """Why there is no winner; None where there is one."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Lead:
-    """Who is ahead, and by how much; the ends are None where the rounds can't tell."""
-
-    best: str
-    next_best: str
-    difference: float
-    low: float | None
-    high: float | None
-    reason: Note | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,33 +101,22 @@ def _contest(
     having = [side for side in sides if points[side.name]]
     common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
     scale, compared = _compared(measure, having, points, common)
-    lead: _Lead | None = None
-    reason = _obstacle(measure, worse, having, common)
-    if reason is None:
-        lead = _lead(compared, common, worse, confidence)
-        reason = lead.reason
-        if reason is None and scale == "raw":
-            ahead = [side for side in having if side.name in (lead.best, lead.next_best)]
-            reason = unequal_lengths(measure, ahead, common)
-    ranges = tuple(_range(side.name, points[side.name], common) for side in having)
-    missing = tuple(side.name for side in sides if not points[side.name])
-    winner = lead.best if lead is not None and reason is None else None
-    return WritingContest(
+    contest = WritingContest(
         measure=measure,
         worse=worse,
         scale=scale,
-        ranges=ranges,
-        missing=missing,
+        ranges=tuple(_range(side.name, points[side.name], common) for side in having),
+        missing=tuple(side.name for side in sides if not points[side.name]),
         common_tokens=tuple(common),
-        best=lead.best if lead else None,
-        next_best=lead.next_best if lead else None,
-        difference=lead.difference if lead else None,
-        ci_low=lead.low if lead else None,
-        ci_high=lead.high if lead else None,
         confidence=confidence,
-        winner=winner,
-        reason=reason,
+        reason=_obstacle(measure, worse, having, common),
     )
+    if contest.reason is None:
+        contest = _with_lead(contest, compared)
+    if contest.reason is None and scale == "raw":
+        ahead = [side for side in having if side.name in (contest.best, contest.next_best)]
+        contest = replace(contest, reason=unequal_lengths(measure, ahead, common))
+    return replace(contest, winner=contest.best if contest.reason is None else None)
 
 
 def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
@@ -190,10 +167,11 @@ def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: S
     return different_rules(measure, having) or (None if common else Note("no length in common"))
 
 
-def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, confidence: float) -> _Lead:
+def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> WritingContest:
     """The best against the next best; runs with equal means stay in their order."""
+    common = contest.common_tokens
     means = {run: _mean(of, common) for run, of in points.items()}
-    best, second = sorted(means, key=lambda run: worse * means[run])[:2]
+    best, second = sorted(means, key=lambda run: contest.worse * means[run])[:2]
     difference = abs(means[second] - means[best])
     low = high = None
     reason: Note | None = None
@@ -202,12 +180,12 @@ def _lead(points: Mapping[str, _Points], common: Sequence[int], worse: int, conf
         reason = Note("the best two have the same mean")
     elif any(point.n < 2 or point.std is None for point in pairs):
         reason = Note("there are too few rounds to tell")
-    elif (half := _half_width(pairs, len(common), confidence)) is None:
+    elif (half := _half_width(pairs, len(common), contest.confidence)) is None:
         reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
     else:
         low, high = difference - half, difference + half
         reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
-    return _Lead(best=best, next_best=second, difference=difference, low=low, high=high, reason=reason)
+    return replace(contest, best=best, next_best=second, difference=difference, ci_low=low, ci_high=high, reason=reason)
 
 
 def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from contextcliff.findings import phrases
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.data_files import Cell, Row, csv_text, json_text
@@ -52,6 +51,8 @@ def words_of_longest(scored: Sequence[ScoredSample]) -> int:
     return max((len(item.generation.text.split()) for item in scored if item.generation is not None), default=0)
 
 
+_PREFIXES = (ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z)
+_OF_ROUND = (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
@@ -130,37 +131,20 @@ def _tier(tier: WritingTier, health: Mapping[int, HealthLevel]) -> Row:
         "num_distinct": tier.n_distinct,
         "num_healthy": None if level is None else level.healthy,
         "reading_level": tier.reading_level,
-        **_composite(COMPOSITE, tier.composite),
-        **_composite(CLASSIC_COMPOSITE, tier.composite_classic),
+        **_figures(COMPOSITE, tier.composite, _OF_COMPOSITE),
+        **_figures(CLASSIC_COMPOSITE, tier.composite_classic, _OF_COMPOSITE),
     }
     for measure in MEASURES:
-        row |= _level(level_of(tier, measure.name))
+        row |= _figures(measure.name, level_of(tier, measure.name), _OF_MEASURE)
     return row
 
 
-def _composite(name: str, level: CompositeLevel) -> Row:
-    return {
-        name: level.mean,
-        f"{name}_std": level.std,
-        f"{name}_ci_low": level.ci_low,
-        f"{name}_ci_high": level.ci_high,
-    }
+_OF_COMPOSITE = ("std", "ci_low", "ci_high")
+_OF_MEASURE = (*_OF_COMPOSITE, "n", "original", "author_mean", "author_std", "z", "z_std")
 
 
-def _level(level: MeasureLevel) -> Row:
-    name = level.name
-    return {
-        name: level.mean,
-        f"{name}_std": level.std,
-        f"{name}_ci_low": level.ci_low,
-        f"{name}_ci_high": level.ci_high,
-        f"{name}_n": level.n,
-        f"{name}_original": level.original,
-        f"{name}_author_mean": level.author_mean,
-        f"{name}_author_std": level.author_std,
-        f"{name}_z": level.z,
-        f"{name}_z_std": level.z_std,
-    }
+def _figures(name: str, level: CompositeLevel | MeasureLevel, figures: Sequence[str]) -> Row:
+    return {name: level.mean, **{f"{name}_{figure}": getattr(level, figure) for figure in figures}}
 
 
 def _round(item: ScoredSample) -> Row:
@@ -176,11 +160,11 @@ def _round(item: ScoredSample) -> Row:
         "prompt_tokens": generation.prompt_tokens if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,
         "score": item.score,
-        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)},
+        **{name: details.get(name) for name in _OF_ROUND},
     }
     for measure in MEASURES:
         row[measure.name] = details.get(measure.name)
-    for prefix in (ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z):
+    for prefix in _PREFIXES:
         for measure in MEASURES:
             row[prefix + measure.name] = details.get(prefix + measure.name)
     return row
@@ -230,16 +214,13 @@ def _results_of_round(item: ScoredSample) -> dict[str, object]:
         "outcome": outcome(item),
         "finish_reason": generation.finish_reason if generation else None,
         "score": item.score,
-        **{name: details.get(name) for name in (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)},
+        **{name: details.get(name) for name in _OF_ROUND},
         "prompt_tokens": generation.prompt_tokens if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,
         "measures": {
             measure.name: {
                 "raw": details.get(measure.name),
-                "original": details.get(ORIGINAL + measure.name),
-                "author_mean": details.get(AUTHOR_MEAN + measure.name),
-                "author_std": details.get(AUTHOR_STD + measure.name),
-                "z": details.get(Z + measure.name),
+                **{prefix.rstrip("."): details.get(prefix + measure.name) for prefix in _PREFIXES},
             }
             for measure in MEASURES
         },
@@ -273,7 +254,10 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
         "convergence": [
             {
                 "context_tokens": tier.context_tokens,
-                "measures": {level.name: _convergence(level) for level in tier.measures},
+                "measures": {
+                    level.name: {key: getattr(level, key) for key in ("mean", "original", "cv", "converged")}
+                    for level in tier.measures
+                },
             }
             for tier in writing.tiers
         ],
@@ -285,19 +269,16 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
     }
 
 
-def _convergence(level: MeasureLevel) -> dict[str, object]:
-    return {"mean": level.mean, "original": level.original, "cv": level.cv, "converged": level.converged}
-
-
 _WIDTH = 100
 
 
 def generations_text(report: Report, writing: Writing, *, scored: Sequence[ScoredSample]) -> str:
     """The whole of `generations.txt`: a header line before each text, control characters as escapes."""
+    of = {tier.context_tokens: tier.n_rounds + tier.n_unscored for tier in writing.tiers}
     blocks = [
         _header(f"{report.run.model}, {report.run.dataset}: {writing.document_id}, run {report.run.run_id}"),
         *_original(writing, scored=scored),
-        *(block for item in in_order(scored) for block in _round_text(item, rounds=_rounds(writing)[_tokens(item)])),
+        *(block for item in in_order(scored) for block in _round_text(item, rounds=of[item.sample.context_tokens])),
     ]
     return tame("\n\n".join(blocks)) + "\n"
 
@@ -323,16 +304,8 @@ def _round_text(item: ScoredSample, *, rounds: int) -> Iterator[str]:
     ended = f", ended by {generation.finish_reason}, {generation.completion_tokens:,} tokens" if generation else ""
     figures = ", ".join(answer_figures(item.details))
     yield _header(
-        f"{phrases.whole(_tokens(item))} TOKENS, ROUND {round_number(item)}/{rounds}: {outcome(item)}{ended}"
+        f"{item.sample.context_tokens:,} TOKENS, ROUND {round_number(item)}/{rounds}: {outcome(item)}{ended}"
         f"{f'. {figures}' if figures else ''}"
     )
     if generation is not None:
         yield generation.text
-
-
-def _tokens(item: ScoredSample) -> int:
-    return item.sample.context_tokens
-
-
-def _rounds(writing: Writing) -> dict[int, int]:
-    return {tier.context_tokens: tier.n_rounds + tier.n_unscored for tier in writing.tiers}

@@ -7,7 +7,6 @@ in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from contextcliff.findings.finding import Block, Pairs, Text
 from contextcliff.records.generation import ScoredSample
@@ -28,30 +27,6 @@ PACKAGE = "contextcliff.writing"
 _MOST_CHARACTERS = 9_000_000
 """Of all texts together."""
 _LEAST_OF_A_TEXT = 500
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RoundToRead:
-    """One text of the model."""
-
-    name: str
-    outcome: str
-    failed: bool
-    figures: tuple[str, ...]
-    """What was measured of it, a short text each."""
-    text: str
-    """Empty: the server gave none."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LengthToRead:
-    """The texts of one context length."""
-
-    context_tokens: int
-    """The length asked for."""
-    shown_tokens: int
-    """The one that stands in tables and figures."""
-    rounds: tuple[RoundToRead, ...]
 
 
 def writing_page(
@@ -84,29 +59,29 @@ def _html(blocks: Sequence[Block]) -> object:
     return Markup("\n").join(html_of(block, language=english, figures={}) for block in blocks)
 
 
-def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[LengthToRead]:
+def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[Mapping[str, object]]:
+    """The texts of each context length, by the length asked for and the one that stands in tables and figures."""
     rounds, shown = in_order(scored), shown_lengths(writing).of_asked
     for tokens in dict.fromkeys(item.sample.context_tokens for item in rounds):
         found = [item for item in rounds if item.sample.context_tokens == tokens]
-        yield LengthToRead(
-            context_tokens=tokens,
-            shown_tokens=shown.get(tokens, tokens),
-            rounds=tuple(_round(item, of=len(found), limit=limit) for item in found),
-        )
+        yield {
+            "context_tokens": tokens,
+            "shown_tokens": shown.get(tokens, tokens),
+            "rounds": [_round(item, of=len(found), limit=limit) for item in found],
+        }
 
 
-def _round(item: ScoredSample, *, of: int, limit: int) -> RoundToRead:
+def _round(item: ScoredSample, *, of: int, limit: int) -> Mapping[str, object]:
+    """One text of the model, and what was measured of it; the text is empty where the server gave none."""
     generation, said = item.generation, outcome(item)
-    ended = ""
-    if generation is not None:
-        ended = f"{generation.completion_tokens:,} tokens, ended by {generation.finish_reason}"
-    return RoundToRead(
-        name=f"round {round_number(item)} of {of}",
-        outcome=said,
-        failed=said != COMPLETE,
-        figures=(*answer_figures(item.details), *filter(None, [ended])),
-        text=_cut(_text(item), limit=limit),
-    )
+    ended = [f"{generation.completion_tokens:,} tokens, ended by {generation.finish_reason}"] if generation else []
+    return {
+        "name": f"round {round_number(item)} of {of}",
+        "outcome": said,
+        "failed": said != COMPLETE,
+        "figures": (*answer_figures(item.details), *ended),
+        "text": _cut(_text(item), limit=limit),
+    }
 
 
 def _text(item: ScoredSample) -> str:

@@ -46,44 +46,12 @@ _METHOD = (
     " counts in nothing."
 )
 _SCALES = {"z": "at equal length", "raw": "as it is"}
-_MEASURES = "Measures, means of all rounds"
 _TRENDS = "From the shortest to the longest"
 _TREND_TEST = (
     "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
     " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
     " them."
 )
-
-
-def console_blocks(writing: Writing) -> tuple[Block, ...]:
-    """The table of lengths at the console's width, the verdict, trends, and what was shown to be worse."""
-    writing = as_shown(writing)
-    trends = tables.trend_lines(writing)
-    return (
-        *tables.health_table(writing),
-        Heading(text=_MEASURES),
-        Table(columns=tuple(tables.tier_columns(writing))),
-        Pairs(rows=tables.summary(writing)),
-        *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
-        *_lists(writing, in_short=True),
-    )
-
-
-def page_blocks(writing: Writing) -> tuple[Block, ...]:
-    """Every table whole, and the figures."""
-    writing = as_shown(writing)
-    head, rows = tables.tier_table(writing)
-    return (
-        *tables.health_blocks(writing),
-        Pairs(rows=tables.summary(writing)),
-        _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
-        Image(figure="core_metrics"),
-        Image(figure="writing_dashboard"),
-        *_trends(writing),
-        *_lists(writing, in_short=False),
-        *_measures(writing),
-        Text(text=_METHOD),
-    )
 
 
 def _lists(writing: Writing, *, in_short: bool) -> tuple[Block, ...]:
@@ -194,13 +162,38 @@ class WritingFinding(Finding[Writing]):
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """The verdict with its figures at the console's width."""
-        writing = self.of(report)
-        return () if writing is None else console_blocks(writing)
+        found = self.of(report)
+        if found is None:
+            return ()
+        writing = as_shown(found)
+        trends = tables.trend_lines(writing)
+        return (
+            *tables.health_table(writing),
+            Heading(text="Measures, means of all rounds"),
+            Table(columns=tuple(tables.tier_columns(writing))),
+            Pairs(rows=tables.summary(writing)),
+            *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
+            *_lists(writing, in_short=True),
+        )
 
     def show(self, report: Report) -> tuple[Block, ...]:
         """Every table and figure."""
-        writing = self.of(report)
-        return () if writing is None else page_blocks(writing)
+        found = self.of(report)
+        if found is None:
+            return ()
+        writing = as_shown(found)
+        head, rows = tables.tier_table(writing)
+        return (
+            *tables.health_blocks(writing),
+            Pairs(rows=tables.summary(writing)),
+            _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
+            Image(figure="core_metrics"),
+            Image(figure="writing_dashboard"),
+            *_trends(writing),
+            *_lists(writing, in_short=False),
+            *_measures(writing),
+            Text(text=_METHOD),
+        )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         """`writing.MEASURE` and what stands beside it, by length."""

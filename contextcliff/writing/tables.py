@@ -1,7 +1,4 @@
-"""A continuation run in lines and tables: what the console and the Markdown page say of the prose.
-
-The healthy rounds of a continuation run by length, and why the others are not, as a table with what it means.
-"""
+"""A continuation run in lines and tables: what the console and the pages say of the prose and of healthy rounds."""
 
 from __future__ import annotations
 
@@ -289,19 +286,19 @@ def _columns(writing: Writing) -> list[Column]:
     if not levels:
         return []
     return [
-        _plain(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
-        _plain("rounds", [phrases.whole(level.n) for level in levels]),
+        _column(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
+        _column("rounds", [phrases.whole(level.n) for level in levels]),
         *(
-            [_plain("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]
+            [_column("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]
             if any(level.n_unscored for level in levels)
             else []
         ),
-        _plain("healthy", [phrases.whole(level.healthy) for level in levels]),
-        _plain("share", [_share(level.share) for level in levels]),
-        _plain("interval", [phrases.interval(level.ci_low, level.ci_high) for level in levels], spare=1),
-        _plain("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
+        _column("healthy", [phrases.whole(level.healthy) for level in levels]),
+        _column("share", [_share(level.share) for level in levels]),
+        _column("interval", [phrases.interval(level.ci_low, level.ci_high) for level in levels], spare=1),
+        _column("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
         *(
-            _plain(
+            _column(
                 _FAULTS[fault].replace(" ", "\n", 1),
                 [phrases.whole(level.faults.get(fault, 0)) for level in levels],
                 spare=3 + place,
@@ -309,7 +306,3 @@ def _columns(writing: Writing) -> list[Column]:
             for place, fault in enumerate(faults)
         ),
     ]
-
-
-def _plain(title: str, cells: Sequence[str], *, spare: int = 0) -> Column:
-    return Column(title=title, cells=tuple(cells), spare=spare)

@@ -106,12 +106,6 @@ def test_the_classes_of_the_map_end_at_the_level_of_the_run(
     assert (cells[:, 1:] == len(classes) - 1).all()
 
 
-def test_an_interval_is_called_by_the_confidence_of_the_run(cliff: Report) -> None:
-    report = with_writing(cliff)
-    figure = core_figure(report, replace(writing_in(report), confidence=0.9))
-    assert "mean of the rounds with its 90% interval" in words(figure)
-
-
 def test_equal_effects_stand_apart(cliff: Report) -> None:
     report = with_writing(cliff)
     axes = dashboard_figure(report, writing_in(report)).axes[3]

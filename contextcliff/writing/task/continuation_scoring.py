@@ -1,14 +1,10 @@
-"""How far the author's own passages lie from their author: the composites that a healthy text stays within.
-
-Each of the author's windows is judged as a continuation is, by the norms of the other windows: judged by norms that it
-is part of, it would look closer than a new passage by the same hand does.
-
-Whether a round of writing is healthy, and what is wrong with one that is not.
+"""What a continuation scores: its prose against the author's, whether the round is healthy, its figures in a line.
 
 A mean over rounds hides collapse: where two rounds in five run in a loop, the other three still hold it up. So the safe
-cap is tested on the share of rounds that are healthy, each judged by itself and against the author alone.
-
-What a continuation scores: its prose against the author's, the tag of what went wrong, its figures in a line.
+cap is tested on the share of rounds that are healthy, each judged by itself and against the author alone: it must not
+lie further from the author than the author's own passages do. Each of these windows is judged as a continuation is, by
+the norms of the other windows: judged by norms that it is part of, it would look closer than a new passage by the same
+hand does.
 """
 
 from __future__ import annotations
