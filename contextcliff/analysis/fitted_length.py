@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.reason import low_baseline
 from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.threshold import LOW_BASELINE
-from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
 from contextcliff.statistics.leading_run import leading_above
 
@@ -188,7 +188,7 @@ def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
         return _none(TooFewToFit(lengths=len(curve.tokens), fewest=FEWEST_LENGTHS))
     fall = curve.fall_to(share)
     if curve.relative and fall.score < share * LOW_BASELINE:
-        return _none(LowBaseline(mean=fall.score / share, tokens=curve.tokens[0], least=LOW_BASELINE))
+        return _none(low_baseline(fall.score / share, curve.tokens[0]))
     return _said(curve, fall)
 
 

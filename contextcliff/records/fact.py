@@ -42,8 +42,3 @@ def said(texts: Iterable[str]) -> tuple[Said, ...]:
 
 def _said(text: str) -> Said:
     return Said(text=text)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoSamples(Fact):
-    """There are no samples to analyse."""

@@ -1,7 +1,6 @@
 """What a report says, in English. Each module of `english_*` adds its sentences to `say` when it is imported."""
 
 from contextcliff.reporting.words import (
-    english_cap,
     english_estimates,
     english_findings,
     english_report,
@@ -10,7 +9,6 @@ from contextcliff.reporting.words import (
 from contextcliff.reporting.words.english_say import say
 
 __all__ = [
-    "english_cap",
     "english_estimates",
     "english_findings",
     "english_report",

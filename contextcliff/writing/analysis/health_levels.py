@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import SafeCap
-from contextcliff.records.cap_reason import CapReason, NoneScored, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.writing.healthy_rounds import fault_of
 from contextcliff.writing.prose_findings import Health, HealthLevel
 
@@ -39,15 +38,6 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
         at=next(beyond, None) if cap.ci_high is None else next(below, levels[-1]),
         levels=levels,
     )
-
-
-def settling_rounds(reason: CapReason) -> int | None:
-    """Rounds a length that would settle what stopped the walk; None where it is settled, or no number would."""
-    match reason:
-        case Stop(cause=NoneScored() | TooFewPlanned() | TooFewToClear() | TooFewToReject() as cause):
-            return None if cause.needed is None else cause.needed.n
-        case _:
-            return None
 
 
 def _level(result: LengthResult) -> HealthLevel:

@@ -26,7 +26,7 @@ from contextcliff.findings.finding import (
 )
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
+from contextcliff.writing.analysis.health_levels import health_of
 from contextcliff.writing.analysis.writing_analysis import writing_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.prose_findings import Writing, WritingTier
@@ -203,7 +203,7 @@ class WritingSection(Finding[Writing]):
             continuation_point=scored[0].sample.reference.evidence[0].start,
             author=task.author(texts, document) if texts and document is not None else {},
             health=health_of(study.sequence.results, cap),
-            settling_rounds=settling_rounds(cap.reason),
+            settling_rounds=study.settled_by,
             embeddings=study.facts.embedder if embeds else None,
         )
 
