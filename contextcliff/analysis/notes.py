@@ -12,7 +12,7 @@ from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.stop_reason import recovered_beyond
+from contextcliff.analysis.reason import recovered_beyond
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
@@ -71,8 +71,8 @@ def notes_of(
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
-        *((_stopped_when_decided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
-        *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
+        *((_stopped_when_decided(each_third=threshold.every_depth),) if threshold.is_sequential else ()),
+        *(_zero_or_one(sequence.results) if threshold.quantity == "score" else ()),
     )
 
 
@@ -137,7 +137,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
             " that does not",
             higher=higher.bin.median_tokens,
-            what=QUANTITIES[threshold.described.quantity],
+            what=QUANTITIES[threshold.quantity],
             higher_mean=higher.bin.mean,
             stop=stop.bin.median_tokens,
             stop_mean=stop.bin.mean,

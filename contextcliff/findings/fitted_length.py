@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.reason import low_baseline
 from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
@@ -26,7 +27,6 @@ from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
 from contextcliff.findings.phrases import from_stopped_data
-from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -145,7 +145,7 @@ def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
         )
     fall = curve.fall_to(share)
     if curve.relative and fall.score < share * LOW_BASELINE:
-        return _none(LowBaseline(mean=fall.score / share, tokens=curve.tokens[0], least=LOW_BASELINE))
+        return _none(low_baseline(fall.score / share, curve.tokens[0]))
     return _fallen(curve, fall)
 
 

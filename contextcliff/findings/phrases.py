@@ -150,11 +150,6 @@ def threshold_name(cap: SafeCap) -> Note:
     return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
 
 
-def threshold_figure(value: float) -> str:
-    """A threshold: two decimals, three where two would round it to another number."""
-    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
-
-
 def confidence_figure(confidence: float) -> str:
     """A confidence as a percentage with as many digits as it has: `95%`, `97.5%`."""
     return f"{100.0 * confidence:.6g}%"

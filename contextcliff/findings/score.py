@@ -41,6 +41,7 @@ from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Imag
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
+from contextcliff.records.amounts import threshold_figure
 from contextcliff.records.analysis import Bin, DepthCell, SafeCap
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -374,7 +375,7 @@ def heatmap_figure(report: Report) -> Figure:
 def _sides(colours: ScoreColours, threshold: float | None) -> str:
     if threshold is None or not colours.is_split:
         return ""
-    return f"; {BELOW} is below the threshold {phrases.threshold_figure(threshold)}, {ABOVE} at it or above"
+    return f"; {BELOW} is below the threshold {threshold_figure(threshold)}, {ABOVE} at it or above"
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
@@ -391,7 +392,7 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
     ]
     labels = {tick: f"{tick:.1f}" for tick in ticks}
     if marked and threshold is not None:
-        labels[threshold] = f"{phrases.threshold_figure(threshold)} threshold"
+        labels[threshold] = f"{threshold_figure(threshold)} threshold"
         axes.axhline(threshold, color="black", linewidth=2.0)
     places = sorted(labels)
     bar.set_ticks(places, labels=[labels[place] for place in places])

@@ -27,7 +27,7 @@ from contextcliff.records.report import Report
 from contextcliff.writing import tables
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.files import writing_files
-from contextcliff.writing.levels import as_shown, health_of, settling_rounds
+from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.page import writing_page
 from contextcliff.writing.phrases import change, title, value, way
@@ -152,7 +152,7 @@ class WritingFinding(Finding[Writing]):
             continuation_point=scored[0].sample.reference.evidence[0].start,
             author=task.author(texts, document) if texts and document is not None else {},
             health=health_of(study.sequence.results, cap),
-            settling_rounds=settling_rounds(cap.reason),
+            settling_rounds=study.settled_by,
             embeddings=study.facts.embedder if embeds else None,
         )
 

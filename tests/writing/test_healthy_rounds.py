@@ -16,7 +16,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.words import english, japanese
-from contextcliff.writing.levels import health_of, settling_rounds
+from contextcliff.writing.levels import health_of
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of, is_healthy
@@ -67,7 +67,7 @@ def health(found: Study) -> Health:
 def judged(scored: Sequence[ScoredSample], *, threshold: float = 0.7) -> Writing:
     """What is said of the writing beside this cap."""
     found = study(scored, threshold=threshold)
-    return writing(scored, health=health(found), settling_rounds=settling_rounds(found.safe_cap.reason))
+    return writing(scored, health=health(found), settling_rounds=found.settled_by)
 
 
 @pytest.mark.parametrize(
