@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import PAD_INCHES
 from contextcliff.findings.finding import sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
@@ -17,8 +18,6 @@ from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_PAD_INCHES = 0.15
 
 
 def figure_files(report: Report) -> tuple[str, ...]:
@@ -71,5 +70,5 @@ def draw_curves(
 def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
     """Write a figure as PNG, whole or not at all."""
     image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=_PAD_INCHES)
+    figure.savefig(image, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=PAD_INCHES)
     return write_bytes(path=path, data=image.getvalue())
