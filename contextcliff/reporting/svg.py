@@ -25,7 +25,7 @@ _TAG = re.compile(r"\{[^}]*\}")
 
 
 def svg_of(figure: Figure, *, name: str, caption: str) -> Markup:
-    """The figure with its caption below. `name` is one of a kind on its page: ids begin with it."""
+    """The figure, called by its caption. `name` is one of a kind on its page: ids begin with it."""
     import matplotlib as mpl
     from markupsafe import Markup
 
@@ -37,10 +37,10 @@ def svg_of(figure: Figure, *, name: str, caption: str) -> Markup:
     svg = ElementTree.fromstring(file.getvalue())  # noqa: S314 - matplotlib wrote it a moment ago
     _clean(svg, name=name)
     height, width = (svg.attrib.pop(side).removesuffix("pt") for side in ("height", "width"))
-    size = f"width: {width}pt; aspect-ratio: {width} / {height}; fill: var(--ink)"
+    # A phone shows it in part, rather than with letters that can't be read.
+    size = f"width: {width}pt; min-width: min({width}pt, 40rem); aspect-ratio: {width} / {height}; fill: var(--ink)"
     svg.attrib |= {"role": "img", "aria-label": tame(caption), "style": size}
-    drawn = Markup(ElementTree.tostring(svg, encoding="unicode"))  # noqa: S704 - its texts are escaped
-    return Markup('<figure><div class="wide">{}</div><figcaption>{}</figcaption></figure>').format(drawn, tame(caption))
+    return Markup('<figure class="wide">{}</figure>').format(Markup(ElementTree.tostring(svg, encoding="unicode")))  # noqa: S704
 
 
 def _clean(svg: Element, *, name: str) -> None:

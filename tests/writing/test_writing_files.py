@@ -73,7 +73,10 @@ def test_a_continuation_run_leaves_every_file_and_nothing_else(cliff: Report, tm
     report = with_writing(cliff, scored)
     paths = (
         *write_report_files(report, scored=scored, manifest={}, folder=folder, figures=True, parameters=PARAMETERS),
-        *draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=30),
+        *(
+            folder / FIGURES / f"{name}.png"
+            for name in draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=30)
+        ),
     )
     assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path.relative_to(folder).as_posix() for path in paths}

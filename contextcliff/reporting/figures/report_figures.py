@@ -27,21 +27,22 @@ def figure_files(report: Report) -> tuple[str, ...]:
     )
 
 
-def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> tuple[Path, ...]:
-    """Draw the figures of every section into `folder`, at `dpi` dots an inch; return the paths.
+def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> dict[str, Figure]:
+    """Draw the figures of every section, once for files and pages, and write them into `folder` at `dpi` dots an inch.
 
-    A figure that the report has no data for is not drawn, and one that an earlier analysis of the same run left is
-    removed.
+    Returns them by name. A figure that the report has no data for is not drawn, and one that an earlier analysis of
+    the same run left is removed.
     """
-    drawn = []
+    drawn = {}
     for section in sections_of(report):
         for figure in section.figures:
             path = folder / f"{figure.name}.png"
             if figure.has_data(report):
-                drawn.append(write_figure(figure.draw(report, scored), path=path, dpi=dpi))
+                drawn[figure.name] = figure.draw(report, scored)
+                write_figure(drawn[figure.name], path=path, dpi=dpi)
             else:
                 path.unlink(missing_ok=True)
-    return tuple(drawn)
+    return drawn
 
 
 def remove_figures(folder: Path) -> None:
