@@ -31,6 +31,7 @@ from contextcliff.records.search_record import Replay
 from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import Console
 
     from contextcliff.reporting.page.excerpts import Excerpt
@@ -133,13 +134,14 @@ def _draw(
 
     report, folder, shown = tracked.report, tracked.folder, invocation.reporting.progress
     dpi = invocation.reporting.figure_dpi
+    figures: Mapping[str, Figure] = {}
     if dpi is not None:
         with phase("drawing the figures", shown=shown):
-            draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+            figures = draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
     if invocation.reporting.html:
         run = FinishedRun(report=report, scored=scored, parameters=tracked.parameters)
         with phase("writing the report's page", shown=shown):
-            write_pages(run, excerpts=excerpts, prompts=tracked.prompts, folder=folder)
+            write_pages(run, excerpts=excerpts, prompts=tracked.prompts, figures=figures, folder=folder)
     else:
         remove_pages(report, folder=folder)
 

@@ -7,6 +7,7 @@ it is taken in when the figure is saved with a tight bounding box.
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from contextcliff.records.analysis import Bin
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
@@ -168,6 +170,21 @@ def legible(places: Sequence[float], *, gap: float) -> frozenset[int]:
 
 LINE = 14
 """Height of a row of words above the axes, in points."""
+PAD_INCHES = 0.15
+"""Around a figure that is saved."""
+TOLD = "told:"
+ON_DARK, ON_LIGHT = "#fefefe", "#010101"
+"""White and black upon a colour that stays on a dark page, where white and black are exchanged."""
+
+
+def told(artist: Artist, *texts: str) -> None:
+    """Have a page say this where a reader points: one text for all of it, or one for each mark of a line that is drawn.
+
+    A mark at NaN is not drawn and has no text.
+    """
+    artist.set_gid(TOLD + json.dumps(texts))
+
+
 BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"
 LINES = ("o-", "s--", "^-.", "D:")
 """Marks and strokes of several lines in one picture: told apart without their colours."""
@@ -372,7 +389,7 @@ class ScoreColours:
     def ink(self, score: float) -> str:
         """Black or white, whichever has more contrast on the colour of a score."""
         light = luminance(self.of(score))
-        return "white" if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else "black"
+        return ON_DARK if 1.05 / (light + 0.05) > (light + 0.05) / 0.05 else ON_LIGHT
 
 
 def score_colours(threshold: float | None) -> ScoreColours:

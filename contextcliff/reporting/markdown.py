@@ -1,6 +1,6 @@
-"""The report as a Markdown page: every section in full, and the pieces of such a page.
+"""The report as Markdown, which files and pages show: its chapters, and the pieces of such a text.
 
-Not a jinja2 template, as the HTML pages are: how a text is escaped depends on whether it begins a line, stands in a
+Not a jinja2 template: how a text is escaped depends on whether it begins a line, stands in a
 line or is code, and a template's one escaping function does not know where it is called.
 """
 
@@ -8,58 +8,94 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from contextcliff.findings.finding import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text, sections_of
 from contextcliff.records.report import Report
+from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.words import english
-from contextcliff.reporting.words.language import text_of
+from contextcliff.reporting.words.language import Language, text_of
 
 
-def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
-    """The whole page. `figures` are paths of images relative to it, as in `figures/heatmap.png`."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chapter:
+    """A part of a report as Markdown, without its heading."""
+
+    key: str
+    title: str
+    """Empty: it has no heading."""
+    text: str
+    folded: bool = False
+    """Whether it is opened by a click."""
+
+
+def chapters(report: Report, *, figures: Sequence[str], language: Language = english) -> tuple[Chapter, ...]:
+    """What there is to read of a report, in order: the one place that says so for files and pages.
+
+    `figures` are paths of images relative to what is shown, as in `figures/heatmap.png`.
+    """
     paths = {PurePosixPath(path).stem: path for path in figures}
-    blocks = [f"# Failure risk report: {inline(report.run.model)}"]
+    shown = []
     for section in sections_of(report):
         images = {
             figure.name: image(paths[figure.name], caption=figure.caption)
             for figure in section.figures
             if figure.name in paths
         }
-        content = [text for block in section.show(report) for text in [markdown_of(block, images)] if text]
-        if content:
-            blocks += [f"## {inline(section.title)}"] if section.title else []
-            blocks += content
-    return "\n\n".join(blocks) + "\n"
+        text = markdown_of_all(section.show(report), images, language=language)
+        if text:
+            title = language.label(section.title) if section.title else ""
+            shown.append(Chapter(key=section.key, title=title, text=text, folded=section.folded))
+    return tuple(shown)
 
 
-def markdown_of(block: Block, images: Mapping[str, str]) -> str:
+def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
+    """`report.md`."""
+    return joined(f"Failure risk report: {report.run.model}", chapters(report, figures=figures))
+
+
+def joined(title: str, chapters: Iterable[Chapter]) -> str:
+    """A whole page of chapters."""
+    return "\n\n".join((f"# {inline(title)}", *map(_with_heading, chapters))) + "\n"
+
+
+def _with_heading(chapter: Chapter) -> str:
+    return f"## {inline(chapter.title)}\n\n{chapter.text}" if chapter.title else chapter.text
+
+
+def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Language = english) -> str:
+    """Blocks one below the other, as `markdown_of` has each."""
+    return "\n\n".join(filter(None, (markdown_of(block, images, language=language) for block in blocks)))
+
+
+def markdown_of(block: Block, images: Mapping[str, str], *, language: Language = english) -> str:
     """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
+
+    def said(label: str, text: Shown) -> str:
+        sentence = text_of(text, language)
+        return f"{language.label(label)}: {sentence}" if label else sentence
+
     match block:
         case Text(text=text, label=label, strong=True):
-            return f"**{inline(_labelled(label, text))}**"
+            return f"**{inline(said(label, text))}**"
         case Text(text=text, label=label):
-            return escape(_labelled(label, text))
+            return escape(said(label, text))
         case Heading(text=text):
-            return f"### {inline(text)}"
+            return f"### {inline(language.label(text))}"
         case Pairs(rows=rows):
-            return pairs((name, text_of(value, english)) for name, value in rows)
+            return pairs((language.label(name), text_of(value, language)) for name, value in rows)
         case Lines(lines=lines):
-            return bullets(escape(_labelled(line.label, line.text)) for line in lines)
+            return bullets(escape(said(line.label, line.text)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
-            head = [column.title.replace("\n", " ") for column in columns]
+            head = [language.label(column.title).replace("\n", " ") for column in columns]
             return aligned_table(head, cells, left=[column.words for column in columns])
         case Image(figure=name):
             return images.get(name, "")
         case Code(text=text):
             return code(text)
-
-
-def _labelled(label: str, text: Shown) -> str:
-    sentence = text_of(text, english)
-    return f"{label}: {sentence}" if label else sentence
 
 
 def escape(text: str) -> str:
@@ -115,6 +151,7 @@ def _row(cells: Iterable[str]) -> str:
 
 def code(text: str) -> str:
     """A block of code that `text` can't end: its fence is longer than any run of backticks in it."""
+    text = tame(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}sh\n{text}\n{fence}" if text else ""

@@ -1,4 +1,4 @@
-"""Pages of simulated reports, and what is packed in them."""
+"""Pages of simulated reports, and what stands in them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import base64
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html.parser import HTMLParser
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
@@ -16,8 +20,8 @@ from contextcliff.reporting.page.excerpts import Excerpt
 from contextcliff.reporting.page.report_page import report_page
 
 HOSTILE = (
-    "<script>document.title='owned'</script>\x1b[31mred\u202egnp\u2069 <img src=x onerror=\"document.title='owned'\">"
-    " </script><b>%{x} &lt; @ink"
+    "<script>document.title='owned'</script>\x1b[31mred\u202egnp\u2069\0 <img src=x onerror=\"document.title='owned'\">"
+    " </script><b>%{x} &lt; ![i](http://e) [a](javascript:alert(1)) <http://e> | `c` </svg></title>"
 )
 
 
@@ -27,13 +31,13 @@ def page_of(
     *,
     excerpts: Mapping[str, Sequence[Excerpt]] | None = None,
     prompts: Mapping[str, str] | None = None,
-    images: Mapping[str, bytes] | None = None,
+    figures: Mapping[str, Figure] | None = None,
 ) -> str:
-    return report_page(report, scored=scored, excerpts=excerpts or {}, prompts=prompts or {}, images=images or {})
+    return report_page(report, scored=scored, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {})
 
 
 def packed_in(page: str) -> dict[str, Any]:
-    """Charts and samples as the browser unpacks them."""
+    """Data as the browser unpacks them."""
     found = re.search(r'id="data">([^<]*)</script>', page)
     assert found is not None
     unpacked: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found.group(1))))
@@ -41,8 +45,42 @@ def packed_in(page: str) -> dict[str, Any]:
 
 
 def rows_of(page: str) -> list[dict[str, Any]]:
-    samples = packed_in(page)["samples"]
+    found = re.search(r'id="data">([^<]*)</script>', page)
+    assert found is not None
+    samples = json.loads(found.group(1))
     return [dict(zip(samples["columns"], row, strict=True)) for row in samples["rows"]]
+
+
+class Tags(HTMLParser):
+    """The elements of a page, each with its attributes, and all of its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def assert_tame(page: str, *, scripts: int) -> None:
+    """Nothing in the page is run, is fetched, leads away, or has no shape."""
+    elements = Tags(page).elements
+    tags = Counter(tag for tag, _ in elements)
+    assert tags["script"] == scripts
+    assert tags["style"] == 1
+    assert not {"img", "iframe", "object", "base", "form", "foreignobject"} & set(tags)
+    for tag, attributes in elements:
+        assert not [name for name in attributes if name.startswith("on") or name == "src"]
+        link = attributes.get("href") or "#"
+        assert link.startswith(("#", "data:image/png")) or (tag == "a" and re.fullmatch(r"[\w.-]+", link))
+    ids = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {char for char in page if not char.isprintable()} <= {"\n", "\t"}
 
 
 def answered(scored: ScoredSample, text: str) -> ScoredSample:

@@ -47,12 +47,12 @@ def test_no_text_covers_another(full: Report, lengths: list[int], depths: int) -
 
 
 def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
-    assert [p.name for p in draw_figures(edited(cliff, cells=(), profile=()), folder=tmp_path, dpi=40)] == [
-        "score_by_length.png",
-        "failures_by_length.png",
-        "latency_by_length.png",
+    assert list(draw_figures(edited(cliff, cells=(), profile=()), folder=tmp_path, dpi=40)) == [
+        "score_by_length",
+        "failures_by_length",
+        "latency_by_length",
     ]
-    assert draw_figures(edited(cliff, bins=(), cells=(), profile=()), folder=tmp_path / "none", dpi=40) == ()
+    assert draw_figures(edited(cliff, bins=(), cells=(), profile=()), folder=tmp_path / "none", dpi=40) == {}
     assert not (tmp_path / "none").exists()
 
 

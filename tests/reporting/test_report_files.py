@@ -66,7 +66,8 @@ KEYS = [
 def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> tuple[Path, ...]:
     manifest = {"python": "3.11"}
     files = write_report_files(report, scored=scored, manifest=manifest, folder=folder, figures=dpi is not None)
-    return files if dpi is None else (*files, *draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi))
+    drawn = {} if dpi is None else draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+    return (*files, *(folder / FIGURES / f"{name}.png" for name in drawn))
 
 
 def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from contextcliff.findings.drawing import blank, told
+from contextcliff.findings.finding import sections_of
 from contextcliff.records.corpus import Document, Span
+from contextcliff.records.note import as_it_is
 from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_excerpts, write_excerpts
-from contextcliff.reporting.page.packing import LIBRARY
+from contextcliff.reporting.page.markup import markup_of
 from contextcliff.reporting.page.page_samples import page_samples
+from contextcliff.reporting.svg import svg_of
 from tests.analysis.analysis_samples import scored_sample
-from tests.reporting.report_pages import HOSTILE, answered, page_of, rows_of
+from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
 from tests.simulated_reports import (
     CLIFF,
     FLAT,
@@ -26,6 +30,7 @@ from tests.simulated_reports import (
     WITHOUT_CAP,
     Law,
     edited,
+    findings_in,
     simulated,
 )
 
@@ -35,45 +40,63 @@ def test_every_report_has_a_page_that_begins_with_its_answer(law: Law) -> None:
     report = simulated(law)
     page = page_of(report)
     tokens = report.analysis.safe_cap.tokens
-    answer = "Safe cap:</b> none" if tokens is None else f"Safe cap:</b> {tokens:,} tokens"
+    answer = "<strong>Safe cap: none" if tokens is None else f"<strong>Safe cap: {tokens:,} tokens"
     assert answer in page.partition("<nav>")[0]
 
 
-def test_the_page_loads_nothing_from_anywhere() -> None:
-    page = page_of(simulated(CLIFF))
-    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loads_nothing(tmp_path: Path) -> None:
+    report = simulated(FULL)
+    figures = draw_figures(report, folder=tmp_path, dpi=20)
+    scored = [scored_sample(512, 1.0)]
+    page = page_of(report, scored, figures=figures)
+    known = {figure.name: figure.caption for section in sections_of(report) for figure in section.figures}
+    drawn = [each["aria-label"] for tag, each in Tags(page).elements if tag == "svg"]
+    assert sorted(map(str, drawn)) == sorted(known[name] for name in figures)
+    assert re.search(r"<text[^>]*>threshold 0.80</text>", page)
+    assert "var(--ink)" in page
+    assert_tame(page, scripts=2)
+    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page
-    outside = page.replace("http://127.0.0.1:8000/v1", "")  # what the run says of its server, as text
-    assert "http://" not in outside
-    assert "https://" not in outside
-    assert " src=" not in page
+    assert page == page_of(report, scored, figures=figures)
+    assert "<svg" not in page_of(report)
 
 
-def test_the_drawing_library_is_the_one_that_the_notice_names() -> None:
-    head = gzip.decompress(LIBRARY.read_bytes())[:120].decode()
-    notice = (Path(__file__).parents[2] / "NOTICE").read_text(encoding="utf-8")
-    version = re.search(r"plotly\.js \(cartesian - minified\) v([\d.]+)", head)
-    assert version is not None
-    assert f"plotly.js {version.group(1)}" in notice
+def test_a_mark_says_its_numbers() -> None:
+    figure, axes = blank(width=3, height=2)
+    told(axes.plot([1, 2, 3], [0.1, float("nan"), 0.3], "o-")[0], "one <b>", "three")
+    told(axes.bar([1], [2])[0], "a bar")
+    said = re.findall("<title>(.*?)</title>", svg_of(figure, name="a", caption="A"))
+    assert sorted(said) == ["a bar", "one &lt;b&gt;", "three"]
 
 
-def test_a_figure_that_was_not_drawn_leaves_no_gap() -> None:
-    assert "<img" not in page_of(simulated(CLIFF))
-
-
-def test_what_a_model_says_is_packed_and_without_control_or_direction_marks() -> None:
-    sample = answered(scored_sample(512, 0.0, failure="wrong"), HOSTILE)
-    page = page_of(simulated(CLIFF), [sample])
-    assert "owned" not in page
+def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> None:
+    sample = answered(scored_sample(512, 0.0, failure=HOSTILE), HOSTILE)
+    hostile = replace(sample.sample, document_id=HOSTILE, question=HOSTILE, answers=(HOSTILE,))
+    names = dict.fromkeys(("model", "command", "dataset", "task", "label", "kv_policy", "engine"), HOSTILE)
+    report = edited(simulated(FULL), notes=(HOSTILE,), **names)
+    bins = tuple(replace(each, failures={HOSTILE: 3}) for each in report.analysis.bins)
+    report = edited(report, bins=bins, half_life=replace(findings_in(report).half_life, reason=as_it_is(HOSTILE)))
+    around = {hostile.sample_id: (Excerpt(before=HOSTILE, evidence=HOSTILE, after=HOSTILE),)}
+    page = page_of(
+        report,
+        [replace(sample, sample=hostile)],
+        excerpts=around,
+        prompts={hostile.sample_id: HOSTILE},
+        figures=draw_figures(report, folder=tmp_path, dpi=20),
+    )
+    assert_tame(page, scripts=2)
     (row,) = rows_of(page)
-    assert row["prediction"].startswith("<script>document.title='owned'</script>\\x1b[31mred\\u202egnp\\u2069")
+    texts = [row[name] for name in ("prediction", "question", "prompt", "document", "failure")]
+    for text in (*texts, *row["answers"], *row["excerpts"][0]):
+        assert text.startswith("<script>document.title='owned'</script>\\x1b[31mred\\u202egnp\\u2069\\x00 <img")
+    assert Tags(page).text.count("![i](http://e) [a](javascript:alert(1)) <http://e>") > 10
 
 
-def test_names_from_outside_are_escaped() -> None:
-    page = page_of(edited(simulated(CLIFF), model=HOSTILE, command=HOSTILE, dataset=HOSTILE, task=HOSTILE))
-    assert "<script>document" not in page
-    assert "<img src=x" not in page
-    assert "\x1b" not in page
+def test_markdown_of_a_page_has_no_html_and_no_address_but_of_files_beside_it() -> None:
+    text = "<b>x</b> [a](javascript:alert(1)) [b](//e) [c](http://e) ![d](http://e/f.png) <http://e> [e](writing.html)"
+    html = str(markup_of(f"{text}\n\n![a _caption_](figures/none.png)"))
+    assert re.findall("<[^/].*?>", html) == ["<p>", '<a href="writing.html">', "<p>"]
+    assert "<p>a caption</p>" in html
 
 
 def test_texts_are_cut_so_that_a_page_of_ten_thousand_long_answers_stays_small() -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contextcliff.records.generation import ScoredSample
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.page.excerpts import Excerpt
 from tests.analysis.analysis_samples import scored_sample
 from tests.chromium import CHROMIUM, opened_pages
 from tests.reporting.report_pages import HOSTILE, answered, page_of
-from tests.simulated_reports import CLIFF, FLAT, NOTHING_SCORED, Law, edited, simulated
+from tests.simulated_reports import CLIFF, edited, simulated
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -23,10 +24,10 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package `chromium`"),
 ]
 
-READY = "body[data-ready=charts]"
+READY = "body[data-ready=samples]"
 
 
-@pytest.fixture(params=[("desktop", "light"), ("desktop", "dark"), ("phone", "light"), ("phone", "dark")], ids="-".join)
+@pytest.fixture(params=[("desktop", "dark"), ("phone", "light")], ids="-".join)
 def page(request: pytest.FixtureRequest) -> Iterator[Page]:
     device, scheme = request.param
     with opened_pages(width=1280 if device == "desktop" else 390, scheme=scheme) as opened:
@@ -42,7 +43,7 @@ def samples() -> list[ScoredSample]:
 
 
 def shown(page: Page, path: Path, html: str) -> list[str]:
-    """Open a page and draw all of it; what it asked for beyond itself, and its errors."""
+    """Open a page; what it asked for beyond itself, and its errors."""
     path.write_text(html, encoding="utf-8")
     trouble: list[str] = []
     page.on("request", lambda request: None if request.url == path.as_uri() else trouble.append(request.url[:80]))
@@ -50,38 +51,27 @@ def shown(page: Page, path: Path, html: str) -> list[str]:
     page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
     page.goto(path.as_uri())
     page.wait_for_selector(READY)
-    for chart in page.query_selector_all("figure.chart"):
-        chart.scroll_into_view_if_needed()
-        page.wait_for_function("place => place.querySelector('svg.main-svg')", arg=chart)
     return trouble
 
 
-def test_it_is_drawn_without_a_request_and_nothing_runs_out_of_the_page(page: Page, tmp_path: Path) -> None:
+def test_it_fits_its_width_and_its_figures_and_hostile_answers_are_read_and_do_nothing(
+    page: Page, tmp_path: Path
+) -> None:
     report = edited(simulated(CLIFF), model=HOSTILE, command=HOSTILE)
-    trouble = shown(page, tmp_path / "report.html", page_of(report, samples()))
-    assert trouble == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert len(page.query_selector_all("figure.chart svg.main-svg")) >= 4
-    assert page.title().startswith("<script>")
-    assert "owned" in page.title(), "it stands there as text"
-    assert page.query_selector("img[onerror]") is None
-
-
-@pytest.mark.parametrize("law", [FLAT, NOTHING_SCORED])
-def test_a_run_without_failures_or_scores_is_drawn_too(page: Page, tmp_path: Path, law: Law) -> None:
-    assert shown(page, tmp_path / "report.html", page_of(simulated(law))) == []
-
-
-def test_a_hostile_answer_is_read_and_does_nothing(page: Page, tmp_path: Path) -> None:
     around = {item.sample.sample_id: (Excerpt(before=HOSTILE, evidence=HOSTILE, after=HOSTILE),) for item in samples()}
-    trouble = shown(page, tmp_path / "report.html", page_of(simulated(CLIFF), samples(), excerpts=around))
-    first = page.locator("#rows tr.sample").first
-    first.click()
+    figures = draw_figures(report, folder=tmp_path, dpi=20)
+    trouble = shown(page, tmp_path / "report.html", page_of(report, samples(), excerpts=around, figures=figures))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.title().startswith("<script>")
+    text = page.locator("figure svg text", has_text="threshold").first
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert page.locator("figure svg").first.evaluate("each => getComputedStyle(each).fill") == ink
+    assert text.bounding_box() is not None
+    page.locator("#rows tr.sample").first.click()
     detail = page.locator("td.detail").first.inner_text()
     assert "<script>document.title='owned'</script>\\x1b[31mred\\u202egnp\\u2069" in detail
     assert trouble == []
-    assert "owned" not in page.title()
-    assert page.locator("#rows img, #rows script, #rows b").count() == 0
+    assert page.locator("#rows img, #rows script, #rows b, img").count() == 0
 
 
 def test_samples_are_filtered_by_failure_length_depth_and_text(page: Page, tmp_path: Path) -> None:
@@ -94,7 +84,7 @@ def test_samples_are_filtered_by_failure_length_depth_and_text(page: Page, tmp_p
     assert page.locator("#page").inner_text() == "51 to 64"
     page.locator("#outcome").select_option("failure: hallucination")
     assert count.inner_text() == "3 of 64"
-    page.locator("#text").fill("onerror=\"document.title='owned'\"> </script><b>%{x} &lt; @ink 2")
+    page.locator("#text").fill(f"{HOSTILE.rpartition('%')[2]} 2".upper())
     assert count.inner_text() == "1 of 64"
     page.locator("#text").fill("")
     page.locator("#outcome").select_option("unscored")

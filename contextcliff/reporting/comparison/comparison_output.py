@@ -7,7 +7,7 @@ console a table of the runs, what each part says, and where the files lie.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from rich.table import Table as ConsoleTable
 from rich.text import Text
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Column, Table
+from contextcliff.findings.finding import Image
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
@@ -30,9 +30,9 @@ from contextcliff.reporting.data_files import csv_text, json_text, write_text
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
 from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.markdown import bullets, escape, image, markdown_of, table
+from contextcliff.reporting.markdown import Chapter, bullets, escape, image, joined, markdown_of_all, table
 from contextcliff.reporting.outside_text import shown
-from contextcliff.reporting.page.comparison_page import comparison_page
+from contextcliff.reporting.page.markup import page_of
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
@@ -67,19 +67,25 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
     Figures have `dpi` dots an inch; None: none is drawn. With `html` there are pages for a browser. A figure or file
     that an earlier comparison of the same name left and that has no data any more is removed.
     """
-    figures: tuple[ComparedFigure, ...] = ()
-    drawn: list[Path] = []
-    if dpi is not None:
-        figures = (
-            *_curves(comparison),
-            *_forest(comparison),
-            *(figure for part in comparison.parts for figure in part.figures),
-        )
-        drawn = [write_figure(figure.draw(), path=folder / f"{figure.name}.png", dpi=dpi) for figure in figures]
+    of_parts = (figure for part in comparison.parts for figure in part.figures)
+    figures = () if dpi is None else (*_curves(comparison), *_forest(comparison), *of_parts)
+    drawings = {figure.name: figure.draw() for figure in figures}
+    drawn = (
+        []
+        if dpi is None
+        else [write_figure(drawing, path=folder / f"{name}.png", dpi=dpi) for name, drawing in drawings.items()]
+    )
+    chapters = _chapters(comparison, figures=figures)
     page: list[Path] = []
     if html:
-        images = {figure.name: (figure.caption, path.read_bytes()) for figure, path in zip(figures, drawn, strict=True)}
-        page.append(write_text(path=folder / _PAGE, text=_page(comparison, images=images)))
+        baseline = "" if comparison.baseline is None else f", against {comparison.baseline.name}"
+        text = page_of(
+            chapters,
+            title=f"Comparison: {comparison.name}",
+            subtitle=f"{len(comparison.runs):,} runs{baseline}",
+            figures=drawings,
+        )
+        page.append(write_text(path=folder / _PAGE, text=text))
     for name in (_PAGE, f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
         if folder / name not in (*drawn, *page):
             (folder / name).unlink(missing_ok=True)
@@ -88,7 +94,7 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
         write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
         *drawn,
         *page,
-        write_text(path=folder / "comparison.md", text=_markdown(comparison, figures=figures)),
+        write_text(path=folder / "comparison.md", text=joined(f"Comparison: {comparison.name}", chapters)),
     )
 
 
@@ -164,21 +170,7 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _page(comparison: Comparison, *, images: Mapping[str, tuple[str, bytes]]) -> str:
-    columns = zip(_RUNS_HEAD, zip(*_run_cells(comparison), strict=True), strict=True)
-    return comparison_page(
-        comparison,
-        verdicts=verdict_blocks(comparison),
-        runs=Table(
-            columns=tuple(Column(title=name, cells=texts, words=name in _RUNS_WORDS) for name, texts in columns)
-        ),
-        curves=_with_scores(comparison),
-        images=images,
-    )
-
-
 _RUNS_HEAD = ("run", "safe cap", "shape", "mean score", "lengths")
-_RUNS_WORDS = frozenset({"run", "shape"})
 
 
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
@@ -194,29 +186,23 @@ def _published_cells(curve: PublishedCurve) -> tuple[str, ...]:
     return (curve.name, phrases.MISSING, "not tested", f"{curve.mean:.3f}", rows.lengths_in_short(tokens))
 
 
-def _markdown(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> str:
+def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> list[Chapter]:
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
-    verdicts = verdict_blocks(comparison)
-    parts = [
-        f"# Comparison: {escape(comparison.name)}",
-        *(["## Verdicts"] if verdicts else []),
-        *(text for text in (markdown_of(block, images) for block in verdicts) if text),
-        *([images[_FOREST]] if _FOREST in images else []),
-        "## Runs",
-        table(_RUNS_HEAD, _run_cells(comparison), words=1),
+    verdicts = markdown_of_all((*verdict_blocks(comparison), Image(figure=_FOREST)), images)
+    shown = [
+        Chapter(key="verdicts", title="Verdicts", text=verdicts),
+        Chapter(key="runs", title="Runs", text=table(_RUNS_HEAD, _run_cells(comparison), words=1)),
+        Chapter(
+            key="published",
+            title="Published figures",
+            text=markdown_of_all(published_blocks(comparison.published), images),
+        ),
+        Chapter(key="notes", title="Read this first", text=bullets(map(escape, comparison.notes))),
+        Chapter(key=_CURVES, title="", text=images.get(_CURVES, "")),
     ]
-    if comparison.published:
-        shown = (markdown_of(block, images) for block in published_blocks(comparison.published))
-        parts += ["## Published figures", *(text for text in shown if text)]
-    if comparison.notes:
-        parts += ["## Read this first", bullets(map(escape, comparison.notes))]
-    if _CURVES in images:
-        parts.append(images[_CURVES])
-    for part in comparison.parts:
-        if part.blocks:
-            shown = (markdown_of(block, images) for block in part.blocks)
-            parts += [f"## {part.title}", *(text for text in shown if text)]
-    return "\n\n".join(parts) + "\n"
+    for place, part in enumerate(comparison.parts):
+        shown.append(Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images)))
+    return [chapter for chapter in shown if chapter.text]
 
 
 _NARROWEST = 16

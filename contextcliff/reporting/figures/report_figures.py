@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.drawing import PAD_INCHES
 from contextcliff.findings.finding import sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
@@ -18,8 +19,6 @@ from contextcliff.settings import folder_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PAD_INCHES = 0.15
-
 
 def figure_files(report: Report) -> tuple[str, ...]:
     """The names of the files that `draw_figures` draws."""
@@ -28,21 +27,22 @@ def figure_files(report: Report) -> tuple[str, ...]:
     )
 
 
-def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> tuple[Path, ...]:
-    """Draw the figures of every section into `folder`, at `dpi` dots an inch; return the paths.
+def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> dict[str, Figure]:
+    """Draw the figures of every section, once for files and pages, and write them into `folder` at `dpi` dots an inch.
 
-    A figure that the report has no data for is not drawn, and one that an earlier analysis of the same run left is
-    removed.
+    Returns them by name. A figure that the report has no data for is not drawn, and one that an earlier analysis of
+    the same run left is removed.
     """
-    drawn = []
+    drawn = {}
     for section in sections_of(report):
         for figure in section.figures:
             path = folder / f"{figure.name}.png"
             if figure.has_data(report):
-                drawn.append(write_figure(figure.draw(report, scored), path=path, dpi=dpi))
+                drawn[figure.name] = figure.draw(report, scored)
+                write_figure(drawn[figure.name], path=path, dpi=dpi)
             else:
                 path.unlink(missing_ok=True)
-    return tuple(drawn)
+    return drawn
 
 
 def remove_figures(folder: Path) -> None:
@@ -71,5 +71,5 @@ def draw_curves(
 def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
     """Write a figure as PNG, whole or not at all."""
     image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=_PAD_INCHES)
+    figure.savefig(image, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=PAD_INCHES)
     return write_bytes(path=path, data=image.getvalue())

@@ -10,7 +10,7 @@ from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.excerpts import Excerpt
 
 _MOST_CHARACTERS = 9_000_000
-"""Of all texts together: the page stays under 15 MB even where nothing in them can be compressed."""
+"""Of all texts together: the page stays under 15 MB in letters of one byte."""
 _LIMITS = (50_000, 20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 100, 40)
 _MOST_PROMPT = 200_000
 """Characters of one prompt."""
@@ -96,7 +96,7 @@ def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt:
         sample.depth,
         sample.trial,
         item.score,
-        item.failure,
+        None if item.failure is None else tame(item.failure),
         tame(sample.document_id),
         cut(sample.question),
         [cut(answer) for answer in sample.answers],

@@ -1,69 +1,6 @@
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
-<title>{{ report.run.model|tame }}: {{ report.run.task|tame }}</title>
-<style>
-{% include 'page.css' %}</style>
-</head>
-<body>
-<header>
-<h1>{{ report.run.model|tame }}</h1>
-<p>{{ report.run.task|tame }} · KV policy {{ report.run.kv_policy|tame }} · {{ report.run.engine }} · {{ report.run.created_at[:10] }}</p>
-</header>
-{%- for section in sections if section.key == "answer" %}
-<section id="answer">
-{{ section.body }}
-</section>
-{%- endfor %}
-<nav>{% for section in sections if section.title and not section.folded %}<a href="#{{ section.key }}">{{ section.title }}</a>{% endfor %}<a href="#samples">Samples</a></nav>
-<noscript><p class="doubtful">Charts and samples need scripts; the answer and the tables are all here.</p></noscript>
-<p id="trouble" class="bad" hidden></p>
-{%- for section in sections if section.key not in ("answer", "this_run") and not section.folded %}
-<section id="{{ section.key }}">
-{% if section.title %}<h2>{{ section.title }}</h2>{% endif %}
-{{ section.body }}
-</section>
-{%- endfor %}
-<section id="samples">
-<h2>Samples</h2>
-<p id="about">
-{%- if samples.rows %}Those with a failure stand first. A click on a sample shows what was asked, where the evidence stood, and what the model said.
-{%- else %}No sample.{% endif %}
-{%- if samples.cut_after %} Texts are cut after {{ "{:,}".format(samples.cut_after) }} characters; samples.jsonl has them whole.{% endif %}
-{%- if samples.rows and samples.n_prompts < samples.rows|length %} {% if samples.n_prompts %}{{ "{:,}".format(samples.n_prompts) }} of the prompts are here, those of wrong answers first; contexts.jsonl.gz has all of them.{% else %}Whole prompts are not kept, or not on this page (task.save_contexts).{% endif %}{% endif %}</p>
-<div class="filters">
-<label>outcome <select id="outcome"></select></label>
-<label>length <select id="length"></select></label>
-<label>depth <select id="depth"></select></label>
-<label>text <input id="text" type="search" placeholder="in question or answer"></label>
-<span id="count" aria-live="polite"></span>
-</div>
-<div class="wide"><table id="rows"><thead><tr><th class="n">score</th><th class="n">asked</th><th class="n">tokens</th><th class="n">depth</th><th>failure</th><th>answer</th></tr></thead><tbody></tbody></table></div>
-<p><button id="earlier">earlier</button> <button id="later">later</button> <span id="page"></span></p>
-</section>
-{%- for section in sections if section.key == "this_run" %}
-<section id="{{ section.key }}">
-<h2>{{ section.title }}: how to repeat it</h2>
-{{ section.body }}
-</section>
-{%- endfor %}
-{%- for section in sections if section.folded %}
-<details id="{{ section.key }}"><summary class="title">{{ section.title }}</summary>
-{{ section.body }}
-</details>
-{%- endfor %}
-<footer>ContextCliff, report schema {{ schema_version }}, run {{ report.run.run_id|tame }}</footer>
-<script type="application/octet-stream" id="data">{{ data }}</script>
-<script type="application/octet-stream" id="plotly">{{ plotly() }}</script>
-<script>
-{% include 'charts.js' %}
-
+"use strict";
+const at = id => document.getElementById(id);
 const PAGE = 50;
-
-// ---------------------------------------------------------------- samples
 
 // Text of models and documents goes in as text, and never as markup.
 function element(name, text, kind) {
@@ -169,11 +106,5 @@ function listSamples({ columns, rows }) {
   show();
 }
 
-shown(async data => {
-  listSamples(data.samples);
-  document.body.dataset.ready = "samples";
-  await drawCharts(data.charts);
-});
-</script>
-</body>
-</html>
+listSamples(JSON.parse(at("data").textContent));
+document.body.dataset.ready = "samples";
