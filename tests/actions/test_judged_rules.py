@@ -36,12 +36,6 @@ def folders(folder: Path) -> list[str]:
     return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
 
 
-def thresholds(folder: Path) -> dict[str, float]:
-    """The threshold of each report, by its folder."""
-    files = (folder / "outputs" / "contextcliff").glob("*/report.json")
-    return {file.parent.name: json.loads(file.read_text("utf-8"))["safe_cap"]["threshold"] for file in files}
-
-
 def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
     """Every MLflow run at this stage of its life: name and threshold."""
     with sqlite3.connect(folder / "mlruns" / "mlflow.db") as store:
@@ -60,30 +54,6 @@ def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- what a report replaces
-
-
-@pytest.mark.slow
-def test_a_report_by_another_rule_lies_beside_the_first_and_the_same_rule_replaces_its_own(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES)
-    (first,) = folders(tmp_path)
-    again = (*NEEDLES, "action=analyze", "reporting.console=full")
-    told = run(tmp_path, *again, "analysis.threshold=0.9")
-    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
-    assert f"outputs/contextcliff/{first}-threshold-0.9" in told
-    run(tmp_path, *again, "analysis.threshold=0.9")
-    run(tmp_path, *again)
-    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
-    assert {report["run_id"] for report in reports(tmp_path)} == {first}
-    assert {report["judged_by"]["analysis.threshold"] for report in reports(tmp_path)} == {"0.8", "0.9"}
-
-
-@pytest.mark.slow
-def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES)
-    (first,) = folders(tmp_path)
-    run(tmp_path, *NEEDLES, "analysis.confidence=0.9")
-    assert folders(tmp_path) == [first, f"{first}-confidence-0.9"]
-    assert sorted(report["counts"]["reused"] for report in reports(tmp_path)) == [0, 22]
 
 
 @pytest.mark.slow
@@ -199,18 +169,6 @@ def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
         f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
         "action.baseline=FOLDER action.candidates=[FOLDER] compares those"
     )
-
-
-def test_where_two_rules_judged_as_many_runs_the_latest_reports_rule_is_taken(
-    policies: tuple[Path, list[str]],
-) -> None:
-    folder, plain = policies
-    run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
-    for name, created in ((plain[0], "2026-01-01"), (plain[1], "2026-01-02")):
-        file = folder / "outputs" / "contextcliff" / name / "report.json"
-        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "created_at": created}), encoding="utf-8")
-    run(folder, *COMPARE)
-    assert sorted(one["source"] for one in compared(folder)["runs"]) == [f"{name}-threshold-0.9" for name in plain]
 
 
 @pytest.mark.slow

@@ -40,9 +40,3 @@ def test_a_length_that_does_not_fit_is_named(tmp_path: Path) -> None:
     assert made["memory_cap_tokens"] in (799, 800)
     (note,) = [note for note in made["notes"] if "KV cache" in note]
     assert note.startswith("from 1,024 tokens on the KV cache (")
-
-
-@pytest.mark.slow
-def test_without_memory_to_go_by_there_is_no_such_line(tmp_path: Path) -> None:
-    made = plan(tmp_path)
-    assert (made["memory_gib"], made["memory_cap_tokens"]) == (None, None)

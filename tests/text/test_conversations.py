@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contextcliff.engines.openai.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, SentTurn, Turn, Words, render
-from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer, WordTokenizer
+from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer
 from contextcliff.text.tokens import messages, plain_text
 
 BIRDS = Prompt(
@@ -73,10 +73,6 @@ def test_stored_answers_to_single_messages_are_found_by_this_digest(prompt: Prom
 def test_conversations_have_one_digest_where_they_are_the_same(one: Prompt, other: Prompt) -> None:
     if one.turns or other.turns:
         assert (one.sha256 == other.sha256) == (one == other)
-
-
-def passage(start: int, end: int) -> Passage:
-    return Passage(document_id="d", start=start, end=end)
 
 
 def test_a_recipe_of_turns_is_rendered_message_by_message() -> None:
@@ -155,9 +151,3 @@ def _server(api: Any) -> _Server:
 )
 def test_every_tokenizer_counts_every_message(tokenizer: Any, tokens: int) -> None:
     assert tokenizer.count_prompt(BIRDS) == tokens
-
-
-def test_pieces_of_words_are_counted_in_every_message() -> None:
-    words = WordTokenizer()
-    each = [len(words.starts(part["content"])) for part in messages(BIRDS)]
-    assert words.count_prompt(BIRDS) == sum(each) + 4 * 7
