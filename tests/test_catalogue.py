@@ -35,7 +35,8 @@ def literals() -> frozenset[str]:
 def templates() -> set[str]:
     """The templates of the source that a catalogue should have."""
     calls = (node for node in nodes(without=frozenset(ENGLISH_ONLY)) if isinstance(node, ast.Call))
-    notes = (call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Note" and call.args)
+    made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("Note", "MethodNote"))
+    notes = (call.args[0] for call in made if call.args)
     return {ast.literal_eval(first) for first in notes if isinstance(first, ast.Constant)} - {"{text}"}
 
 

@@ -288,20 +288,10 @@ class FittedLengthFinding(Finding[FittedLengths]):
 
     key = "fitted_length"
     title = "Fitted length"
-    folded = True
     record = FittedLengths
 
     def find(self, study: Study) -> FittedLengths | None:
         return estimates_of(study.results, study.confidence, relative=study.relative)
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        fitted = self.of(report)
-        if fitted is None:
-            return ()
-        in_short = (self.title, _in_short(fitted))
-        # RULER's threshold is a share of right answers: it says little of prose, and where a baseline is what judges.
-        right_answers = not fitted.relative and report.analysis.safe_cap.quantity == "score"
-        return (in_short, ("Effective length", _effective(fitted.effective_length))) if right_answers else (in_short,)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)

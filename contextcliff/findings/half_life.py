@@ -271,7 +271,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     key = "half_life"
     title = "Half-life"
-    folded = True
     record = HalfLifeFits
     inline = True
     figures = (
@@ -288,10 +287,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def caps(self, finding: HalfLifeFits, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"half_life": finding.half_life.tokens}
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        fits = self.of(report)
-        return ((self.title, _in_short(fits.half_life)),) if fits is not None and report.analysis.bins else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)

@@ -36,7 +36,7 @@ from contextcliff.analysis.latency_cap import LatencyCap, computed_tokens, fresh
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Heading, Line, Lines, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Heading, Line, Measurement, Table, Text
 from contextcliff.findings.phrases import milliseconds, percent, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
@@ -465,12 +465,10 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
 
-    def short(self, report: Report) -> tuple[Block, ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or not finding.warnings:
-            return ()
-        lines = (Line(label=_KINDS[each.name][0], text=each.reason, mood="doubtful") for each in finding.warnings)
-        return (Lines(lines=tuple(lines)),)
+        warnings = () if finding is None else finding.warnings
+        return tuple(Line(label=_KINDS[each.name][0], text=each.reason, mood="doubtful") for each in warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

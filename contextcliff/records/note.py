@@ -64,6 +64,10 @@ class Note(Fact):
         )
 
 
+class MethodNote(Note):
+    """A note on how the numbers were made, which asks nothing of the reader."""
+
+
 def as_it_is(text: str) -> Note:
     """A sentence that is known in English only, as one from a file."""
     return Note("{text}", text=text)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Table, Text
-from contextcliff.statistics.ranks import is_significant
+from contextcliff.findings.finding import Block, Column, Image, Table
 from contextcliff.writing.levels import level_of, shown_lengths
-from contextcliff.writing.measures.measure import BY_NAME
-from contextcliff.writing.phrases import change, shift, title, value
+from contextcliff.writing.phrases import shift, title, value
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -18,38 +15,11 @@ from contextcliff.writing.prose_findings import (
     Writing,
     WritingTest,
     WritingTier,
-    WritingTrend,
 )
 
 _NAMED = 4
 """The most measures that a line names; further ones are counted."""
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
-
-
-def tier_columns(writing: Writing) -> list[Column]:
-    """The table of lengths, in columns of which the least important give way."""
-    tiers = writing.tiers
-
-    def measured(heading: str, measure: str, digits: int, *, spare: int = 0) -> Column:
-        return _column(heading, [_decimals(level_of(tier, measure).mean, digits) for tier in tiers], spare=spare)
-
-    def spread(measure: str, digits: int, *, spare: int) -> Column:
-        return _column("sd", [_decimals(level_of(tier, measure).std, digits) for tier in tiers], spare=spare)
-
-    return [
-        _column(shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
-        measured("cloze", "cloze_score", 2),
-        spread("cloze_score", 2, spare=3),
-        _column("level", [tier.reading_level or phrases.MISSING for tier in tiers], spare=5),
-        _column("un-\nfam.", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers], spare=7),
-        measured("sent.\nwords", "avg_sentence_length", 1, spare=8),
-        measured("sent.\nvar.", "sentence_length_variance", 1, spare=6),
-        measured("vocab.\ndiv.", "vocabulary_diversity", 3, spare=1),
-        spread("vocabulary_diversity", 3, spare=4),
-        _column("compo-\nsite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
-        _column("interval", [composite_interval(tier.composite) for tier in tiers], spare=2),
-        _column("n", [phrases.whole(tier.n_rounds) for tier in tiers]),
-    ]
 
 
 def tier_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -137,37 +107,6 @@ def _ended(tier: WritingTier) -> str:
     return phrases.tally(counts | ({"unscored": tier.n_unscored} if tier.n_unscored else {}))
 
 
-def trend_lines(writing: Writing) -> list[tuple[str, str]]:
-    """From the shortest to the longest length, as pairs of a measure and its change; the rest of them in a line."""
-    shown = [trend for trend in writing.trends if _is_headline(trend) or _is_shown(trend, writing.confidence)]
-    lines = [(title(trend.measure), trend_words(trend)) for trend in shown]
-    rest = len(writing.trends) - len(shown)
-    if rest:
-        level = phrases.percent(1.0 - writing.confidence)
-        lines.append((f"{rest:,} further", f"no trend shown at {level}, corrected"))
-    return lines
-
-
-def _is_headline(trend: WritingTrend) -> bool:
-    known = BY_NAME.get(trend.measure)
-    return known is not None and known.headline
-
-
-def _is_shown(trend: WritingTrend, confidence: float) -> bool:
-    """Whether a trend is significant after the correction for how many were tested."""
-    return trend.p_holm is not None and is_significant(trend.p_holm, confidence)
-
-
-def trend_words(trend: WritingTrend) -> str:
-    """Start, end and change of the measure itself, and what the test says, which may be of its z-scores."""
-    moved = f"{value(trend.start)} -> {value(trend.end)} ({change(trend.measure, trend.end - trend.start)})"
-    if trend.p_value is None:
-        return f"{moved}; not tested"
-    p_value = phrases.p_value(trend.p_value)
-    tested = p_value if trend.p_holm is None else f"corrected {phrases.p_value(trend.p_holm)}"
-    return f"{moved}; {tested}{' at equal length' if trend.scale == 'z' else ''}"
-
-
 def degraded_lines(tests: Sequence[WritingTest]) -> list[str]:
     """Every measure that a test found worse, at which length and by how much."""
     return [
@@ -184,17 +123,6 @@ def _by(test: WritingTest) -> str:
         return f"by {shift(test.measure, test.shift, test.scale)}"
     # Ranks were tested: a single round far off can turn the means.
     return "in most rounds, though not on average"
-
-
-def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:
-    """A line for each length and baseline, with the measures that a test found worse, by p-value."""
-    places: defaultdict[tuple[str, int], list[WritingTest]] = defaultdict(list)
-    for test in sorted((test for test in tests if test.degraded), key=lambda test: (test.p_holm, -test.effect)):
-        places[test.against, test.context_tokens].append(test)
-    return [
-        f"at {phrases.whole(tokens)}, than {_AGAINST.get(against, against)}: {_named(worse)}"
-        for (against, tokens), worse in sorted(places.items(), key=lambda place: (place[0][0] != "shortest", place[0]))
-    ]
 
 
 def _named(tests: Sequence[WritingTest]) -> str:
@@ -221,10 +149,10 @@ def outlier_lines(writing: Writing) -> list[str]:
     ]
 
 
-def lists(writing: Writing, *, in_short: bool = False) -> Mapping[str, list[str]]:
+def lists(writing: Writing) -> Mapping[str, list[str]]:
     """Lines under their headings; an empty list has nothing to show."""
     return {
-        "Worse (corrected p)": degraded_in_short(writing.tests) if in_short else degraded_lines(writing.tests),
+        "Worse (corrected p)": degraded_lines(writing.tests),
         "Steps between neighbouring lengths (fixed limits, no test)": step_lines(writing),
         "Outlying rounds (kept)": outlier_lines(writing),
     }
@@ -255,7 +183,7 @@ def _share(number: float | None) -> str:
     return phrases.MISSING if number is None else f"{100 * number:.1f}%"
 
 
-_HEALTH = (
+HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
     " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
     " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
@@ -265,15 +193,9 @@ _HEALTH = (
 
 
 def health_table(writing: Writing) -> tuple[Block, ...]:
-    """The table alone, at the console's width; nothing where nobody judged the rounds."""
+    """Healthy rounds by length with their figure; nothing where nobody judged the rounds."""
     columns = _columns(writing)
-    return (Table(columns=tuple(columns)),) if columns else ()
-
-
-def health_blocks(writing: Writing) -> tuple[Block, ...]:
-    """The table with its figure, and how rounds are counted."""
-    table = health_table(writing)
-    return (*table, Text(text=_HEALTH), Image(figure="healthy_rounds")) if table else ()
+    return (Image(figure="healthy_rounds"), Table(columns=tuple(columns))) if columns else ()
 
 
 _FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyond the author", "unmeasured": "unknown"}
