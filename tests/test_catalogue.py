@@ -44,6 +44,11 @@ def test_every_template_of_the_source_has_its_japanese() -> None:
     assert sorted(templates() - catalogue("ja").keys()) == []
 
 
+def test_no_template_stands_twice_in_the_catalogue() -> None:
+    lines = (ROOT / "locale" / "ja.yaml").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if line.startswith('"')]) == len(catalogue("ja"))
+
+
 def fields(template: str) -> set[str]:
     """Its names, those within formats too."""
     parsed = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name is not None]

@@ -44,10 +44,9 @@ def tested_quantity(task: Task) -> str | None:
     """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
     if task.cap_quantity == "score":
         return None
-    from contextcliff.reporting.report_facts import HealthyRound
-    from contextcliff.reporting.words.english import say
+    from contextcliff.findings.answer import healthy_round
 
-    return f"the cap is tested on {say(HealthyRound())}"
+    return f"the cap is tested on {healthy_round()}"
 
 
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:

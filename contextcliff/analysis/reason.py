@@ -27,7 +27,7 @@ from contextcliff.records.amounts import (
     portion,
     threshold_figure,
 )
-from contextcliff.records.note import Note
+from contextcliff.records.note import Note, as_it_is
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.descriptive import counted as tallied
 from contextcliff.statistics.descriptive import mean_of
@@ -156,7 +156,7 @@ class _Walk:
         """The mean of a length with its interval, of what the threshold is a threshold of."""
         mean, low, high = result.bin.mean, result.bin.ci_low, result.bin.ci_high
         if mean is None or low is None or high is None:
-            return Note("unknown")
+            return as_it_is("unknown")
         if self.threshold.is_sequential:  # a confidence sequence is rounded outward
             low, high = math.floor(low * 100 + 1e-9) / 100, math.ceil(high * 100 - 1e-9) / 100
         return Note(
@@ -464,9 +464,9 @@ def _none_scored(n: int, noun: Unit) -> Note:
 
 def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
     """What the best answers of a length would be."""
-    perfect = Note("right") if result.binary else Note("as good as can be")
     if quantity == "healthy":
-        perfect = Note("healthy")
+        return Note("it is healthy") if result.planned == 1 else Note("all are healthy")
+    perfect = Note("right") if result.binary else Note("as good as can be")
     if result.planned == 1:
         return Note("it is {perfect}", perfect=perfect)
     return Note("all are {perfect}", perfect=perfect)

@@ -243,8 +243,8 @@ def _finding(name: str, *, only_for: str = "") -> Listed:
 
 
 FINDINGS: tuple[Listed, ...] = (
-    _core("answer_section.AnswerSection"),
-    _core("answer_section.ZonesSection"),
+    _finding("answer.AnswerFinding"),
+    _finding("answer.ZonesFinding"),
     _finding("warnings.WarningsFinding"),
     _finding("guide.GuideFinding"),
     _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),

@@ -19,7 +19,6 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
-from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -106,13 +105,7 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         )
     else:
         reason = _no_fall(basis, all_right=not wrong.any(), at_least=at_least, confidence=confidence)
-    return HalfLife(
-        tokens=None,
-        ci_low=at_least,
-        ci_high=None,
-        censored=at_least is not None and at_least > longest,
-        reason=reason,
-    )
+    return _none(reason, at_least=at_least, censored=at_least is not None and at_least > longest)
 
 
 def half_life_of(study: Study) -> HalfLife:
@@ -138,7 +131,9 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", OptimizeWarning)
-            (_, rate), _ = curve_fit(_decay, lengths, means, p0=(1.0, 0.1))
+            (_, rate), _ = curve_fit(
+                lambda at, initial, rate: initial * np.exp(-rate * at / 1_000.0), lengths, means, p0=(1.0, 0.1)
+            )
     except RuntimeError:
         return None
     if not math.isfinite(rate) or rate / 1_000.0 * float(lengths.max()) <= FLAT:
@@ -153,10 +148,6 @@ def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
 
 def _lengths(results: Sequence[LengthResult]) -> NDArray[np.float64]:
     return np.array([result.bin.median_tokens for result in results], dtype=float)
-
-
-def _decay(lengths: NDArray[np.float64], initial: float, rate: float) -> NDArray[np.float64]:
-    return np.asarray(initial * np.exp(-rate * lengths / 1_000.0))
 
 
 def _no_fall(basis: Note, *, all_right: bool, at_least: int | None, confidence: float) -> Note:
@@ -197,8 +188,8 @@ def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> H
     )
 
 
-def _none(reason: Note) -> HalfLife:
-    return HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=reason)
+def _none(reason: Note, *, at_least: int | None = None, censored: bool = False) -> HalfLife:
+    return HalfLife(tokens=None, ci_low=at_least, ci_high=None, censored=censored, reason=reason)
 
 
 def _halving(rate: float) -> int:
@@ -303,7 +294,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         misfit = decay_misfit(half_life, report.analysis.bins)
         if misfit is not None:
             rows.append(("Misfit", _in_words(misfit)))
-        stopped = from_stopped_data(report, "The half-life and the score at length 0")
+        stopped = phrases.from_stopped_data(report, "The half-life and the score at length 0")
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *stopped, Image(figure="decay_curve"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -369,7 +360,16 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     _levels(axes, phrases.threshold_score(report))
     _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
-    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
+    drawing.interval_bars(
+        axes,
+        places=tokens,
+        lows=[b.ci_low for b in bins],
+        highs=[b.ci_high for b in bins],
+        label=f"{phrases.percent(report.analysis.safe_cap.confidence)} interval",
+    )
+    means = [drawing.or_nan(b.mean) for b in bins]
+    axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
+    drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
     above = _half_life(axes, half_life, axis=axis)
     none = half_life.tokens is None
     words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
@@ -400,19 +400,6 @@ def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
         places = [max(1, each.median_tokens) for each in found]
         label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
         axes.vlines(places, fits, means, color=_FITTED, alpha=0.3, linewidth=6, label=label, zorder=2)
-
-
-def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:
-    drawing.interval_bars(
-        axes,
-        places=tokens,
-        lows=[b.ci_low for b in bins],
-        highs=[b.ci_high for b in bins],
-        label=f"{confidence} interval",
-    )
-    means = [drawing.or_nan(b.mean) for b in bins]
-    axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
-    drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
 def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: int) -> None:

@@ -55,14 +55,6 @@ def percent(value: float) -> str:
     return f"{round(100 * value, 1):g}%"
 
 
-def fall(share: float | None) -> str | None:
-    """How far a mean is below another, as a share of that: `31% lower`; None where it is compared with none."""
-    if share is None:
-        return None
-    figure = f"{abs(share):.0%}"
-    return "no lower" if figure == "0%" else f"{figure} {'higher' if share < 0.0 else 'lower'}"
-
-
 def p_value(value: float) -> str:
     """A p-value, 0-1; a tiny one isn't shown as zero."""
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"

@@ -26,8 +26,6 @@ from contextcliff.findings.drawing import (
     width_of,
 )
 from contextcliff.records.report import Report
-from contextcliff.reporting.report_facts import Headline
-from contextcliff.reporting.words.english import say
 from contextcliff.statistics.ranks import SLACK, is_significant
 from contextcliff.writing.levels import as_shown, level_of, shown_lengths
 from contextcliff.writing.measures.measure import MEASURES
@@ -275,7 +273,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     heading(
         axes,
         title=f"Healthy rounds by length: {report.run.model}",
-        subtitle=f"{writing.document_id}. Safe cap: {say(Headline(cap=report.analysis.safe_cap))}",
+        subtitle=f"{writing.document_id}. Safe cap: {phrases.headline(report.analysis.safe_cap)}",
         inches=_WIDTH,
         above=above + LINE,
     )

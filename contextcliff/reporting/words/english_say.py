@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
 
-from contextcliff.records.amounts import Quantity
-from contextcliff.records.fact import Fact, NoSamples
+from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 
 
@@ -19,15 +18,6 @@ def say(fact: Fact) -> str:
 @say.register
 def _note(note: Note) -> str:
     return str(note)
-
-
-@say.register
-def _no_samples(_: NoSamples) -> str:
-    return "there are no samples to analyse"
-
-
-QUANTITIES: Mapping[Quantity, str] = {"score": "score", "healthy": "healthy share"}
-"""What the lengths are tested on."""
 
 
 def amount(n: int, noun: str) -> str:
