@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.fact import Fact, NoSamples
+from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 
 
@@ -19,11 +19,6 @@ def say(fact: Fact) -> str:
 @say.register
 def _note(note: Note) -> str:
     return str(note)
-
-
-@say.register
-def _no_samples(_: NoSamples) -> str:
-    return "there are no samples to analyse"
 
 
 QUANTITIES: Mapping[Quantity, str] = {"score": "score", "healthy": "healthy share"}

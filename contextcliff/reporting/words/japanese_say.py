@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import singledispatch
 
-from contextcliff.records.amounts import Quantity, SharedBy, Unit
-from contextcliff.records.fact import Fact, NoSamples
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.words import english_say
@@ -23,15 +23,7 @@ def _note(note: Note) -> str:
     return note.said(catalogue("ja"))
 
 
-@say.register
-def _no_samples(_: NoSamples) -> str:
-    return "分析するサンプルがない"
-
-
-UNITS: dict[Unit, str] = {"samples": "サンプル", "questions": "質問", "distinct samples": "異なるサンプル"}
-THIRDS: Mapping[str, str] = {"first": "前", "middle": "中", "last": "後ろ"}
 QUANTITIES: Mapping[Quantity, str] = {"score": "スコア", "healthy": "健全率"}
-SHARED: dict[SharedBy, str] = {"texts": "テキスト", "contexts": "コンテキスト"}
 
 
 def label(text: str) -> str:
