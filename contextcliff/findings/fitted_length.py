@@ -27,7 +27,6 @@ from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
 from contextcliff.findings.phrases import from_stopped_data
-from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.descriptive import leading_above
@@ -50,7 +49,7 @@ class FittedLength:
     censored: bool
     score: float | None
     """The score that the curve falls to; None where there is no curve."""
-    reason: Fact
+    reason: Note
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +148,7 @@ def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
     return _fallen(curve, fall)
 
 
-def _none(reason: Fact) -> FittedLength:
+def _none(reason: Note) -> FittedLength:
     return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=reason)
 
 
