@@ -14,10 +14,10 @@ from statistics import median
 from typing import ClassVar, Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.latency_cap import computed_tokens, fresh_requests, latency_cap
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Shown, Table
+from contextcliff.findings.latency import computed_tokens, fresh_requests, latency_cap
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
