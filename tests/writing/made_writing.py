@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.items import Item
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
-from contextcliff.writing.levels import health_of
+from contextcliff.writing.levels import DrawnTier, health_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_LIMIT,
@@ -224,3 +228,47 @@ def writing_in(report: Report) -> Writing:
     writing = report.analysis.finding(Writing)
     assert writing is not None
     return writing
+
+
+_number = itertools.count()
+
+
+def written(
+    length: int,
+    details: Mapping[str, float],
+    *,
+    trial: int = 0,
+    score: float | None = 0.7,
+    failure: str | None = None,
+    item: str = "",
+    finish_reason: str = "length",
+) -> ScoredSample:
+    """A round with these details alone, whose prompt has its length; `score` None is an unanswered one."""
+    made = make_round(
+        tokens=length, trial=trial, failure=failure, item=item, answered=score is not None, finish_reason=finish_reason
+    )
+    generation = None if made.generation is None else replace(made.generation, prompt_tokens=length)
+    sample = replace(made.sample, sample_id=f"w{next(_number)}")
+    return replace(made, sample=sample, generation=generation, score=score, details=dict(details), graded=False)
+
+
+def rounds_of(length: int, **measures: Sequence[float]) -> list[ScoredSample]:
+    """A round for each place in the measures' values."""
+    columns = [dict(zip(measures, values, strict=True)) for values in zip(*measures.values(), strict=True)]
+    return [written(length, details, trial=trial) for trial, details in enumerate(columns)]
+
+
+def drawn(length: int, **measures: Sequence[float]) -> DrawnTier:
+    """The same as draws; a double underscore in a name is a dot."""
+    names = [name.replace("__", ".") for name in measures]
+    draws = tuple(
+        Item(score=0.7, repeats=(0.7,), details=dict(zip(names, values, strict=True)))
+        for values in zip(*measures.values(), strict=True)
+    )
+    return DrawnTier(context_tokens=length, draws=draws)
+
+
+def writing(scored: Sequence[ScoredSample], **kwargs: Any) -> Writing:
+    """`writing_of` with ordinary arguments."""
+    usual: dict[str, Any] = {"confidence": 0.95, "document_id": "moby-dick", "continuation_point": 1_000, "author": {}}
+    return writing_of(scored, **{**usual, "health": None, "settling_rounds": None, "embeddings": None, **kwargs})
