@@ -338,7 +338,6 @@ def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
     ("changes", "text", "told"),
     [
         ({"max_context": 9000}, STORY.text, "task.max_context=9,000: longer than model.context_window=8,192; ask for"),
-        ({"divisions": 3}, STORY.text, "task.divisions=3: must be 0 or a power of two; take 2 or 4"),
         ({"lengths": [300]}, STORY.text, "task.lengths: 300 tokens are under twice the answer of 256"),
         ({}, "tide ledger harbour lamp " * 4000, "dataset: no sentence ends in Text (100,000 characters)"),
         ({}, "\n\n".join(f"tide ledger lamp {i}" for i in range(4000)), "dataset: no sentence ends in Text"),

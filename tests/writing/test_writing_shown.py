@@ -14,7 +14,6 @@ from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contextcliff.findings.drawing import length_label, length_ticks
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
@@ -148,19 +147,6 @@ def test_where_a_prompt_is_not_known_lengths_are_as_asked(cliff: Report) -> None
     writing = replace(writing_in(report), tiers=tiers)
     assert shown_lengths(writing).name == "context length in tokens, as asked"
     assert as_shown(writing) == writing
-
-
-@pytest.mark.parametrize(("answer", "says"), [(1_000, "as measured (median"), (20, "ticks: as asked")])
-def test_scores_are_on_the_same_axis_where_an_answer_makes_prompts_much_shorter(
-    cliff: Report, answer: int, says: str
-) -> None:
-    bins = tuple(
-        replace(b, asked_tokens=tokens, median_tokens=tokens - answer)
-        for b, tokens in zip(cliff.analysis.bins, TIERS, strict=False)
-    )
-    shown = edited(cliff, bins=bins).analysis.bins
-    assert says in length_label(shown)
-    assert length_ticks(shown) == [tokens - answer if answer == 1_000 else tokens for tokens in TIERS]
 
 
 # ---------------------------------------------------------------- figures
