@@ -23,15 +23,15 @@ from contextcliff.statistics.paired.differences import Units
 from contextcliff.statistics.paired.sign_flip import p_better, p_worse
 from contextcliff.statistics.paired.typical_values import shift_interval
 from contextcliff.statistics.rank_tests import holm, is_significant
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
-from contextcliff.writing.phrases import digits_of, in_sentence, title
-from contextcliff.writing.prose_findings import Scale
-from contextcliff.writing.rules import (
+from contextcliff.writing.contest import (
     COMPOSITES,
     WritingSide,
     different_rules,
     unequal_lengths,
 )
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
+from contextcliff.writing.phrases import digits_of, in_sentence, title
+from contextcliff.writing.prose_findings import Scale
 
 WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
 """Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""

@@ -27,67 +27,48 @@ _AGAINST = {"shortest": "the shortest length", "author": "the author's text else
 
 
 def tier_columns(writing: Writing) -> list[Column]:
-    """The table of lengths, in columns of which the least important give way."""
+    """The table of lengths at the console's width, in columns of which the least important give way."""
+    return [_column(short, cells, spare=spare) for short, _, cells, spare in _of_tiers(writing) if short]
+
+
+def tier_table(writing: Writing) -> Table:
+    """The same table whole, for a page."""
+    columns = ((title, cells) for _, title, cells, _ in _of_tiers(writing) if title)
+    return Table(
+        columns=tuple(Column(title=title, cells=tuple(cells), words=title == "outcomes") for title, cells in columns)
+    )
+
+
+def _of_tiers(writing: Writing) -> list[tuple[str, str, list[str], int]]:
+    """Each column's heading on a console and on a page (empty: it is not there), its cells, and when it gives way."""
     tiers = writing.tiers
 
-    def measured(heading: str, measure: str, digits: int, *, spare: int = 0) -> Column:
-        return _column(heading, [_decimals(level_of(tier, measure).mean, digits) for tier in tiers], spare=spare)
+    def mean(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).mean, digits) for tier in tiers]
 
-    def spread(measure: str, digits: int, *, spare: int) -> Column:
-        return _column("sd", [_decimals(level_of(tier, measure).std, digits) for tier in tiers], spare=spare)
+    def spread(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).std, digits) for tier in tiers]
 
+    length = shown_lengths(writing).column
+    unfamiliar = [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers]
     return [
-        _column(shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
-        measured("cloze", "cloze_score", 2),
-        spread("cloze_score", 2, spare=3),
-        _column("level", [tier.reading_level or phrases.MISSING for tier in tiers], spare=5),
-        _column("un-\nfam.", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers], spare=7),
-        measured("sent.\nwords", "avg_sentence_length", 1, spare=8),
-        measured("sent.\nvar.", "sentence_length_variance", 1, spare=6),
-        measured("vocab.\ndiv.", "vocabulary_diversity", 3, spare=1),
-        spread("vocabulary_diversity", 3, spare=4),
-        _column("compo-\nsite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
-        _column("interval", [composite_interval(tier.composite) for tier in tiers], spare=2),
-        _column("n", [phrases.whole(tier.n_rounds) for tier in tiers]),
+        (length, length, [phrases.whole(tier.context_tokens) for tier in tiers], 0),
+        ("cloze", "cloze score", mean("cloze_score", 2), 0),
+        ("sd", "sd", spread("cloze_score", 2), 3),
+        ("level", "level", [tier.reading_level or phrases.MISSING for tier in tiers], 5),
+        ("un-\nfam.", "unfamiliar", unfamiliar, 7),
+        ("sent.\nwords", "sentence length", mean("avg_sentence_length", 1), 8),
+        ("sent.\nvar.", "length variance", mean("sentence_length_variance", 1), 6),
+        ("vocab.\ndiv.", "vocabulary diversity", mean("vocabulary_diversity", 3), 1),
+        ("sd", "sd", spread("vocabulary_diversity", 3), 4),
+        ("compo-\nsite", "composite", [_decimals(tier.composite.mean, 1) for tier in tiers], 0),
+        ("interval", "interval", [_composite_interval(tier.composite) for tier in tiers], 2),
+        ("", "classic composite", [_decimals(tier.composite_classic.mean, 1) for tier in tiers], 0),
+        ("n", "", [phrases.whole(tier.n_rounds) for tier in tiers], 0),
+        ("", "rounds", [_rounds(tier) for tier in tiers], 0),
+        ("", "draws", [phrases.whole(tier.n_distinct) for tier in tiers], 0),
+        ("", "outcomes", [phrases.tally(dict(tier.outcomes)) or phrases.MISSING for tier in tiers], 0),
     ]
-
-
-def tier_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The same table whole, for a page: head and rows."""
-    head = (
-        *(
-            shown_lengths(writing).column,
-            "cloze score",
-            "sd",
-            "level",
-            "unfamiliar",
-            "sentence length",
-            "length variance",
-        ),
-        *("vocabulary diversity", "sd", "composite", "interval", "classic composite", "rounds", "draws", "outcomes"),
-    )
-    return head, [_row(tier) for tier in writing.tiers]
-
-
-def _row(tier: WritingTier) -> tuple[str, ...]:
-    cloze, diversity = level_of(tier, "cloze_score"), level_of(tier, "vocabulary_diversity")
-    return (
-        phrases.whole(tier.context_tokens),
-        _decimals(cloze.mean, 2),
-        _decimals(cloze.std, 2),
-        tier.reading_level or phrases.MISSING,
-        _share(level_of(tier, "pct_unfamiliar_words").mean),
-        _decimals(level_of(tier, "avg_sentence_length").mean, 1),
-        _decimals(level_of(tier, "sentence_length_variance").mean, 1),
-        _decimals(diversity.mean, 3),
-        _decimals(diversity.std, 3),
-        _decimals(tier.composite.mean, 1),
-        composite_interval(tier.composite),
-        _decimals(tier.composite_classic.mean, 1),
-        rounds(tier),
-        phrases.whole(tier.n_distinct),
-        phrases.tally(dict(tier.outcomes)) or phrases.MISSING,
-    )
 
 
 def measure_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -230,13 +211,13 @@ def lists(writing: Writing, *, in_short: bool = False) -> Mapping[str, list[str]
     }
 
 
-def rounds(tier: WritingTier) -> str:
+def _rounds(tier: WritingTier) -> str:
     """Rounds that were answered, of those that were planned where some were not."""
     planned = tier.n_rounds + tier.n_unscored
     return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
 
 
-def composite_interval(level: CompositeLevel) -> str:
+def _composite_interval(level: CompositeLevel) -> str:
     """Both ends of a composite's interval."""
     if level.ci_low is None or level.ci_high is None:
         return phrases.MISSING

@@ -25,6 +25,7 @@ from contextcliff.statistics.paired.differences import Units
 from contextcliff.statistics.paired.sign_flip import p_better, p_worse
 from contextcliff.writing.comparison import sides, written_runs
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
+from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.paired import (
     MeasureDifference,
     PairedRounds,
@@ -33,7 +34,6 @@ from contextcliff.writing.paired import (
     differences_sentence,
     measure_differences,
 )
-from contextcliff.writing.rules import WritingSide
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing

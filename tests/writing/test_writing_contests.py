@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.note import Note
-from contextcliff.writing.contest import WritingContest, compare_writing, contest_sentence
+from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
-from contextcliff.writing.rules import WritingSide
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
