@@ -178,10 +178,9 @@ class WritingFinding(Finding[Writing]):
         if found is None:
             return ()
         writing = as_shown(found)
-        head, rows = tables.tier_table(writing)
         return (
             Pairs(rows=tables.summary(writing)),
-            _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
+            tables.tier_table(writing) if writing.tiers else Text(text="No length was tested."),
             Image(figure="core_metrics"),
             Image(figure="writing_dashboard"),
             *_trends(writing),

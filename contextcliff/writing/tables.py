@@ -22,41 +22,35 @@ _NAMED = 4
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 
 
-def tier_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The same table whole, for a page: head and rows."""
-    head = (
-        *(
-            shown_lengths(writing).column,
-            "cloze score",
-            "sd",
-            "level",
-            "unfamiliar",
-            "sentence length",
-            "length variance",
-        ),
-        *("vocabulary diversity", "sd", "composite", "interval", "classic composite", "rounds", "draws", "outcomes"),
-    )
-    return head, [_row(tier) for tier in writing.tiers]
+def tier_table(writing: Writing) -> Table:
+    """The measures of prose by length."""
+    tiers = writing.tiers
 
+    def mean(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).mean, digits) for tier in tiers]
 
-def _row(tier: WritingTier) -> tuple[str, ...]:
-    cloze, diversity = level_of(tier, "cloze_score"), level_of(tier, "vocabulary_diversity")
-    return (
-        phrases.whole(tier.context_tokens),
-        _decimals(cloze.mean, 2),
-        _decimals(cloze.std, 2),
-        tier.reading_level or phrases.MISSING,
-        _share(level_of(tier, "pct_unfamiliar_words").mean),
-        _decimals(level_of(tier, "avg_sentence_length").mean, 1),
-        _decimals(level_of(tier, "sentence_length_variance").mean, 1),
-        _decimals(diversity.mean, 3),
-        _decimals(diversity.std, 3),
-        _decimals(tier.composite.mean, 1),
-        composite_interval(tier.composite),
-        _decimals(tier.composite_classic.mean, 1),
-        rounds(tier),
-        phrases.whole(tier.n_distinct),
-        phrases.tally(dict(tier.outcomes)) or phrases.MISSING,
+    def spread(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).std, digits) for tier in tiers]
+
+    columns = [
+        (shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
+        ("cloze score", mean("cloze_score", 2)),
+        ("sd", spread("cloze_score", 2)),
+        ("level", [tier.reading_level or phrases.MISSING for tier in tiers]),
+        ("unfamiliar", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers]),
+        ("sentence length", mean("avg_sentence_length", 1)),
+        ("length variance", mean("sentence_length_variance", 1)),
+        ("vocabulary diversity", mean("vocabulary_diversity", 3)),
+        ("sd", spread("vocabulary_diversity", 3)),
+        ("composite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
+        ("interval", [_composite_interval(tier.composite) for tier in tiers]),
+        ("classic composite", [_decimals(tier.composite_classic.mean, 1) for tier in tiers]),
+        ("rounds", [_rounds(tier) for tier in tiers]),
+        ("draws", [phrases.whole(tier.n_distinct) for tier in tiers]),
+        ("outcomes", [phrases.tally(dict(tier.outcomes)) or phrases.MISSING for tier in tiers]),
+    ]
+    return Table(
+        columns=tuple(Column(title=title, cells=tuple(cells), words=title == "outcomes") for title, cells in columns)
     )
 
 
@@ -81,14 +75,13 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
-    """Verdict, outcomes and warnings, as pairs of a name and a sentence."""
-    rows = [("Verdict", str(writing.verdict))]
+    """What would settle the cap, outcomes and embeddings, as pairs of a name and a sentence."""
+    rows = []
     if writing.settling_rounds is not None:
         rows.append(("To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"))
     outcomes = outcome_lines(writing)
     if outcomes:
         rows.append(("Outcomes", "; ".join(outcomes)))
-    rows += [("Warning", str(warning)) for warning in writing.warnings]
     rows.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
     return tuple(rows)
 
@@ -158,13 +151,13 @@ def lists(writing: Writing) -> Mapping[str, list[str]]:
     }
 
 
-def rounds(tier: WritingTier) -> str:
+def _rounds(tier: WritingTier) -> str:
     """Rounds that were answered, of those that were planned where some were not."""
     planned = tier.n_rounds + tier.n_unscored
     return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
 
 
-def composite_interval(level: CompositeLevel) -> str:
+def _composite_interval(level: CompositeLevel) -> str:
     """Both ends of a composite's interval."""
     if level.ci_low is None or level.ci_high is None:
         return phrases.MISSING
