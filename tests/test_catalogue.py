@@ -44,7 +44,9 @@ def test_every_template_of_the_source_has_its_japanese() -> None:
 
 
 def fields(template: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+    """Its names, those within formats too."""
+    parsed = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name is not None]
+    return {name for name, _ in parsed}.union(*(fields(spec) for _, spec in parsed))
 
 
 @pytest.mark.parametrize("template", sorted(catalogue("ja").keys() - JOINING))
@@ -59,6 +61,10 @@ def test_a_japanese_template_has_the_fields_of_an_english_one_in_the_source(temp
         (Note("{n:samples} {n:is/are} unscored", n=1), "1 sample is unscored"),
         (Note("{n:samples} {n:is/are} unscored", n=1_200), "1,200 samples are unscored"),
         (Note("{n:longer lengths}", n=1), "1 longer length"),
+        (
+            Note("{n:{noun}} of {noun:one}", n=2, noun=Note("scored {noun}", noun=Note("texts"))),
+            "2 scored texts of scored text",
+        ),
         (Note("at {confidence:percent}", confidence=0.975), "at 97.5%"),
         (Note("{score:.2f} at {tokens:,}", score=0.8, tokens=8192), "0.80 at 8,192"),
         (Note("at {lengths:and}", lengths=("1", Note("{n:,}", n=2000), "3")), "at 1, 2,000 and 3"),

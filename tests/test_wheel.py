@@ -39,8 +39,8 @@ def test_the_wheel_carries_configuration_and_story_and_nothing_of_the_tests(whee
         "contextcliff/datasets/texts/the_tide_clerk.txt",
         "contextcliff/text/prose_stock.yaml",
         "contextcliff/py.typed",
-        "contextcliff/writing/comparison/pages/writing_runs.html",
-        "contextcliff/writing/sections/pages/writing.html",
+        "contextcliff/writing/pages/writing.html",
+        "contextcliff/writing/measures/measures.yaml",
         "contextcliff/writing/word_lists/dale_chall.txt",
         "contextcliff/writing/word_lists/dale_chall_license.txt",
     ):

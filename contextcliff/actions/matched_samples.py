@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.cap_reason import Quantity
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search

@@ -149,9 +149,9 @@ async def _while_open(invocation: Invocation, figures: _Figures) -> _Planned:
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
     """The manifest of what would be asked, and the picture of how long the documents are."""
+    from contextcliff.findings.natural_lengths import audit_figure
     from contextcliff.reporting.figures.report_figures import write_figure
     from contextcliff.reporting.files import write_manifest
-    from contextcliff.reporting.sections.natural_lengths_section import audit_figure
 
     write_manifest(
         manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=invocation.output_dir

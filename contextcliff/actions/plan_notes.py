@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.load import Load
-from contextcliff.analysis.kv_limits import memory_of
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.store import Rates
+from contextcliff.findings.kv_cache import memory_of, memory_words
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.run_plan import JudgePlan, PlanBin, RunSize
-from contextcliff.reporting.kv_facts import memory_words
 
 if TYPE_CHECKING:
     from contextcliff.analysis.best_case import BestCase

@@ -14,12 +14,12 @@ from contextcliff.actions.plan_notes import beyond_budget, beyond_memory, no_cha
 from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.rest_of_search import SCORE, SearchAhead, refuse_beyond
 from contextcliff.analysis.chance_to_clear import chance_to_clear
-from contextcliff.analysis.kv_limits import memory_cap, memory_of
 from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import NOTHING, Cost, Meter
 from contextcliff.execution.store import PlannedSample, Rates
+from contextcliff.findings.kv_cache import memory_cap, memory_of
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
 

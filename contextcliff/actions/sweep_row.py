@@ -12,8 +12,8 @@ _MOST_POINTS = 60
 
 def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
     """The row of a job that has its report."""
-    from contextcliff.analysis.kv_limits import KVCache  # needs numpy, which a job that is not begun yet does without
     from contextcliff.findings import phrases
+    from contextcliff.findings.kv_cache import KVCache  # needs numpy, which a job that is not begun yet does without
 
     run, analysis = report.run, report.analysis
     cap, cache = analysis.safe_cap, analysis.finding(KVCache)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
-from contextcliff.analysis.controls import control_book, control_levels
+from contextcliff.analysis.controls import control_book, control_levels, mean
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
-from contextcliff.analysis.position import depth_cells
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.server_counts import server_offset, without_cut
 from contextcliff.analysis.settled import evidence_of, verdict_of
@@ -21,8 +21,8 @@ from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import THIRDS, Search
@@ -203,13 +203,35 @@ def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bo
 
 
 def _cells(study: Study) -> tuple[DepthCell, ...]:
-    return depth_cells(
-        study.groups,
-        control_book(study.controls),
-        study.control_levels,
-        threshold=None if study.threshold is None else study.threshold.score,
-        confidence=study.confidence,
-    )
+    """One cell for each length and depth that was planned, shortest and shallowest first.
+
+    Only scored samples count; a cell without one has the mean None. Samples without a depth are in no cell. A cell is
+    not informative where its own controls or those of its whole length show that.
+    """
+    book, confidence = control_book(study.controls), study.confidence
+    threshold = None if study.threshold is None else study.threshold.score
+    void = {level.asked_tokens for level in study.control_levels if not level.informative}
+    cells: list[DepthCell] = []
+    for each in study.groups:
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
+        for item in each.samples:
+            if item.sample.depth is not None:
+                by_depth[item.sample.depth].append(item)
+        for depth in sorted(by_depth):
+            scores = [item.score for item in by_depth[depth] if item.score is not None]
+            own = book.of(by_depth[depth])
+            cells.append(
+                DepthCell(
+                    asked_tokens=each.asked_tokens,
+                    depth=depth,
+                    n_samples=len(scores),
+                    mean=mean_of(scores) if scores else None,
+                    ceiling=mean(own.ceiling),
+                    floor=mean(own.floor),
+                    informative=each.asked_tokens not in void and own.informative(threshold, confidence),
+                )
+            )
+    return tuple(cells)
 
 
 def _safe_cap(

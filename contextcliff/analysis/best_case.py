@@ -19,13 +19,14 @@ from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule, alpha_of,
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
-from contextcliff.records.cap_reason import AskedThreshold, Quantity, SampleCount
+from contextcliff.records.amounts import Quantity, SampleCount
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import sample_size
-from contextcliff.statistics.sequential_power import fewest_perfect, fewest_perfect_share
+from contextcliff.statistics.power import fewest_perfect, fewest_perfect_share
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ import bisect
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold, Threshold
 from contextcliff.statistics.clusters import Evidence
-from contextcliff.statistics.distributions import binomial_above
+from contextcliff.statistics.intervals import binomial_above
 
 
 def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:

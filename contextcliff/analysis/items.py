@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from contextcliff.records.cap_reason import Unit
+from contextcliff.records.amounts import Unit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, Evidence, are_clustered, clusters_from
 from contextcliff.statistics.descriptive import mean_of

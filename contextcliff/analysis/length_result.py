@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.analysis.items import Item, clusters_of, completed_evidence, evidence_of, scores_of
+from contextcliff.records.amounts import SharedBy, Unit
 from contextcliff.records.analysis import Bin
-from contextcliff.records.cap_reason import SharedBy, Unit
 from contextcliff.statistics.clusters import Cluster, Evidence
 
 _NOUNS: tuple[Unit, ...] = ("questions", "distinct samples", "samples")

@@ -1,4 +1,4 @@
-"""What limits or qualifies an analysis, as facts for its reader."""
+"""What a reader has to know to read the numbers of an analysis right."""
 
 from __future__ import annotations
 
@@ -14,31 +14,10 @@ from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.stop_reason import recovered_beyond
 from contextcliff.analysis.threshold import Threshold
+from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
-from contextcliff.records.cautions import (
-    AllOverOneText,
-    ControlMeans,
-    CoversLittle,
-    DocumentZones,
-    EmptyFrom,
-    FewSharedTexts,
-    NotMonotone,
-    OneText,
-    OneTextALength,
-    RecurringTexts,
-    RepeatedQuestions,
-    ServerCountsDiffer,
-    SharedDraws,
-    SharedTexts,
-    StoppedWhenDecided,
-    UninformativeCells,
-    UninformativeLengths,
-    UnknownMarks,
-    UnscoredSamples,
-    ZeroOrOneScores,
-)
-from contextcliff.records.fact import Fact
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.statistics.clusters import design_effect_of
 
 LENGTH_TOLERANCE = 0.02
@@ -47,6 +26,13 @@ COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
 FEW_TEXTS = 8
 """Below so many shared texts the variance between them is hardly known."""
+_WAYS_OUT = {
+    "aborted": Note("the engine gave answers up: see the server's log"),
+    "no_tokens": Note("the engine generated nothing: see the server's log and its window"),
+    "no_room": Note("the window had room for one token: ask for shorter prompts"),
+    "tool_calls": Note("the server answered by tool calls: turn tools off"),
+}
+"""What to do against a failure, by its tag."""
 _LIKE_A_MARK = re.compile(
     r"\s*([<\[◁][|/]?(?:[\w:.-]{0,40}[|_:.-])?"
     r"(?:think|thought|reason|ponder|reflect|analy[sz]|scratch|contemplat|deliberat|monolog|cot\b)"
@@ -66,12 +52,12 @@ def notes_of(
     window: int,
     begins_anywhere: bool = False,
     draws_anew: bool = True,
-) -> tuple[Fact, ...]:
+) -> tuple[Note, ...]:
     """Everything that limits or qualifies the analysis, most important first.
 
     `groups` are the samples of the test's lengths, in the same order. `window` is the model's, in tokens.
-    `begins_anywhere`: samples begin at sentences all over their texts. `draws_anew`: the
-    repeats of a question are draws of their own.
+    `begins_anywhere`: samples begin at sentences all over their texts. `draws_anew`: every repeat of a question is
+    drawn independently.
     """
     scored = [item for group in groups for item in group.samples]
     return (
@@ -85,36 +71,52 @@ def notes_of(
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
-        *((StoppedWhenDecided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
+        *((_stopped_when_decided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
         *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
     )
 
 
-def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[UnscoredSamples]:
+def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[Note]:
     missing = [item for item in scored if item.score is None]
-    if missing:
-        tags = Counter(item.failure or "" for item in missing)
-        yield UnscoredSamples(
-            n=len(missing),
-            total=len(scored),
-            tags=tuple(sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))),
-            cap_holds=sequence.cap_tokens is not None,
-        )
+    if not missing:
+        return
+    n, tags = len(missing), Counter(item.failure or "" for item in missing)
+    commonest_first = sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))
+    said = Note(
+        "{samples} {n:is/are} unscored ({kinds})",
+        samples=portion(n, len(scored), "samples"),
+        n=n,
+        kinds=[Note("{tag} {n}", tag=tag or Note("no reason given"), n=count) for tag, count in commonest_first],
+    )
+    further = [_WAYS_OUT[tag] for tag, _ in commonest_first if tag in _WAYS_OUT]
+    if sequence.cap_tokens is not None:
+        further.insert(0, Note("the cap holds even if {n:it was/all of them were} wrong", n=n))
+    for more in further:
+        said = Note("{said}; {more}", said=said, more=more)
+    yield said
 
 
-def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[UnknownMarks]:
+def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[Note]:
     answers = [item.generation.text for item in scored if item.generation is not None and item.score is not None]
     marks = Counter(found[1] for text in answers if (found := _LIKE_A_MARK.match(text)) is not None)
     if marks:
-        yield UnknownMarks(mark=marks.most_common(1)[0][0], n=marks.total(), total=len(answers))
+        yield Note(
+            "{answers} began with “{mark}” or its like, as reasoning does, which counted as the answer: let the server"
+            " split reasoning off, or turn thinking off",
+            answers=portion(marks.total(), len(answers), "answers"),
+            mark=marks.most_common(1)[0][0],
+        )
 
 
-def _empty_from(groups: Sequence[Group]) -> Iterator[EmptyFrom]:
+def _empty_from(groups: Sequence[Group]) -> Iterator[Note]:
     asked = [[item for item in group.samples if item.failure != NOT_SENT] for group in groups]
     silent = [bool(items) and all(map(_is_empty, items)) for items in asked]
     first = len(silent) - len(list(takewhile(bool, reversed(silent))))
     if 0 < first < len(silent):
-        yield EmptyFrom(tokens=min(item.sample.built_tokens for item in asked[first]))
+        yield Note(
+            "every answer from {tokens:,} tokens on is empty: is that the end of the server's window?",
+            tokens=min(item.sample.built_tokens for item in asked[first]),
+        )
 
 
 def _is_empty(item: ScoredSample) -> bool:
@@ -124,43 +126,64 @@ def _is_empty(item: ScoredSample) -> bool:
     return item.generation is not None and not (item.generation.text.strip() or item.generation.reasoning)
 
 
-def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[NotMonotone]:
+def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[Note]:
     higher, stop = recovered_beyond(sequence, threshold), sequence.stop
     if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
         return
     if higher.bin.mean > stop.bin.mean:
-        yield NotMonotone(
-            stop_tokens=stop.bin.median_tokens,
-            stop_mean=stop.bin.mean,
-            higher_tokens=higher.bin.median_tokens,
+        chance = "" if threshold.is_shown_below(stop) else Note(", which with so few samples can be chance")
+        yield Note(
+            "the observed curve is not monotone: at {higher:,} tokens the {what} ({higher_mean:.2f}) clears the"
+            " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
+            " that does not",
+            higher=higher.bin.median_tokens,
+            what=QUANTITIES[threshold.described.quantity],
             higher_mean=higher.bin.mean,
-            may_be_chance=not threshold.is_shown_below(stop),
-            quantity=threshold.described.quantity,
+            stop=stop.bin.median_tokens,
+            stop_mean=stop.bin.mean,
+            chance=chance,
         )
 
 
-def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Fact]:
+def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note]:
     natural = [result for result in results if result.bin.natural_lengths]
     if any(result.bin.min_tokens < result.bin.max_tokens for result in natural):
-        yield DocumentZones()
+        yield Note(
+            "documents of many lengths share a bin: a zone is about the mean of its bins; cap and crossing hold for"
+            " every length on their side, so that the cap is the shortest document of its bin and the crossing ends"
+            " with the longest of another"
+        )
     longest = max((result.bin.max_tokens for result in results), default=0)
     if natural and longest < COVERS_LITTLE * window:
-        yield CoversLittle(longest_tokens=longest, window_tokens=window)
+        yield Note(
+            "the longest document takes {longest:,} tokens, {share:.0%} of the window of {window:,}: nothing is known"
+            " of longer ones",
+            longest=longest,
+            share=longest / window,
+            window=window,
+        )
 
 
-def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Fact]:
+def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Note]:
     void = [control for control in controls if not control.informative]
     if void:
-        yield UninformativeLengths(
-            lengths=tuple(
-                ControlMeans(asked_tokens=control.asked_tokens, ceiling=control.ceiling, floor=control.floor)
-                for control in void
-            )
+        yield Note(
+            "by the controls no cliff can show at {lengths}: a score there says nothing about the length",
+            lengths=[Note("{n:,} tokens ({means})", n=each.asked_tokens, means=_means(each)) for each in void],
         )
     lengths = {control.asked_tokens for control in void}
     more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)
     if more:
-        yield UninformativeCells(n=more, at_other_lengths=bool(void))
+        yield Note(
+            "{at}{n:cells} of the heatmap {n:tells/tell} nothing about the length, by {n:its/their} own controls",
+            at=Note("at other lengths ") if void else "",
+            n=more,
+        )
+
+
+def _means(control: ControlLevel) -> list[Note]:
+    alone = [] if control.ceiling is None else [Note("{mean:.2f} with the evidence alone", mean=control.ceiling)]
+    return [*alone, *([] if control.floor is None else [Note("{mean:.2f} without it", mean=control.floor)])]
 
 
 def _one_text(
@@ -169,23 +192,35 @@ def _one_text(
     results: Sequence[LengthResult],
     *,
     begins_anywhere: bool,
-) -> Iterator[Fact]:
-    """Which texts the claim is about."""
+) -> Iterator[Note]:
+    """Notes on which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
     contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:
-        yield (AllOverOneText if begins_anywhere else OneText)(document_id=texts[0])
+        yield (
+            Note("samples begin all over one text, “{text}”: the claim is about prose of its kind", text=texts[0])
+            if begins_anywhere
+            else Note("all samples are cut from one text, “{text}”: the claim is about that text", text=texts[0])
+        )
         if not contexts:
             return
     elif len(texts) < len(scored) and _texts_recur(groups, results):
-        yield RecurringTexts(texts=len(texts))
+        yield Note(
+            "the samples are cut from {texts} texts, and those of one text are treated as independent: where texts"
+            " differ in difficulty, the intervals are too narrow",
+            texts=len(texts),
+        )
     single = sum(_share_one(result) for result in results)
     if single:
-        yield OneTextALength(n_lengths=single, of_lengths=len(results), shared_by="contexts" if contexts else "texts")
+        yield Note(
+            "at {lengths} all samples share one {shared:one}: the claim there is about that {shared:one}",
+            lengths=of_lengths(single, len(results)),
+            shared=Note("contexts") if contexts else Note("texts"),
+        )
 
 
 def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
-    """Whether some length has more than one item of the same text, beyond what the intervals allow for."""
+    """Whether a length has several items of one text that the intervals do not allow for."""
     shared = [result.sharing > 0 for result in results]
     units = {
         (
@@ -204,30 +239,59 @@ def _share_one(result: LengthResult) -> bool:
     return len(result.items) > 1 and len(named) == 1 and "" not in named
 
 
-def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Fact]:
+def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
     clustered = [result for result in results if result.clusters]
     if not clustered:
         return
-    counts, shared_by = [len(result.clusters) for result in clustered], clustered[0].texts
+    counts, shared = [len(result.clusters) for result in clustered], Note(clustered[0].texts)
     effects = [design_effect_of(result.evidence.clusters or result.if_unscored_wrong.clusters) for result in clustered]
-    yield SharedTexts(shared_by=shared_by, texts=(min(counts), max(counts)), design_effect=(min(effects), max(effects)))
+    yield Note(
+        "samples of one length share {shared} ({n} a length): the intervals and the cap allow for it, with a design"
+        " effect of {effect}",
+        shared=shared,
+        n=span(min(counts), max(counts), "d"),
+        effect=span(min(effects), max(effects), ".1f"),
+    )
     few = sum(count < FEW_TEXTS for count in counts)
     if few:
-        yield FewSharedTexts(shared_by=shared_by, fewest=FEW_TEXTS, n_lengths=few, of_lengths=len(results))
+        yield Note(
+            "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and the"
+            " intervals there are wide and rough: more {shared} help more than more samples of each",
+            fewest=FEW_TEXTS,
+            shared=shared,
+            lengths=of_lengths(few, len(results)),
+        )
 
 
-def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[Fact]:
+def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[Note]:
     times = max((item.sample.repeat + 1 for item in scored), default=1)
     if times > 1:
-        yield RepeatedQuestions(times=times, draws_anew=draws_anew)
+        meant = (
+            Note("the instability is how often they differ")
+            if draws_anew
+            else Note(
+                "at temperature 0, or with sampling.seed set, they are no draws of their own and measure no instability"
+            )
+        )
+        yield Note(
+            "each question was put {times} times: its score is the mean over its repeats, which are one piece of"
+            " evidence together; {meant}",
+            times=times,
+            meant=meant,
+        )
         return
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
     again = len(shared) - len(set(shared))
     if again:
-        yield SharedDraws(n=again, total=len(scored))
+        yield Note(
+            "{samples} {n:has/have} the prompt and the draw of another one (temperature 0, or sampling.seed is set):"
+            " they are one piece of evidence together",
+            samples=portion(again, len(scored), "samples"),
+            n=again,
+        )
 
 
-def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[ServerCountsDiffer]:
+def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
     gaps = [
         abs(item.generation.prompt_tokens - item.server_offset_tokens - item.sample.built_tokens)
         / item.sample.built_tokens
@@ -236,9 +300,33 @@ def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[ServerCountsDiffe
     ]
     beyond = [gap for gap in gaps if gap > LENGTH_TOLERANCE]
     if beyond:
-        yield ServerCountsDiffer(n=len(beyond), total=len(gaps), largest=max(beyond), tolerance=LENGTH_TOLERANCE)
+        yield Note(
+            "for {prompts} the server's token count differs by more than {tolerance:.0%} from the built length (by up"
+            " to {largest:.1%}); lengths here are the server's",
+            prompts=portion(len(beyond), len(gaps), "prompts"),
+            tolerance=LENGTH_TOLERANCE,
+            largest=max(beyond),
+        )
 
 
-def _zero_or_one(results: Sequence[LengthResult]) -> Iterator[ZeroOrOneScores]:
+def _stopped_when_decided(*, each_third: bool) -> Note:
+    """That a search's figures are of stopped data. Where it decided only the mean, the test of position, which
+    exchanges scores within blocks, allows for that."""
+    holds = [Note("decisions"), Note("tested bounds"), Note("the intervals of the lengths")]
+    estimates = [
+        *(Note("mean scores"), Note("intervals by depth and by facet"), Note("fitted lengths")),
+        *(Note("area"), Note("half-life")),
+    ]
+    (estimates if each_third else holds).append(Note("the test of position"))
+    return Note(
+        "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
+        " are estimates from stopped data, and such a mean lies on average further from the threshold than the"
+        " true score",
+        holds=holds,
+        estimates=estimates,
+    )
+
+
+def _zero_or_one(results: Sequence[LengthResult]) -> Iterator[Note]:
     if any(result.scores for result in results) and all(result.binary for result in results):
-        yield ZeroOrOneScores()
+        yield Note("scores are 0 or 1, so their spread follows from their mean and says nothing more")

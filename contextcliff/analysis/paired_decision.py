@@ -28,9 +28,8 @@ from contextcliff.records.comparison import (
     Matching,
     PairedDecision,
 )
-from contextcliff.statistics.paired.interval import MeanDifference
-from contextcliff.statistics.paired.pairs_needed import SEQUENTIAL, pairs_for_non_inferiority, pairs_for_worse
-from contextcliff.statistics.rank_tests import holm, is_significant
+from contextcliff.statistics.pairs import SEQUENTIAL, MeanDifference, pairs_for_non_inferiority, pairs_for_worse
+from contextcliff.statistics.ranks import holm, is_significant
 
 
 def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -> tuple[PairedDecision | None, ...]:

@@ -13,11 +13,18 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.paired_units import by_length, unit_names, units_of, whole_blocks, worst_case
 from contextcliff.records.comparison import Matching, ScoredPair
-from contextcliff.statistics.paired.bets_on_pairs import p_better_of_blocks, p_worse_of_blocks, sequential_difference
-from contextcliff.statistics.paired.differences import Units
-from contextcliff.statistics.paired.interval import MeanDifference, mean_difference, weighted
-from contextcliff.statistics.paired.sign_flip import p_better, p_worse
-from contextcliff.statistics.rank_tests import holm
+from contextcliff.statistics.pairs import (
+    MeanDifference,
+    Units,
+    mean_difference,
+    p_better,
+    p_better_of_blocks,
+    p_worse,
+    p_worse_of_blocks,
+    sequential_difference,
+    weighted,
+)
+from contextcliff.statistics.ranks import holm
 
 WALK_SHARE = 0.75
 """Part of the error "at some length" that the lengths of a search's walk share; refined ones share the rest."""

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from contextcliff.records.comparison import Matching, ScoredPair
-from contextcliff.statistics.paired.differences import Unit, Units
+from contextcliff.statistics.pairs import Unit, Units
 
 Name = Callable[[ScoredPair], str]
 

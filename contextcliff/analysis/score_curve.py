@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.statistics.clusters import Cluster, design_effect_of
-from contextcliff.statistics.logistic_fall import Falls, fit_falls
-from contextcliff.statistics.mean_draws import LengthScores, drawn_means, expanded_tail
+from contextcliff.statistics.clusters import Cluster, LengthScores, design_effect_of, drawn_means, expanded_tail
+from contextcliff.statistics.curves import Falls, fit_falls
 
 DRAWS = 1_000
 _SEED = 20_261_103

@@ -29,10 +29,20 @@ from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_coun
 from contextcliff.records.generation import NOT_SENT, OVERFLOW, TRUNCATED, ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
-from contextcliff.statistics.alpha_spending import refine_alpha
-from contextcliff.statistics.score_blocks import Block, Score, clustered_block, paired_block
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
-from contextcliff.statistics.sequential_decision import GivingUp, Kind, decision_of_all
+from contextcliff.statistics.sequential import (
+    ABOVE,
+    BELOW,
+    SHARE_ABOVE,
+    SHARE_BELOW,
+    Block,
+    GivingUp,
+    Kind,
+    Score,
+    clustered_block,
+    decision_of_all,
+    paired_block,
+    refine_alpha,
+)
 
 _DECISIONS: Mapping[Kind, Decision] = {
     "above": "passed",

@@ -26,8 +26,7 @@ from contextcliff.analysis.search import (
     third_evidence,
 )
 from contextcliff.records.search_record import SearchPlan, TestedLength
-from contextcliff.statistics.sequential_power import SequentialPower, sequential_power
-from contextcliff.statistics.share_power import share_power
+from contextcliff.statistics.power import SequentialPower, sequential_power, share_power
 
 RateAt = Callable[[int], float]
 """The true score of a model at a length in tokens."""

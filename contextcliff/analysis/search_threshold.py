@@ -15,7 +15,7 @@ from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
 from contextcliff.statistics.clusters import Evidence
-from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
+from contextcliff.statistics.sequential import confidence_sequence, sequential_bounds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,8 +17,7 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import LOW_BASELINE, Threshold
 from contextcliff.records.analysis import ShapeName
 from contextcliff.statistics.clusters import pooled_design_effect
-from contextcliff.statistics.curve_fits import KINDS, best_curves
-from contextcliff.statistics.dispersion import dispersion_of
+from contextcliff.statistics.curves import KINDS, best_curves, dispersion_of
 
 CLIFF_SHARE = 0.5
 """Share of the whole fall between two neighbouring lengths from which on a fall is a cliff, and not a slope."""

@@ -11,6 +11,7 @@ from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.shape import Shape
 from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
+from contextcliff.records.amounts import SampleCount
 from contextcliff.records.cap_reason import (
     BaselineAlone,
     BelowAtShortest,
@@ -27,7 +28,6 @@ from contextcliff.records.cap_reason import (
     NotDecided,
     NothingScored,
     Part,
-    SampleCount,
     ScoreAt,
     ShortestUnscored,
     Stop,

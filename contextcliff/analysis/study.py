@@ -12,8 +12,8 @@ from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import Threshold
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
-from contextcliff.records.cap_reason import Quantity
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.kv_cache import CacheFacts

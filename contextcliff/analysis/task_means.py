@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from contextcliff.records.asked_length import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
-from contextcliff.statistics.leading_run import leading_above
-from contextcliff.statistics.mean_of_parts import Estimate, mean_of_parts
+from contextcliff.statistics.descriptive import leading_above
+from contextcliff.statistics.text_effect import Estimate, mean_of_parts
 
 RULER_THRESHOLD = 0.856
 """What Llama2-7B scores at 4K on RULER's 13 tasks (section 4 of the paper)."""

@@ -8,11 +8,12 @@ from typing import ClassVar, Protocol
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
-from contextcliff.records.cap_reason import AskedThreshold, Quantity
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.search_record import ThirdName
-from contextcliff.statistics import observed_sample_size
+from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
-from contextcliff.statistics.rank_tests import is_significant
+from contextcliff.statistics.ranks import is_significant
 
 LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one: a share of next to nothing is easily kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -251,32 +251,32 @@ def _finding(name: str, *, only_for: str = "") -> Listed:
 FINDINGS: tuple[Listed, ...] = (
     _core("answer_section.AnswerSection"),
     _core("answer_section.ZonesSection"),
-    _core("warnings_section.WarningsSection"),
-    _core("guide_section.GuideSection"),
-    replace(_core("answer_measures_section.AnswerMeasuresSection"), only_for="answer_measures"),
-    _core("score_section.ScoreSection"),
-    _core("search_section.SearchSection"),
-    _core("extrapolation_section.ExtrapolationSection"),
-    Listed(path="contextcliff.writing.sections.writing_section.WritingSection", only_for="writing"),
-    _core("natural_lengths_section.NaturalLengthsSection"),
-    _core("fitted_length_section.FittedLengthSection"),
+    _finding("warnings.WarningsFinding"),
+    _finding("guide.GuideFinding"),
+    _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
+    _finding("score.ScoreFinding"),
+    _finding("search.SearchFinding"),
+    _finding("extrapolation.ExtrapolationFinding"),
+    Listed(path="contextcliff.writing.section.WritingFinding", only_for="writing"),
+    _finding("natural_lengths.NaturalLengthsFinding"),
+    _finding("fitted_length.FittedLengthFinding"),
     _finding("half_life.HalfLifeFinding"),
-    _core("position_section.PositionSection"),
-    _core("every_depth_section.EveryDepthSection"),
-    _core("text_effect_section.TextEffectSection"),
-    _core("facets_section.FacetsSection"),
-    _core("controls_section.ControlsSection"),
-    _core("judge_section.JudgeSection"),
-    _core("failures_section.FailuresSection"),
-    _core("failures_section.LatencySection"),
-    _core("kv_cache_section.KVCacheSection"),
-    _core("entropy_section.EntropySection"),
-    _core("took_section.TookSection"),
-    _core("appendix_sections.NotesSection"),
-    _core("appendix_sections.MethodSection"),
-    _core("appendix_sections.CapRulesSection"),
-    _core("further_figures_section.FurtherFiguresSection"),
-    _core("appendix_sections.RunSection"),
+    _finding("position.PositionFinding"),
+    _finding("every_depth.EveryDepthFinding"),
+    _finding("text_effect.TextEffectFinding"),
+    _finding("facets.FacetsFinding"),
+    _finding("controls.ControlsFinding"),
+    _finding("judge.JudgeFinding"),
+    _finding("failures.FailuresFinding"),
+    _finding("failures.LatencyFinding"),
+    _finding("kv_cache.KVCacheFinding"),
+    _finding("entropy.EntropyFinding"),
+    _finding("appendix.TookFinding"),
+    _finding("appendix.NotesFinding"),
+    _finding("appendix.MethodFinding"),
+    _finding("appendix.CapRulesFinding"),
+    _finding("appendix.FurtherFiguresFinding"),
+    _finding("appendix.RunFinding"),
 )
 
 

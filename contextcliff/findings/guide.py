@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.records.fact import Fact
-
-if TYPE_CHECKING:
-    from contextcliff.findings.half_life import HalfLife
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Table, Text
+from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
+from contextcliff.findings.phrases import shown_interval
+from contextcliff.records.amounts import span
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
 
 LevelName = Literal["safe", "caution", "danger"]
+_NAMES: Mapping[LevelName, Note] = {"safe": Note("safe"), "caution": Note("caution"), "danger": Note("danger")}
+_USE: Mapping[LevelName, Note] = {
+    "safe": Note("use the text as it is"),
+    "caution": Note("repeat or compress the key facts"),
+    "danger": Note("use retrieval, a summary or chunking instead of the whole text"),
+}
+_MARKS: Mapping[LevelName, str] = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
+_MOODS: Mapping[LevelName, str] = {"safe": "good", "caution": "doubtful", "danger": "bad"}
+RETRIEVE_BELOW = 4_000
+"""Half-life in tokens under which the text should not be given whole."""
+ROTATE_BELOW = 2_000
+"""Half-life in tokens under which not even a few passages belong in one prompt."""
+_SCALE = (
+    "Safe: up to the safe cap, where the length is shown to clear the threshold. Nothing beyond the cap is safe: "
+    "danger is a mean score under 0.5, caution any other, also a high one. It is sure where the tests of the safe cap "
+    "show the length to clear the threshold (safe) or to be below it (caution, danger); the rest is a rule of thumb."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideRow:
-    """What to do at one length: `safe`, `caution` or `danger`.
+    """What to do at one length.
 
-    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe`, that
-    it is below the threshold elsewhere.
+    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe`, and
+    that it is below the threshold elsewhere.
     """
 
     asked_tokens: int
@@ -33,8 +54,12 @@ class GuideRow:
     level: LevelName
     sure: bool
     max_tokens: int | None = None
-    """The prompt that the level is said of: the longest, of natural lengths the shortest where it is cleared and else
-    the median; None in older reports."""
+    """Tokens of the prompt that the level is about: the longest one. Of natural lengths it is the shortest where the
+    length clears, and else the median. None in older reports."""
+
+    @property
+    def tokens(self) -> int:
+        return self.asked_tokens if self.max_tokens is None else self.max_tokens
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,55 +67,14 @@ class Guide:
     """An operating guide: a row a length, and advice on ranges of them."""
 
     rows: tuple[GuideRow, ...]
-    advice: tuple[Fact, ...]
-
-
-DANGER_BELOW = 0.5
-RETRIEVE_BELOW = 4_000
-"""Half-life in tokens under which the text should not be given whole."""
-ROTATE_BELOW = 2_000
-"""Half-life in tokens under which not even a few passages belong in one prompt."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RangeAdvice(Fact):
-    """Neighbouring lengths of one `level` (`safe`, `caution` or `danger`), from the shortest to the longest.
-
-    Lengths are longest measured prompts, as the cap is, `means` the lowest and highest mean score. What is said of the
-    lengths in `unsure` is not shown by the tests of the cap.
-    """
-
-    level: LevelName
-    lengths: tuple[int, ...]
-    means: tuple[float, float]
-    n_samples: int
-    unsure: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Retrieve(Fact):
-    """The half-life is so short that longer texts are better retrieved from or given in chunks."""
-
-    half_life_tokens: int
-    beyond_longest: bool
-    below: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rotate(Fact):
-    """The half-life is so short that each paragraph is better analysed by itself."""
-
-    half_life_tokens: int
-    beyond_longest: bool
-    below: int
+    advice: tuple[Note, ...]
 
 
 def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
     """A row for each length with scores, and advice for the ranges that were tested.
 
-    Up to the safe cap a length is `safe`, and none beyond it is: there `danger` is a mean score below 0.5, a rule of
-    thumb, and `caution` any other. Nothing is said of lengths between two tested ones of different advice, nor beyond
-    the longest.
+    Up to the safe cap a length is `safe`. Beyond it, `danger` is a mean score below 0.5, a rule of thumb, and `caution`
+    any other. There is no advice for lengths between two tested ones of different levels, nor beyond the longest.
     """
     cleared = 0 if sequence.is_withheld else sequence.cleared
     rated = [
@@ -118,28 +102,103 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
     )
 
 
-def _by_range(rated: Sequence[GuideRow]) -> Iterator[RangeAdvice]:
-    """One for each run of neighbouring lengths with the same level."""
-    for level, run in itertools.groupby(rated, key=lambda row: row.level):
-        rows = list(run)
+def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
+    for level, rows in _ranges(rated):
         means = [row.mean for row in rows]
-        yield RangeAdvice(
-            level=level,
-            lengths=tuple(map(tokens_of, rows)),
-            means=(min(means), max(means)),
-            n_samples=sum(row.n_samples for row in rows),
-            unsure=tuple(tokens_of(row) for row in rows if not row.sure),
+        unsure = [f"{row.tokens:,}" for row in rows if not row.sure]
+        yield Note(
+            "{level} {lengths} (mean score {means}, n = {n:,}): {use}{doubt}",
+            level=_NAMES[level],
+            lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens)
+            if len(rows) == 1
+            else Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens),
+            means=span(min(means), max(means), ".2f"),
+            n=sum(row.n_samples for row in rows),
+            use=_USE[level],
+            doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",
         )
 
 
-def tokens_of(row: GuideRow) -> int:
-    """The longest prompt of a row's length."""
-    return row.asked_tokens if row.max_tokens is None else row.max_tokens
+def _ranges(rows: Sequence[GuideRow]) -> Iterator[tuple[LevelName, list[GuideRow]]]:
+    """Neighbouring lengths of one level, from the shortest on."""
+    for level, run in itertools.groupby(rows, key=lambda row: row.level):
+        yield level, list(run)
 
 
-def _by_half_life(half_life: HalfLife) -> Iterator[Fact]:
-    tokens, beyond = half_life.tokens, half_life.censored
+def _by_half_life(half_life: HalfLife) -> Iterator[Note]:
+    tokens = half_life.tokens
     if tokens is not None and tokens < RETRIEVE_BELOW:
-        yield Retrieve(half_life_tokens=tokens, beyond_longest=beyond, below=RETRIEVE_BELOW)
+        short = _short(tokens, RETRIEVE_BELOW, beyond_longest=half_life.censored)
+        yield Note("{short}: retrieval or chunking is advised for anything longer", short=short)
     if tokens is not None and tokens < ROTATE_BELOW:
-        yield Rotate(half_life_tokens=tokens, beyond_longest=beyond, below=ROTATE_BELOW)
+        yield Note(
+            "{short}: rotate the context (split it into short paragraphs, analyse each by itself, merge the results)",
+            short=_short(tokens, ROTATE_BELOW, beyond_longest=half_life.censored),
+        )
+
+
+def _short(tokens: int, below: int, *, beyond_longest: bool) -> Note:
+    if beyond_longest:
+        return Note(
+            "the fitted half-life is {tokens:,} tokens, beyond the longest test, under {below:,}",
+            tokens=tokens,
+            below=below,
+        )
+    return Note("the fitted half-life is {tokens:,} tokens, under {below:,}", tokens=tokens, below=below)
+
+
+class GuideFinding(Finding[Guide]):
+    """An operating guide by the safe cap and the mean scores, for tasks of recall."""
+
+    key = "guide"
+    title = "Operating guide"
+    title_note = "safe as far as the cap; longest prompt of each length"
+    record = Guide
+
+    def find(self, study: Study) -> Guide | None:
+        # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
+        if study.sequence is None or study.facts.quantity != "score":
+            return Guide(rows=(), advice=())
+        if study.facts.relative_by_default or not study.facts.designed_lengths:
+            return Guide(rows=(), advice=())
+        return operating_guide(study.sequence, half_life_of(study))
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        guide = self.of(report)
+        if guide is None or not guide.rows:
+            return ()
+        return (Lines(lines=tuple(_lines(guide)), bullets=False),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        guide = self.of(report)
+        if guide is None or not (guide.rows or guide.advice):
+            return ()
+        rows = guide.rows
+        columns = (
+            Column(title="level", cells=tuple(f"{_MARKS[row.level]} {row.level}" for row in rows), words=True),
+            Column(title="asked tokens", cells=tuple(phrases.whole(row.asked_tokens) for row in rows)),
+            Column(title="prompt tokens", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
+            Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
+            Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
+            Column(title="interval", cells=tuple(shown_interval(report, row.ci_low, row.ci_high) for row in rows)),
+            Column(title="sure", cells=tuple("yes" if row.sure else "no" for row in rows)),
+        )
+        return (
+            Text(text=_SCALE),
+            *((Table(columns=columns),) if rows else ()),
+            Lines(lines=tuple(Line(text=line) for line in guide.advice)),
+        )
+
+
+def _lines(guide: Guide) -> Iterator[Line]:
+    for level, rows in _ranges(guide.rows):
+        first, last, n_sure = rows[0].tokens, rows[-1].tokens, sum(row.sure for row in rows)
+        sure = Note(", sure at {n_sure} of {n_lengths} lengths", n_sure=n_sure, n_lengths=len(rows))
+        text = Note(
+            "{mark} {level:<10} {lengths} tokens{doubt}",
+            mark=_MARKS[level],
+            level=_NAMES[level],
+            lengths=f"{first:,}" if len(rows) == 1 else f"{first:,} - {last:,}",
+            doubt="" if n_sure == len(rows) else sure if n_sure else Note(", not sure"),
+        )
+        yield Line(text=text, mood=_MOODS[level])

@@ -39,15 +39,14 @@ from contextcliff.findings.drawing import (
     write_above,
 )
 from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
-from contextcliff.findings.guide import DANGER_BELOW
 from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import pooled_design_effect
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.distributions import normal_quantile
 from contextcliff.statistics.exponential_decay import FLAT, DecayFit, fit_decay
+from contextcliff.statistics.intervals import normal_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +78,8 @@ class HalfLifeFits:
     half_life_lsq: int | None = None
 
 
+DANGER_BELOW = 0.5
+"""A mean score under which the operating guide says `danger` beyond the cap; the figure has a line there."""
 FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
 

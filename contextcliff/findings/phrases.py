@@ -1,6 +1,6 @@
 """The numbers of a report as text, said once for the console, the Markdown page, the figures and every language.
 
-Everything here is plain ASCII apart from the dash of `span` and what the run itself brings (names, tags), and nothing
+Everything here is plain ASCII apart from what the run itself brings (names, tags), and nothing
 here is escaped: each renderer escapes for its own medium.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from contextcliff.analysis.judgement import Judgement
 from contextcliff.findings.finding import Text
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
-from contextcliff.records.cap_reason import Quantity
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 
@@ -128,13 +128,26 @@ def bound_name(cap: SafeCap) -> str:
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
 
 
-def disagreement(judgement: Judgement) -> str:
-    """The share of answers on which the judge and the exact score disagree, with its interval."""
-    if judgement.share is None:
-        return MISSING
-    low, high = judgement.ci_low, judgement.ci_high
-    ends = "" if low is None or high is None else f" ({percent(low)}-{percent(high)})"
-    return f"{percent(judgement.share)}{ends}"
+def headline(cap: SafeCap) -> Note:
+    """The answer: the cap with its confidence and its share of the window, or that there is none."""
+    if cap.tokens is None:
+        return Note("none - no tested length was shown to be safe")
+    fraction = cap.fraction_of_max
+    share = "" if fraction is None else Note(", {share} of the window", share=percent(fraction))
+    return Note("{tokens:,} tokens ({confidence} confidence{share})", tokens=cap.tokens,
+                confidence=percent(cap.confidence), share=share)  # fmt: skip
+
+
+def threshold_name(cap: SafeCap) -> Note:
+    """What a length has to clear: a score, or a share of the shortest length's."""
+    share, each = percent(cap.threshold), Note(" in each third of the depths") if cap.every_depth else ""
+    if cap.quantity == "healthy":
+        if cap.relative_to_baseline:
+            return Note("{share} of the shortest length's healthy share", share=share)
+        return Note("{share} of the rounds healthy", share=share)
+    if cap.relative_to_baseline:
+        return Note("{share} of the shortest length's score{each}", share=share, each=each)
+    return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
 
 
 def threshold_figure(value: float) -> str:
@@ -145,17 +158,6 @@ def threshold_figure(value: float) -> str:
 def confidence_figure(confidence: float) -> str:
     """A confidence as a percentage with as many digits as it has: `95%`, `97.5%`."""
     return f"{100.0 * confidence:.6g}%"
-
-
-def span(low: float, high: float, style: str) -> str:
-    """Both ends, or one where they read alike; `style` is a format of Python's."""
-    first, last = format(low, style), format(high, style)
-    return first if first == last else f"{first}–{last}"
-
-
-def listed_in_part(lengths: Sequence[int], *, most: int = 4) -> tuple[str, int]:
-    """The first lengths, and how many more there are."""
-    return ", ".join(f"{tokens:,}" for tokens in lengths[:most]), max(0, len(lengths) - most)
 
 
 def interval_words(report: Report) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from contextcliff.records.cap_reason import CapReason, Quantity
-from contextcliff.records.fact import Fact
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.cap_reason import CapReason
+from contextcliff.records.note import Note
 
 T = TypeVar("T")
 
@@ -169,7 +170,7 @@ class Analysis:
     mean: float | None
     successes: int
     """Samples with the full score 1."""
-    notes: tuple[Fact, ...]
+    notes: tuple[Note, ...]
     """What a reader has to know to read the numbers right."""
     findings: Mapping[str, object] = field(default_factory=dict)
 

@@ -6,18 +6,11 @@ Lengths are tokens: the median measured prompt of a length, but for `shown_up_to
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.amounts import Quantity, SampleCount, Unit
+from contextcliff.records.fact import Fact, NoSamples
+from contextcliff.records.note import Note
 from contextcliff.records.search_record import ThirdName
-
-Unit = Literal["samples", "questions", "distinct samples"]
-"""What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
-SharedBy = Literal["texts", "contexts"]
-"""What samples have in common where they share something: whole texts, or contexts cut from one text."""
-
-Quantity = Literal["score", "healthy"]
-"""What the lengths are tested on: the score of each sample, or whether each round of writing is healthy."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,16 +41,6 @@ class ScoreAt:
     ci_high: float | None
     in_search: bool = False
     """Whether the interval is a confidence sequence, whose ends are rounded outward."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SampleCount:
-    """So many pieces of evidence, and in how many texts they lie; `n_shared` is 0 where each has its own."""
-
-    n: int
-    unit: Unit
-    n_shared: int = 0
-    shared_by: SharedBy = "texts"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -334,5 +317,5 @@ CapReason = (
     | ZeroBaseline
     | BelowEverywhere
     | BelowAtShortest
-    | Said
+    | Note
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from contextcliff.records.cap_reason import Quantity
+from contextcliff.records.amounts import Quantity
 
 CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
 """`not_worse`: worse by less than the margin, if at all. `unknown`: the pairs show neither."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,34 +13,20 @@ from pydantic_core import CoreSchema, core_schema
 class Fact:
     """One statement with its figures. A subclass names the kind of statement.
 
-    In a file a fact stands as its sentence in English, so that one read back is a `Said`.
+    In a file a fact stands as its sentence in English, so that one read back is a `Note` of that text.
     """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Accept a fact of this class; where any fact is accepted, a sentence too."""
+        from contextcliff.records.note import as_it_is  # which is a fact itself
+
         accepted = core_schema.is_instance_schema(cls)
-        if not issubclass(Said, cls):
+        if cls is not Fact:
             return accepted
         return core_schema.union_schema(
-            [accepted, core_schema.no_info_after_validator_function(_said, core_schema.str_schema())]
+            [accepted, core_schema.no_info_after_validator_function(as_it_is, core_schema.str_schema())]
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Said(Fact):
-    """A statement of which only the sentence is known: one from a file, or one that a text's source made."""
-
-    text: str
-
-
-def said(texts: Iterable[str]) -> tuple[Said, ...]:
-    """Statements of which only the sentences are known."""
-    return tuple(map(_said, texts))
-
-
-def _said(text: str) -> Said:
-    return Said(text=text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,7 +25,9 @@ class Note(Fact):
     """One sentence, without a full stop. `str` gives it in English; a file holds that, and reads it back as it is.
 
     A field's format is one of Python's, or
-    - `{n:samples}`, a plural noun: `1 sample`, `1,200 samples`;
+    - `{n:samples}`, a plural noun: `1 sample`, `1,200 samples`; `{n:{noun}}` where the noun is itself a note;
+    - `{noun:one}`: a plural noun that is a note, in the singular;
+    - `{what:unsaid}`: nothing, of a figure that only another language says;
     - `{n:is/are}`: the first word for one, the second for every other number;
     - `{value:percent}`: as many digits as it needs (`95%`, `99.5%`).
     A figure may be a note itself, or a sequence: its items stand behind commas, with `{items:and}` the last behind
@@ -72,8 +74,11 @@ class _Said(Formatter):
         self._catalogue = catalogue
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "unsaid":
+            return ""
         if isinstance(value, Note):
-            return value.said(self._catalogue)
+            said = value.said(self._catalogue)
+            return said[:-1] if format_spec == "one" else said
         if isinstance(value, Sequence) and not isinstance(value, str):
             return self._listed([self.format_field(each, "") for each in value], last=format_spec)
         if "/" in format_spec:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import LengthAudit
-from contextcliff.records.fact import Fact, said
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.positions import Positions
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.search_record import Replay, SearchPlan
@@ -167,6 +167,6 @@ class Report:
     counts: Counts
 
     @property
-    def notes(self) -> tuple[Fact, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What a reader has to know: of how the run was made, then of how to read its numbers."""
-        return (*said(self.run.notes), *self.analysis.notes)
+        return (*map(as_it_is, self.run.notes), *self.analysis.notes)

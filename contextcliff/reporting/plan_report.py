@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import visible
+from contextcliff.findings.kv_cache import memory_words
+from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import JudgePlan, Plan, RunSize, SearchCourse
 from contextcliff.reporting.data_files import write_text
-from contextcliff.reporting.kv_facts import memory_words
-from contextcliff.reporting.sections.natural_lengths_section import render_audit
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 PLAN_NAME = "plan.json"
@@ -50,6 +50,33 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
         render_audit(audit, console)
     console.print(_listed(tuple(("-", note) for note in plan.notes)))
     console.print(Text(visible(f"  {folder / PLAN_NAME}")), soft_wrap=True)
+
+
+_BAR = 40
+
+
+def render_audit(audit: LengthAudit, console: Console) -> None:
+    """Print the histogram of lengths and the bins with what was drawn of each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    classes = [(f"{low:,} - {high:,}", documents) for low, high, documents in length_classes(audit.lengths)]
+    most = max((documents for _, documents in classes), default=1) or 1
+    console.print(Text(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
+    wide = max((len(lengths) for lengths, _ in classes), default=0)
+    for lengths, documents in classes:
+        bar = "#" * math.ceil(_BAR * documents / most)
+        console.print(Text(f"  {lengths:>{wide}}  {documents:>5,}  {bar}".rstrip()))
+    if audit.too_short or audit.too_long:
+        console.print(Text(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for title in ("bin", "tokens", "documents", "questions", "drawn", "of documents"):
+        table.add_column(title, justify="right")
+    for position, part in enumerate(audit.bins, start=1):
+        lengths = f"{part.min_tokens:,} - {part.max_tokens:,}"
+        counts = (part.documents, part.questions, part.drawn_questions, part.drawn_documents)
+        table.add_row(str(position), lengths, *(f"{n:,}" for n in counts))
+    console.print(table)
 
 
 _CLEARS = "  at 0.98, 0.95 …: chance that a model of this true score clears the length"

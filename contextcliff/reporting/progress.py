@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from contextcliff.errors import tell, visible
-from contextcliff.records.search_record import Decision, LengthStanding
+from contextcliff.findings.search import standing_line
+from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.plain_progress import PlainProgress, time_left
 
 if TYPE_CHECKING:
@@ -157,28 +158,6 @@ class _Unseen:
         """Shows nothing."""
 
 
-_SIGNS: Mapping[Decision, str] = {
-    "baseline": "baseline",
-    "passed": "ok",
-    "below": "below",
-    "unsettled": "unsettled",
-    "unscorable": "unscorable",
-    "open": "…",
-}
-
-
-def standing_line(standing: Sequence[LengthStanding]) -> str:
-    """The lengths of a search with their decisions: `512 ok 20/20 · 1,024 ok 29/30 · 2,048 … 9/10`."""
-    return " · ".join(
-        f"{each.context_tokens:,} {_SIGNS[each.decision]} {score_in_all(each)}".rstrip() for each in standing
-    )
-
-
-def score_in_all(standing: LengthStanding) -> str:
-    """`29/30`: the sum of the scores and the samples; empty where none is answered."""
-    return f"{standing.score_sum:.4g}/{standing.answered:,}" if standing.answered else ""
-
-
 class _Written:
     """Writes a line for each length as it is decided, and now and then how much has ended: in a file or a pipe."""
 
@@ -251,7 +230,7 @@ def drawn_search(title: str, console: Console) -> Iterator[SearchProgress]:
             last.plain = last_answer(answer, console)
 
         def lengths(self, standing: Sequence[LengthStanding]) -> None:
-            line.plain = standing_line(standing)
+            line.plain = str(standing_line(standing))
 
         def expect(self, tokens_left: int) -> None:
             self.expected_tokens = self.tokens + tokens_left

@@ -1,7 +1,7 @@
 """Testing by betting: the wealth of a gambler whom the null hypothesis lets win nothing on average.
 
 A bet stakes a fixed fraction f of its wealth on each sample and multiplies it by 1 + f·g, where the gain g per unit
-staked is at least −1. `score_blocks.py` makes the gains so that they are at most 0 on average under the null
+staked is at least −1. `sequential.py` makes the gains so that they are at most 0 on average under the null
 hypothesis. Several bets hold shares of one initial wealth of 1, and the e-value is their total.
 
 Why the e-value holds at the end of every block: the stakes are fixed beforehand and the samples of a block are

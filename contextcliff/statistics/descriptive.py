@@ -1,4 +1,4 @@
-"""Means, medians, counts, quantile classes and the shape of a set of scores."""
+"""Means, medians and spreads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,19 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
+
+
+def leading_above(values: Iterable[float | None], threshold: float, *, reaching: bool = False) -> int:
+    """The number of values before the first that is not above `threshold`; with `reaching` one that is equal is above.
+
+    A value that is missing is not above it.
+    """
+    count = 0
+    for value in values:
+        if value is None or not (value > threshold or (reaching and value == threshold)):
+            break
+        count += 1
+    return count
 
 
 def mean_of(scores: Sequence[float]) -> float:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.roots import root_of
+from contextcliff.statistics.intervals import root_of
 
 FLAT = 1e-9
 """Rate over the whole tested range up to which recall counts as constant: a half-life would overflow."""

@@ -4,7 +4,7 @@ Melding (M. P. Fay, M. A. Proschan and E. Brittain, "Combining one-sample confid
 inference in the two-sample case", Biometrics 71 (2015) 146-156): draw the better mean from its lower
 confidence distribution and the other from its upper one, and ask how often the claim fails. On 0/1
 scores these are the beta distributions of Clopper and Pearson, and at a share of 1 the answer is
-Fisher's exact p-value; on fractional scores they are Gaffke's (`gaffke.py`). Own code: melding is in the R packages
+Fisher's exact p-value; on fractional scores they are Gaffke's (below). Own code: melding is in the R packages
 of its authors (`exact2x2`), and in no Python library.
 
 The score test for a ratio (Miettinen and Nurminen 1985) is not used: with 12 right of 12 at both lengths it shows "at
@@ -18,8 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from contextcliff.statistics.distributions import beta_above, beta_below, beta_quantile
-from contextcliff.statistics.gaffke import weighted_mean_cdf
+from contextcliff.statistics.intervals import beta_above, beta_below, beta_quantile, weighted_mean_cdf
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 _GRID = 257

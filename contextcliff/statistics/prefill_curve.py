@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.distributions import normal_quantile
+from contextcliff.statistics.intervals import normal_quantile
 
 _SLACK = 1e-6
 """Of the mean rate: a curve that misses an interval by less goes through it, but for rounding."""

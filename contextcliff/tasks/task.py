@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.cap_reason import Quantity
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample

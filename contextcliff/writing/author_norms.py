@@ -11,11 +11,10 @@ from functools import lru_cache
 import numpy as np
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.writing.measures.copying import PromptIndex
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.measured import measure_prose
-from contextcliff.writing.measures.prose_words import primary, words_of
 from contextcliff.writing.measures.readability import WordList
+from contextcliff.writing.measures.words import PromptIndex, primary, words_of
 
 MOST_WINDOWS = 64
 _FEWEST_DISJOINT = 8

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from contextcliff.writing.author_norms import Norms, norms_for, norms_of, z_scores
-from contextcliff.writing.measures.coherence import Vectors, coherence, reference_similarity
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_MEAN,
@@ -23,7 +22,7 @@ from contextcliff.writing.measures.measure import (
     Family,
     Z,
 )
-from contextcliff.writing.measures.measured import SIZES, measure_prose
+from contextcliff.writing.measures.measured import SIZES, Vectors, coherence, measure_prose, reference_similarity
 from contextcliff.writing.measures.readability import WordList
 
 _SHORTFALL = "shortfall"

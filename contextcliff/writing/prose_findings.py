@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.records.fact import Fact
+from contextcliff.records.note import Note
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,12 +190,12 @@ class Writing:
     tests: tuple[WritingTest, ...]
     trends: tuple[WritingTrend, ...]
     steps: tuple[NeighbourStep, ...]
-    verdict: Fact
+    verdict: Note
     """How the walk over healthy rounds ended, and which measures are worse than at the shortest length."""
     settling_rounds: int | None
     """Rounds a length that would settle whether enough of them are healthy; None: it is settled, or no practical number
     would settle it."""
-    warnings: tuple[Fact, ...]
+    warnings: tuple[Note, ...]
     """What these rounds are too few, or too alike, to show."""
     embeddings: str | None
     """Name of the model that embedded the sentences; None: none were embedded."""

@@ -175,7 +175,7 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
     }
     assert found["measure_differences"] == []
     assert any("different texts" in note for note in found["notes"])
-    assert {"writing.html", "writing_core.png", "writing_measures.png"} <= written(folder)
+    assert {"comparison.html", "writing_core.png", "writing_measures.png"} <= written(folder)
 
 
 def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) -> None:

@@ -16,7 +16,7 @@ from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
-from contextcliff.statistics.sequential_power import sequential_power
+from contextcliff.statistics.power import sequential_power
 from tests import compositions
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.tasks.needles import build, niah

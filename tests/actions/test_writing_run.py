@@ -22,7 +22,7 @@ WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
 OWN_PROSE = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3")
 """Over prose of its own kind about 80% of the simulated rounds are healthy, which fourteen show to be more than 30%."""
 FLAT = (*OWN_PROSE, "engine.law=flat")
-FIGURES = ("healthy_rounds", "core_metrics", "writing_rounds", "writing_dashboard", "convergence")
+FIGURES = ("healthy_rounds", "core_metrics", "writing_dashboard")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
 

@@ -21,9 +21,8 @@ from contextcliff.analysis.paired_decision import decide
 from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
 from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.statistics.paired.differences import Units
-from contextcliff.statistics.paired.sign_flip import p_worse
-from contextcliff.statistics.rank_tests import holm
+from contextcliff.statistics.pairs import Units, p_worse
+from contextcliff.statistics.ranks import holm
 
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 CONFIDENCE, MARGIN = 0.95, 0.05

@@ -1,49 +1,43 @@
-"""What the reader is told beside the numbers: which facts, with which figures."""
+"""What the reader is told beside the numbers."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from contextcliff.records.cautions import (
-    EmptyFrom,
-    NotMonotone,
-    OneText,
-    RecurringTexts,
-    RepeatedQuestions,
-    ServerCountsDiffer,
-    SharedDraws,
-    UnknownMarks,
-    UnscoredSamples,
-    ZeroOrOneScores,
-)
-from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
 from tests.analysis.repeated_samples import repeated
 
-ONE_TEXT = OneText(document_id="moby-dick")
+RECUR = (
+    "the samples are cut from 2 texts, and those of one text are treated as independent: where texts differ in "
+    "difficulty, the intervals are too narrow"
+)
+ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"
 
 
-def notes(samples: list[ScoredSample], **kwargs: Any) -> tuple[Fact, ...]:
-    return analysed(samples, finders=(), **kwargs).notes
+def notes(samples: list[ScoredSample]) -> list[str]:
+    return [str(note) for note in analysed(samples, finders=()).notes]
 
 
 def test_one_text_and_zeros_and_ones() -> None:
-    assert notes(right_of(500, 20, 20)) == (ONE_TEXT, ZeroOrOneScores())
+    assert notes(right_of(500, 20, 20)) == [
+        ONE_TEXT,
+        "scores are 0 or 1, so their spread follows from their mean and says nothing more",
+    ]
 
 
 def test_fractional_scores_need_no_word_on_the_blueprint() -> None:
-    assert notes([scored_sample(500, 0.5) for _ in range(5)]) == (ONE_TEXT,)
+    assert notes([scored_sample(500, 0.5) for _ in range(5)]) == [ONE_TEXT]
 
 
 def test_a_text_each_needs_no_word_on_texts() -> None:
-    assert notes([scored_sample(500, 0.5, document=f"d{i}") for i in range(5)]) == ()
+    assert notes([scored_sample(500, 0.5, document=f"d{i}") for i in range(5)]) == []
 
 
 def test_texts_that_recur_within_a_length_are_clusters() -> None:
     samples = [scored_sample(500, 0.5, document=f"d{i % 2}") for i in range(6)]
-    assert notes(samples) == (RecurringTexts(texts=2),)
+    assert notes(samples) == [RECUR]
 
 
 def test_unscored_samples_are_counted_by_kind() -> None:
@@ -52,10 +46,16 @@ def test_unscored_samples_are_counted_by_kind() -> None:
         scored_sample(500, None, failure="oom"),
         *right_of(1_000, 0, 20, unscored=3),
     ]
-    tags = (("timeout", 3), ("oom", 1))
-    assert notes(samples)[0] == UnscoredSamples(n=4, total=44, tags=tags, cap_holds=False)
+    assert notes(samples)[0] == "4 of 44 samples are unscored (timeout 3, oom 1)"
     more = [*right_of(500, 38, 38), *samples]
-    assert notes(more)[0] == UnscoredSamples(n=4, total=82, tags=tags, cap_holds=True)
+    assert notes(more)[0] == (
+        "4 of 82 samples are unscored (timeout 3, oom 1); the cap holds even if all of them were wrong"
+    )
+    silent = [*right_of(500, 38, 38), scored_sample(1_000, None, failure="no_tokens")]
+    assert notes(silent)[0] == (
+        "1 of 39 samples is unscored (no_tokens 1); the cap holds even if it was wrong; the engine generated nothing: "
+        "see the server's log and its window"
+    )
 
 
 def test_a_length_from_which_on_every_answer_is_empty_may_be_the_end_of_the_window() -> None:
@@ -70,36 +70,47 @@ def test_a_length_from_which_on_every_answer_is_empty_may_be_the_end_of_the_wind
         scored_sample(2_000, None, failure="no_tokens"),
         scored_sample(2_000, None, failure="not_sent"),
     ]
-    assert EmptyFrom(tokens=1_000) in notes([*spoken, *beyond])
+    is_empty = "every answer from 1,000 tokens on is empty: is that the end of the server's window?"
+    assert is_empty in notes([*spoken, *beyond])
     told = [notes(samples) for samples in (beyond, [*spoken, *beyond, *right_of(4_000, 0, 1)], spoken)]
-    assert not any(isinstance(note, EmptyFrom) for each in told for note in each)
+    assert not any("is empty" in note for each in told for note in each)
 
 
 def test_a_recovery_beyond_a_fall() -> None:
-    assert notes(curve({500: (40, 40), 1_000: (10, 40), 2_000: (40, 40)}))[0] == NotMonotone(
-        stop_tokens=1_000, stop_mean=0.25, higher_tokens=2_000, higher_mean=1.0, may_be_chance=False
+    assert notes(curve({500: (40, 40), 1_000: (10, 40), 2_000: (40, 40)}))[0] == (
+        "the observed curve is not monotone: at 2,000 tokens the score (1.00) clears the threshold, though at 1,000 "
+        "(0.25) it does not; the cap stays below the first length that does not"
     )
 
 
 def test_a_recovery_beyond_a_stop_for_lack_of_data_can_be_chance() -> None:
     note = notes(curve({500: (40, 40), 1_000: (34, 40), 2_000: (40, 40)}))[0]
-    assert isinstance(note, NotMonotone)
-    assert note.may_be_chance
+    assert "(0.85) it does not, which with so few samples can be chance; the cap stays" in note
 
 
 def test_samples_that_share_a_draw_are_one_piece_of_evidence() -> None:
     samples = [scored_sample(500, 0.5, document=f"d{i}") for i in range(6)]
     shared = [replace(s, sample=replace(s.sample, item=f"k{i % 4}")) for i, s in enumerate(samples)]
-    assert notes(shared) == (SharedDraws(n=2, total=6),)
+    assert notes(shared) == [
+        "2 of 6 samples have the prompt and the draw of another one (temperature 0, or sampling.seed is set): they are "
+        "one piece of evidence together"
+    ]
 
 
 def test_repeated_questions_are_said_once() -> None:
-    assert RepeatedQuestions(times=3) in notes(repeated(500, [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] * 10))
+    said = notes(repeated(500, [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] * 10))
+    assert (
+        "each question was put 3 times: its score is the mean over its repeats, which are one piece of evidence "
+        "together; the instability is how often they differ"
+    ) in said
 
 
 def test_a_server_that_counts_otherwise() -> None:
     samples = [scored_sample(1_000, 0.5, measured=m, document=f"d{m}") for m in (1_000, 1_020, 1_030, 950)]
-    assert notes(samples) == (ServerCountsDiffer(n=2, total=4, largest=0.05, tolerance=0.02),)
+    assert notes(samples) == [
+        "for 2 of 4 prompts the server's token count differs by more than 2% from the built length (by up to 5.0%); "
+        "lengths here are the server's"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,4 +131,5 @@ def test_answers_that_begin_like_reasoning_are_counted(text: str, mark: str | No
     samples = [scored_sample(500, 0.5, document=f"d{number}") for number in range(3)]
     assert samples[0].generation is not None
     odd = replace(samples[0], generation=replace(samples[0].generation, text=text))
-    assert notes([odd, *samples[1:]]) == ((UnknownMarks(mark=mark, n=1, total=3),) if mark else ())
+    said = [note.partition(",")[0] for note in notes([odd, *samples[1:]])]
+    assert said == ([f"1 of 3 answers began with “{mark}” or its like"] if mark else [])

@@ -16,8 +16,7 @@ from scipy import stats
 
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.gaffke import mean_lower_bound
-from contextcliff.statistics.intervals import shown_interval, wilson
+from contextcliff.statistics.intervals import mean_lower_bound, shown_interval, wilson
 from contextcliff.statistics.melding import p_at_most_share
 from tests.analysis.analysis_samples import analysed, fractional, right_of
 

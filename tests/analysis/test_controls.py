@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.records.analysis import Analysis
-from contextcliff.records.cautions import ControlMeans, UninformativeCells, UninformativeLengths
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
 from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
@@ -128,21 +127,20 @@ def test_a_cell_is_not_informative_by_its_own_controls_or_by_those_of_its_length
         (1_000, 0.0, 0.1, False),
         (1_000, 1.0, None, False),
     ]
-    assert found.notes[:2] == (
-        UninformativeLengths(lengths=(ControlMeans(asked_tokens=1_000, ceiling=0.1, floor=None),)),
-        UninformativeCells(n=1, at_other_lengths=True),
-    )
+    assert [str(note) for note in found.notes[:2]] == [
+        "by the controls no cliff can show at 1,000 tokens (0.10 with the evidence alone): a score there says nothing "
+        "about the length",
+        "at other lengths 1 cell of the heatmap tells nothing about the length, by its own controls",
+    ]
 
 
 def test_the_note_gives_the_figures_of_each_length() -> None:
     first, first_controls = asked(500, ceiling=(10, 20), floor=(1, 20))
     second, second_controls = asked(1_000, ceiling=(20, 20), floor=(18, 20))
     found = analysed_with([*first, *second], [*first_controls, *second_controls])
-    assert found.notes[0] == UninformativeLengths(
-        lengths=(
-            ControlMeans(asked_tokens=500, ceiling=0.5, floor=0.05),
-            ControlMeans(asked_tokens=1_000, ceiling=1.0, floor=0.9),
-        )
+    assert str(found.notes[0]) == (
+        "by the controls no cliff can show at 500 tokens (0.50 with the evidence alone, 0.05 without it), 1,000 tokens "
+        "(1.00 with the evidence alone, 0.90 without it): a score there says nothing about the length"
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.position import DepthPoint, PositionProfile, depth_profile
+from contextcliff.findings.position import DepthPoint, PositionProfile, depth_profile
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval, wilson
 from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.attention_entropy import AttentionEntropy, attention_entropy
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.entropy import (
+    AttentionEntropy,
+    EntropyAtLength,
+    EntropyFinding,
+    attention_entropy,
+    entropy_figure,
+)
 from contextcliff.records.generation import ScoredSample
-from contextcliff.reporting.sections.entropy_section import entropy_figure
 from tests.analysis.analysis_samples import scored_sample
-from tests.simulated_reports import simulated
-from tests.words.made_kv_facts import ENTROPY
+from tests.simulated_reports import edited, simulated
+
+ENTROPY = AttentionEntropy(
+    lengths=(
+        EntropyAtLength(context_tokens=512, n=3, mean=0.31, ci_low=0.29, ci_high=0.33, std=0.01, by_layer=(0.2, 0.42)),
+        EntropyAtLength(
+            context_tokens=1_024, n=3, mean=0.41, ci_low=0.39, ci_high=0.43, std=0.01, by_layer=(0.3, 0.52)
+        ),
+    ),
+    threshold=0.33,
+    crosses_tokens=1_024,
+)
 
 
 def of(tokens: int, *layers: float) -> ScoredSample:
@@ -66,6 +82,19 @@ def test_a_single_prompt_sets_no_threshold() -> None:
 
 def test_where_nothing_was_measured_there_is_no_finding() -> None:
     assert found(scored_sample(500, 1.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "0.31 at 512 tokens, 0.41 at 1,024; above 0.33 from 1,024 tokens on"),
+        ({"crosses_tokens": None}, "0.31 at 512 tokens, 0.41 at 1,024; above 0.33 nowhere"),
+        ({"lengths": ENTROPY.lengths[:1], "threshold": None}, "0.31 at 512 tokens; a single prompt sets no threshold"),
+    ],
+)
+def test_it_is_said_in_short(changes: dict[str, Any], said: str) -> None:
+    ((_, short),) = EntropyFinding().summary(edited(simulated(), attention_entropy=replace(ENTROPY, **changes)))
+    assert str(short) == said
 
 
 def test_the_figure_has_the_threshold_and_every_layer() -> None:

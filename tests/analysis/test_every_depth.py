@@ -13,19 +13,18 @@ from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.best_case import fewest_of_search
 from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
-from contextcliff.analysis.every_depth import EveryDepth, ThirdsBelow, ThirdsNotShown
 from contextcliff.analysis.search import fewest_blocks
 from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import ConfigError
+from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.cap_reason import Degraded, Stop
-from contextcliff.reporting.sections.every_depth_section import EveryDepthSection
 from tests.analysis.analysis_samples import analysed, finding, scored_sample
 from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
 
 EVERY = AnalysisSettings(every_depth=True)
-ONLY = (EveryDepthSection(),)
+ONLY = (EveryDepthFinding(),)
 FIXED = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
 
 
@@ -68,18 +67,18 @@ def test_a_third_that_is_shown_below_ends_it_and_is_named() -> None:
     # At 1,000 tokens 200 of 220 are right, and 40 of the 60 in the middle third.
     analysis = fixed(20, {(1_000, 0.4): 10, (1_000, 0.5): 10})
     assert (analysis.safe_cap.tokens, analysis.caps["any_depth"]) == (1_000, 500)
-    reason = finding(analysis, EveryDepth).reason
-    assert isinstance(reason, ThirdsBelow)
-    (third,) = reason.thirds
-    assert (third.name, third.n_samples) == ("middle", 60)
-    assert third.mean == pytest.approx(2 / 3)
+    assert str(finding(analysis, EveryDepth).reason) == (
+        "at 1,000 tokens the middle third (0.67, n = 60) of the depths is below the threshold"
+    )
 
 
 def test_too_few_samples_of_a_third_are_said_with_their_number() -> None:
     analysis = fixed(2)
     assert analysis.safe_cap.tokens == 1_000
     assert analysis.caps["any_depth"] is None
-    assert finding(analysis, EveryDepth).reason == ThirdsNotShown(tokens=500, samples=(6, 8), can_ask_on=False)
+    assert str(finding(analysis, EveryDepth).reason) == (
+        "at 500 tokens 6–8 samples of a third of the depths do not show that each clears the threshold"
+    )
 
 
 def test_a_search_stops_when_the_mean_is_decided_and_says_how_to_go_on() -> None:
@@ -87,9 +86,7 @@ def test_a_search_stops_when_the_mean_is_decided_and_says_how_to_go_on() -> None
     analysis = analysed_search(plan, searched(plan, lambda *_: 1.0, AnalysisSettings()))
     assert analysis.safe_cap.tokens == 1_000
     assert analysis.caps["any_depth"] is None
-    reason = finding(analysis, EveryDepth).reason
-    assert isinstance(reason, ThirdsNotShown)
-    assert reason.can_ask_on
+    assert "analysis.every_depth=true goes on until each third is" in str(finding(analysis, EveryDepth).reason)
 
 
 def test_a_search_at_every_depth_asks_until_each_third_is_shown() -> None:

@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.extrapolation import (
-    ClearsBeyond,
-    Extrapolation,
-    FailsBeyond,
-    FailsWithin,
-    NeitherBeyond,
-    NothingBeyond,
-    extrapolation,
-)
 from contextcliff.analysis.study import Study, StudyFacts
+from contextcliff.findings.extrapolation import Extrapolation, extrapolation
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.positions import Positions
 from tests.analysis.analysis_samples import curve, scored_sample
@@ -43,7 +35,10 @@ def found(samples: list[ScoredSample], positions: Positions = TRAINED) -> Extrap
 
 def test_a_model_that_fails_beyond_the_trained_positions_fails_at_the_first_length_shown_below() -> None:
     finding = found(curve(FAILS_BEYOND))
-    assert finding.reason == FailsBeyond(tokens=1_280, times=1.25, cleared_tokens=1_024)
+    assert str(finding.reason) == (
+        "extrapolation begins to fail at 1,280 tokens (1.25 x trained), the first length shown below the threshold; "
+        "1,024 tokens clear it"
+    )
     assert (finding.fails_at_tokens, finding.cleared_beyond_tokens, finding.longest_tokens) == (1_280, None, 2_048)
     assert [(each.place, each.shown) for each in finding.lengths] == [
         ("within", "cleared"),
@@ -64,33 +59,44 @@ def test_the_means_within_and_beyond_have_their_samples_and_an_interval() -> Non
 
 def test_a_perfect_model_clears_up_to_the_longest_test() -> None:
     finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (40, 40)}), YARN)
-    assert finding.reason == ClearsBeyond(tokens=4_096, times=4.0, n_open=0)
+    assert str(finding.reason) == (
+        "no failure is shown beyond the trained positions: 4,096 tokens (4.00 x trained) clear the threshold"
+    )
     assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, 4_096)
     assert finding.positions.factor == 2.0
 
 
 def test_a_hopeless_model_fails_within_and_not_by_extrapolation() -> None:
     finding = found(curve({512: (0, 40), 2_048: (0, 40)}))
-    assert finding.reason == FailsWithin(tokens=512)
+    assert str(finding.reason) == (
+        "below the threshold from 512 tokens on, within the trained positions already: extrapolation is "
+        "not what fails first"
+    )
     assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, None)
 
 
 def test_a_failure_beyond_follows_what_still_clears_beyond() -> None:
     finding = found(curve({512: (40, 40), 2_048: (40, 40), 3_000: (33, 40), 4_096: (0, 40)}))
-    assert finding.reason == FailsBeyond(tokens=4_096, times=4.0, cleared_tokens=2_048)
-    assert finding.cleared_beyond_tokens == 2_048
+    assert str(finding.reason).endswith("; 2,048 tokens clear it")
+    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (4_096, 2_048)
     assert [each.shown for each in finding.lengths] == ["cleared", "cleared", "open", "below"]
 
 
 def test_lengths_that_are_not_decided_are_counted_after_those_that_clear() -> None:
     finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (33, 40)}))
-    assert finding.reason == ClearsBeyond(tokens=2_048, times=2.0, n_open=1)
+    assert str(finding.reason) == (
+        "no failure is shown beyond the trained positions: 2,048 tokens (2.00 x trained) clear the threshold; "
+        "1 longer length is not decided"
+    )
 
 
 @pytest.mark.parametrize("right", [0, 1])
 def test_one_sample_a_length_says_nothing(right: int) -> None:
     finding = found(curve({512: (1, 1), 2_048: (right, 1)}))
-    assert finding.reason == NeitherBeyond(n_lengths=1, n_samples=1)
+    assert str(finding.reason) == (
+        "the tests are too few to say whether extrapolation fails: 1 length beyond (1 sample), neither "
+        "cleared nor below"
+    )
 
 
 def test_without_a_length_within_there_is_no_mean_of_it() -> None:
@@ -102,7 +108,7 @@ def test_without_a_length_within_there_is_no_mean_of_it() -> None:
 def test_unscored_samples_count_in_no_mean() -> None:
     finding = found(curve({512: (40, 40), 2_048: (0, 0, 40)}))
     assert finding.beyond is None
-    assert finding.reason == NeitherBeyond(n_lengths=1, n_samples=0)
+    assert "1 length beyond (0 samples)" in str(finding.reason)
 
 
 def test_where_the_trained_positions_are_not_known_nothing_is_found() -> None:
@@ -117,7 +123,7 @@ def test_a_run_inside_the_trained_positions_has_nothing_to_say_unless_they_are_s
     assert extrapolation(study(inside)) is None
     assert extrapolation(study(inside, replace(TRAINED, scaling="linear", factor=1.0))) is None
     finding = found(inside, YARN)
-    assert finding.reason == NothingBeyond()
+    assert str(finding.reason) == "no tested length lies beyond the trained positions"
     assert finding.beyond is None
 
 
@@ -132,9 +138,7 @@ def test_documents_across_the_end_of_the_trained_positions_are_in_neither_mean()
 
 def test_a_failure_across_the_end_is_named_by_the_longest_prompt() -> None:
     samples = [scored_sample(1_024, 0.0, measured=1_000 + i) for i in range(40)]
-    assert found([*curve({512: (40, 40)}), *samples]).reason == FailsBeyond(
-        tokens=1_039, times=1_039 / 1_024, cleared_tokens=512
-    )
+    assert found([*curve({512: (40, 40)}), *samples]).fails_at_tokens == 1_039
 
 
 def test_a_baseline_alone_clears_nothing() -> None:
@@ -150,11 +154,11 @@ def of_search(cliff: int) -> Extrapolation | None:
     return extrapolation(study_of(samples, settings, replace(FACTS, search=plan)))
 
 
-@pytest.mark.parametrize(("cliff", "kind"), [(1_100, FailsBeyond), (10_000, ClearsBeyond)])
-def test_a_search_is_told_by_its_own_decisions(cliff: int, kind: type) -> None:
+@pytest.mark.parametrize(("cliff", "fails_at", "cleared"), [(1_100, 2_048, None), (10_000, None, 2_048)])
+def test_a_search_is_told_by_its_own_decisions(cliff: int, fails_at: int | None, cleared: int | None) -> None:
     finding = of_search(cliff)
     assert finding is not None
-    assert isinstance(finding.reason, kind)
+    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (fails_at, cleared)
 
 
 def test_a_search_that_ends_within_the_trained_positions_has_nothing_to_say() -> None:

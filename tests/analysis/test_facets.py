@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.facets import FacetRow, Facets
+from contextcliff.findings.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional, right_of, scored_sample

@@ -1,19 +1,18 @@
-"""Fitted lengths, the area under the score and RULER's effective length."""
+"""Fitted lengths and the shift between two of them, the area under the score, and RULER's effective length."""
 
 from __future__ import annotations
 
 import pytest
 
-from contextcliff.analysis.fitted_length import (
-    FallsTo,
+from contextcliff.findings.fitted_length import (
+    FittedLength,
     FittedLengths,
-    StartsBelow,
-    StaysAbove,
-    TooFewToFit,
     effective_length,
+    fitted_shift,
 )
 from contextcliff.records.cap_reason import LowBaseline
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import as_it_is
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
 from tests.analysis.clustered_samples import of, texts
 from tests.analysis.made_levels import counted
@@ -53,7 +52,6 @@ def test_a_fall_between_two_lengths_is_known_to_lie_between_them_and_no_better()
     for length in (found.x80, found.x50):
         assert (length.ci_low, length.ci_high) == (2_000, 4_000)
         assert 2_000 < (length.tokens or 0) < 4_000
-        assert isinstance(length.reason, FallsTo)
     assert (found.x80.score, found.x50.score) == (0.8, 0.5)
     assert (found.n_samples, found.n_lengths, found.relative) == (200, 5, False)
 
@@ -69,7 +67,6 @@ def test_a_model_that_never_falls_has_no_fitted_length_but_a_lower_bound() -> No
     found = estimated(curve(dict.fromkeys((500, 1_000, 2_000, 4_000), (40, 40))))
     for length in (found.x80, found.x50):
         assert (length.tokens, length.ci_low, length.ci_high, length.censored) == (None, 4_000, None, True)
-        assert isinstance(length.reason, StaysAbove)
     assert found.area is not None
     assert found.area.value == 1.0 == found.area.ci_high
     assert found.area.ci_low > 0.95
@@ -84,12 +81,11 @@ def test_three_right_answers_a_length_do_not_rule_a_fall_out() -> None:
 def test_a_model_that_is_below_from_the_start_has_none_either_and_is_not_censored() -> None:
     found = estimated(curve(dict.fromkeys((500, 1_000, 2_000), (4, 40))))
     assert (found.x50.tokens, found.x50.ci_low, found.x50.censored) == (None, None, False)
-    assert isinstance(found.x50.reason, StartsBelow)
 
 
 def test_two_lengths_have_an_area_and_no_curve() -> None:
     found = estimated(curve({1_000: (40, 40), 4_000: (20, 40)}))
-    assert found.x80.reason == TooFewToFit(lengths=2, fewest=3)
+    assert str(found.x80.reason) == "a curve takes scores at 3 lengths or more, and there are 2"
     assert found.area is not None
     assert found.area.value == pytest.approx(0.75)
     assert (found.area.min_tokens, found.area.max_tokens) == (1_000, 4_000)
@@ -115,7 +111,7 @@ def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_sho
     assert found.x80.score == pytest.approx(0.4)
     assert found.x50.score == pytest.approx(0.25)
     assert (found.x80.ci_low, found.x80.ci_high) == (2_000, 4_000)
-    assert isinstance(estimated(fractional(results)).x80.reason, StartsBelow)
+    assert "is not above 0.80 even at the shortest test, 500 tokens" in str(estimated(fractional(results)).x80.reason)
 
 
 def test_a_share_of_a_baseline_that_is_hardly_one_is_no_length() -> None:
@@ -166,3 +162,34 @@ def test_lengths_that_were_measured_alike_are_one_length() -> None:
     asked = [scored_sample(tokens, 1.0, measured=900) for tokens in (950, 1_000) for _ in range(10)]
     found = estimated([*asked, *curve({2_000: (10, 10), 4_000: (0, 10)})])
     assert (found.n_lengths, found.n_samples) == (3, 40)
+
+
+def fitted(tokens: int | None, low: int | None = None, high: int | None = None) -> FittedLength:
+    censored, reason = tokens is None, as_it_is("")
+    return FittedLength(tokens=tokens, ci_low=low, ci_high=high, censored=censored, score=0.8, reason=reason)
+
+
+def test_half_the_length_is_an_octave_down() -> None:
+    found = fitted_shift(fitted(8_000, 4_000, 16_000), fitted(4_000, 4_000, 4_000))
+    assert found is not None
+    assert (found.octaves, found.ci_low, found.ci_high) == (-1.0, -2.0, 0.0)
+
+
+def test_the_other_run_as_candidate_mirrors_it() -> None:
+    one, other = fitted(6_000, 5_000, 9_000), fitted(3_000, 2_000, 3_500)
+    there, back = fitted_shift(one, other), fitted_shift(other, one)
+    assert there is not None
+    assert back is not None
+    assert there.octaves == pytest.approx(-back.octaves)
+    assert there.ci_low == pytest.approx(-(back.ci_high or 0.0))
+
+
+def test_an_end_beyond_the_tested_lengths_is_not_known() -> None:
+    found = fitted_shift(fitted(8_000, 4_000, None), fitted(4_000, 3_000, 5_000))
+    assert found is not None
+    assert found.ci_low is None
+    assert found.ci_high == pytest.approx(-1.0 + (1.0**2 + 0.3219**2) ** 0.5, abs=1e-3)
+
+
+def test_a_run_that_does_not_fall_has_no_shift() -> None:
+    assert fitted_shift(fitted(None), fitted(4_000, 3_000, 5_000)) is None

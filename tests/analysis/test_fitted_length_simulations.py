@@ -22,10 +22,10 @@ from scipy import stats
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.fitted_length import FittedLength, estimates_of
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.fitted_length import FittedLength, estimates_of
 from tests.analysis.made_levels import counted
 from tests.analysis.searched_samples import coin, plan_of, searched
 from tests.statistics.simulated_walks import fewest_hits, simulated_runs

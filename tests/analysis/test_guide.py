@@ -1,5 +1,6 @@
 """The operating guide: what each length is rated, and the advice by facts."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequen
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.findings.finding import sections_with
-from contextcliff.findings.guide import Guide, RangeAdvice, Retrieve, Rotate, operating_guide
+from contextcliff.findings.guide import Guide, operating_guide
 from contextcliff.findings.half_life import HalfLife, HalfLifeFits
 from contextcliff.records.note import as_it_is
 from tests.analysis.analysis_samples import analysed, curve, finding, scored_sample
@@ -86,59 +87,51 @@ def test_a_row_has_the_figures_of_its_length() -> None:
 
 def test_neighbouring_lengths_of_one_rating_are_one_piece_of_advice() -> None:
     found = guide({500: (100, 100), 1_000: (99, 100), 2_000: (95, 100), 4_000: (70, 100), 8_000: (10, 100)})
-    assert found.advice == (
-        RangeAdvice(level="safe", lengths=(500, 1_000, 2_000), means=(0.95, 1.0), n_samples=300, unsure=()),
-        RangeAdvice(level="caution", lengths=(4_000,), means=(0.7, 0.7), n_samples=100, unsure=()),
-        RangeAdvice(level="danger", lengths=(8_000,), means=(0.1, 0.1), n_samples=100, unsure=()),
-    )
-
-
-def ranges(found: Guide) -> list[RangeAdvice]:
-    return [advice for advice in found.advice if isinstance(advice, RangeAdvice)]
+    assert list(map(str, found.advice)) == [
+        "safe from 500 to 2,000 tokens (mean score 0.95–1.00, n = 300): use the text as it is",
+        "caution at 4,000 tokens (mean score 0.70, n = 100): repeat or compress the key facts",
+        "danger at 8,000 tokens (mean score 0.10, n = 100): use retrieval, a summary or chunking instead of the whole"
+        " text",
+    ]
 
 
 def test_a_rating_that_comes_back_has_advice_of_its_own() -> None:
-    found = ranges(guide({500: (98, 100), 1_000: (70, 100), 2_000: (10, 100), 4_000: (98, 100)}))
-    assert [(advice.level, advice.lengths) for advice in found] == [
-        ("safe", (500,)),
-        ("caution", (1_000,)),
-        ("danger", (2_000,)),
-        ("caution", (4_000,)),
+    found = guide({500: (98, 100), 1_000: (70, 100), 2_000: (10, 100), 4_000: (98, 100)})
+    assert [str(advice).split(" (")[0] for advice in found.advice] == [
+        "safe at 500 tokens",
+        "caution at 1,000 tokens",
+        "danger at 2,000 tokens",
+        "caution at 4,000 tokens",
     ]
 
 
 def test_several_doubtful_lengths_are_listed() -> None:
-    (advice,) = ranges(guide({500: (12, 13), 1_000: (12, 13), 2_000: (12, 13)}))
-    assert advice.unsure == (500, 1_000, 2_000)
+    (advice,) = guide({500: (12, 13), 1_000: (12, 13), 2_000: (12, 13)}).advice
+    assert str(advice).endswith("; at 500, 1,000 and 2,000 the tests of the safe cap do not show it")
 
 
 def test_advice_is_in_the_tokens_that_were_measured() -> None:
     found = finding(analysed([scored_sample(500, 1.0, measured=523) for _ in range(20)]), Guide)
     assert found.rows[0].asked_tokens == 500
-    assert ranges(found)[0].lengths == (523,)
+    assert str(found.advice[0]).startswith("safe at 523 tokens (")
 
 
-def test_a_half_life_of_4000_tokens_or_more_calls_for_nothing() -> None:
-    assert len(guide({500: (98, 100)}, halving(4_000)).advice) == 1
-
-
-def test_a_half_life_under_4000_tokens_calls_for_retrieval() -> None:
-    assert guide({500: (98, 100)}, halving(3_999)).advice[1:] == (
-        Retrieve(half_life_tokens=3_999, beyond_longest=False, below=4_000),
-    )
-
-
-def test_a_half_life_under_2000_tokens_calls_for_rotation_too() -> None:
-    assert guide({500: (98, 100)}, halving(1_999)).advice[1:] == (
-        Retrieve(half_life_tokens=1_999, beyond_longest=False, below=4_000),
-        Rotate(half_life_tokens=1_999, beyond_longest=False, below=2_000),
-    )
-
-
-def test_a_half_life_beyond_the_longest_test_is_said_to_be() -> None:
-    assert guide({500: (98, 100)}, halving(3_000, censored=True)).advice[1:] == (
-        Retrieve(half_life_tokens=3_000, beyond_longest=True, below=4_000),
-    )
+@pytest.mark.parametrize(
+    ("half_life", "advice"),
+    [
+        (halving(4_000), []),
+        (halving(3_999), ["the fitted half-life is 3,999 tokens, under 4,000"]),
+        (halving(3_000, censored=True), ["the fitted half-life is 3,000 tokens, beyond the longest test, under 4,000"]),
+        (halving(1_999), [f"the fitted half-life is 1,999 tokens, under {below}" for below in ("4,000", "2,000")]),
+    ],
+)
+def test_a_short_half_life_calls_for_retrieval_and_a_shorter_one_for_rotation_too(
+    half_life: HalfLife, advice: list[str]
+) -> None:
+    further = map(str, guide({500: (98, 100)}, half_life).advice[1:])
+    does = ("retrieval or chunking is advised", "rotate the context")
+    for found, short, what in zip(further, advice, does[: len(advice)], strict=True):
+        assert found.startswith(f"{short}: {what}")
 
 
 def test_a_length_without_scores_is_neither_rated_nor_advised_on() -> None:
@@ -158,4 +151,5 @@ def test_the_analysis_carries_the_guide() -> None:
 def test_every_length_with_scores_is_advised_on_once(results: list[tuple[int, int]]) -> None:
     found = guide({500 * 2**i: counts for i, counts in enumerate(results)})
     assert len(found.rows) == len(results)
-    assert sum(advice.n_samples for advice in ranges(found)) == sum(n for _, n in results)
+    said = "".join(map(str, found.advice)).replace(",", "")
+    assert sum(map(int, re.findall(r"n = (\d+)", said))) == sum(n for _, n in results)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.items import clusters_of, items_of, pooled_evidence
 from contextcliff.findings.half_life import HalfLifeFits
-from contextcliff.records.cap_reason import SampleCount, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
+from contextcliff.records.amounts import SampleCount
+from contextcliff.records.cap_reason import Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, Evidence, pooled_design_effect, variance_of_mean
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson

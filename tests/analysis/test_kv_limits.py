@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,12 +11,21 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.kv_limits import KVCache, kv_cache, memory_cap
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, DeviceMemory
-from contextcliff.reporting.kv_facts import LimitsInWords, PolicyInWords
-from contextcliff.reporting.words import english, japanese
+from contextcliff.findings.finding import Pairs
+from contextcliff.findings.kv_cache import (
+    CacheAtLength,
+    KVCache,
+    KVCacheFinding,
+    Limits,
+    kv_cache,
+    limits_in_words,
+    memory_cap,
+    policy_in_words,
+)
+from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
 from tests.analysis.analysis_samples import scored_sample
+from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(
     policy="none",
@@ -25,6 +35,32 @@ KIB = CacheFacts(
     weights_gib=1.0,
 )
 """Four KiB a token."""
+FACTS = CacheFacts(
+    policy="k8v4",
+    option="k8v4",
+    key_type="q8_0",
+    value_type="q4_0",
+    declared=True,
+    layers=(CachedLayers(n_layers=30, bytes_per_token=312.0, window=4096),),
+    weights_gib=0.09,
+    device=DeviceMemory(name="a GPU", gib=80.0),
+    in_use=CacheInUse(key_type="q8_0", value_type="q4_0", bytes_per_token=9_360.0, tokens=1),
+)
+CACHE = KVCache(
+    facts=FACTS,
+    lengths=(CacheAtLength(context_tokens=4_096, gib=0.0357),),
+    memory_gib=72.0,
+    limits=Limits(
+        quality=4_095,
+        quality_is_censored=False,
+        memory=1_500,
+        latency=2_048,
+        latency_is_set=True,
+        tokens=1_500,
+        binding="memory",
+        window=8_192,
+    ),
+)
 
 
 def limits_of(cache: CacheFacts, *, wrong_from: int = 10**9, slo_ms: float | None = None) -> KVCache:
@@ -90,16 +126,42 @@ def test_layers_that_all_slide_take_no_more_memory_from_some_length_on() -> None
     assert limits_of(sliding).limits.memory is None
 
 
-@pytest.mark.parametrize("language", [english, japanese])
-def test_whether_an_eviction_saw_the_question_is_said(language: object) -> None:
-    evicting = replace(KIB, policy="snapkv-0.5", evicts=True, budget=0.5)
-    said = {language.say(PolicyInWords(facts=replace(evicting, sees_question=sees))) for sees in (True, False)}  # type: ignore[attr-defined]
-    assert len(said) == 2
-    assert all("50%" in sentence for sentence in said)
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "k8v4: keys in q8_0, values in q4_0; declared, not checked"),
+        (
+            {"value_type": "q8_0", "declared": False, "evicts": True, "budget": 0.5},
+            "k8v4: keys and values in q8_0; keeps 50% of the positions, chosen before the question is read",
+        ),
+    ],
+)
+def test_the_policy_is_said_with_what_it_keeps(changes: dict[str, Any], said: str) -> None:
+    assert str(policy_in_words(replace(FACTS, **changes))) == said
 
 
-@pytest.mark.parametrize("language", [english, japanese])
-def test_the_three_caps_are_said_with_which_one_binds(language: object) -> None:
-    say = language.say  # type: ignore[attr-defined]
-    assert "1,500" in say(LimitsInWords(limits=limits_of(with_memory(1.0 + 1_500 * 4096 / GIB)).limits))
-    assert "8,192" in say(LimitsInWords(limits=limits_of(with_memory(2.0)).limits))
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "quality 4,095 tokens, memory 1,500 tokens, latency 2,048 tokens: memory sets the limit"),
+        (
+            {"quality_is_censored": True, "memory": 90_000, "latency_is_set": False, "binding": "quality"},
+            "quality 4,095 tokens or more, memory 90,000 tokens (the window is 8,192): no limit is reached in the "
+            "tested range",
+        ),
+        (
+            {"quality": None, "memory": None, "latency_is_set": False, "binding": "quality"},
+            "quality none: there is no safe cap",
+        ),
+    ],
+)
+def test_the_three_caps_are_said_with_which_one_binds(changes: dict[str, Any], said: str) -> None:
+    assert str(limits_in_words(replace(CACHE.limits, **changes))) == said
+
+
+def test_a_page_has_the_size_of_the_cache_and_what_the_weights_leave() -> None:
+    pairs, _ = KVCacheFinding().show(edited(simulated(), kv_cache=CACHE))
+    assert isinstance(pairs, Pairs)
+    said = {name: str(value) for name, value in pairs.rows}
+    assert said["Size"] == "9,360 bytes a token, measured 9,360; the engine has q8_0 keys and q4_0 values"
+    assert said["Memory"] == "72.00 GiB, 90% of 80.0 GiB (a GPU), 92.2 MiB of it for the weights"

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.early_warnings import EarlyWarnings
-from contextcliff.analysis.latency_canary import TtftJump, TtftSpread, latency_warnings, prefill_by_length
-from contextcliff.analysis.request_times import fresh_requests
+from contextcliff.analysis.latency_cap import fresh_requests
+from contextcliff.findings.warnings import EarlyWarnings, latency_warnings, prefill_by_length
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, finding, scored_sample
 from tests.analysis.clustered_samples import of
@@ -35,9 +34,8 @@ def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right
     (warning,) = finding(analysis, EarlyWarnings).warnings
     assert analysis.safe_cap.tokens == 8_000
     assert (warning.name, warning.context_tokens) == ("latency_canary", 4_000)
-    assert isinstance(warning.reason, TtftJump)
-    assert warning.reason.ratio == pytest.approx(3.0, rel=0.2)
-    assert warning.figures["ratio"] == warning.reason.ratio
+    assert warning.figures["ratio"] == pytest.approx(3.0, rel=0.2)
+    assert str(warning.reason).startswith("from 4,000 tokens on the first token takes 3.1 times as long")
 
 
 @pytest.mark.parametrize(
@@ -59,8 +57,8 @@ def test_a_wider_spread_is_marked_where_it_begins() -> None:
     groups = asked_of(Server(widths={4_000: 5.0, 8_000: 5.0}), n=30, rng=RNG(3))
     (warning,) = latency_warnings(groups, bins_of(groups), 0.95)
     assert (warning.name, warning.context_tokens) == ("latency_spread", 4_000)
-    assert isinstance(warning.reason, TtftSpread)
-    assert warning.reason.spread > 2.0 * warning.reason.shortest_spread
+    assert warning.figures["spread"] > 2.0 * warning.figures["baseline_spread"]
+    assert str(warning.reason).startswith("at 4,000 tokens the time to the first token is unsteady: its quartiles are")
 
 
 def test_prompts_out_of_the_cache_say_nothing_of_prefill() -> None:

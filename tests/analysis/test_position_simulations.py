@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.position import PositionPattern, position_pattern
 from contextcliff.engines.simulated import Simulated
+from contextcliff.findings.position import PositionPattern, position_pattern
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import scored_sample

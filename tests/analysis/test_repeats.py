@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.judgement import judgement_of
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.findings.judge import judgement_of
+from contextcliff.findings.position import position_pattern
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.cap_reason import Stop, TooFewToClear
-from contextcliff.records.cautions import RepeatedQuestions
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import lower_bound, shown_interval, wilson
 from tests.analysis.analysis_samples import analysed, right_of, scored_sample
@@ -89,7 +88,7 @@ def test_greedy_repeats_are_said_to_measure_no_instability_and_none_is_logged() 
     facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, draws_anew=False)
     analysis = analyse(study_of(repeated(500, [[1.0] * 3] * 20), AnalysisSettings(), facts), ())
     assert [found.instability for found in analysis.bins] == [None]
-    assert RepeatedQuestions(times=3, draws_anew=False) in analysis.notes
+    assert "they are no draws of their own and measure no instability" in str(analysis.notes[-2])
 
 
 def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tested() -> None:
@@ -119,8 +118,8 @@ def test_the_reason_counts_questions() -> None:
 
 
 def test_repeats_of_questions_on_different_documents_share_no_text() -> None:
-    notes = analysed(repeated(500, [[1.0, 1.0, 0.0]] * 20)).notes
-    assert notes == (RepeatedQuestions(times=3),)
+    (note,) = analysed(repeated(500, [[1.0, 1.0, 0.0]] * 20)).notes
+    assert str(note).startswith("each question was put 3 times")
 
 
 def test_prompts_that_are_one_draw_are_one_piece_of_evidence_of_a_position_effect() -> None:

@@ -8,9 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextcliff.analysis.early_warning import EarlyWarning
-from contextcliff.analysis.early_warnings import EarlyWarnings
-from contextcliff.analysis.score_warnings import RisingShare
+from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
 from tests.analysis.clustered_samples import texts
@@ -28,8 +26,9 @@ def test_a_failure_spike_is_marked_where_it_begins_with_its_commonest_failure() 
     samples += [scored_sample(2_000, 1.0) for _ in range(28)]
     (warning,) = warnings([*samples, *curve({4_000: (5, 40)})]).values()
     assert (warning.name, warning.context_tokens) == ("failure_spike", 2_000)
-    assert isinstance(warning.reason, RisingShare)
-    assert (warning.reason.tag, warning.reason.n_tag) == ("refusal", 12)
+    assert str(warning.reason) == (
+        "at 2,000 tokens 30% of 40 answers fail, most often by refusal (12), against 0% of 40 up to 500"
+    )
     assert warning.figures == {"share": pytest.approx(0.3), "baseline_share": 0.0}
 
 
@@ -50,6 +49,10 @@ def test_samples_without_a_score_are_a_spike_of_their_own() -> None:
     found = warnings(curve({500: (20, 20), 1_000: (20, 20), 2_000: (10, 10, 10)}))
     assert set(found) == {"unscored_spike"}
     assert found["unscored_spike"].context_tokens == 2_000
+    assert str(found["unscored_spike"].reason) == (
+        "at 2,000 tokens 50% of 20 samples have no answer that can be scored, most often by timeout (10), against 0% of"
+        " 20 up to 500"
+    )
 
 
 def test_instability_is_the_share_of_questions_that_change() -> None:
@@ -57,6 +60,9 @@ def test_instability_is_the_share_of_questions_that_change() -> None:
     found = warnings([*repeated(500, steady), *repeated(1_000, changing)])
     assert found["instability"].context_tokens == 1_000
     assert found["instability"].figures == {"share": pytest.approx(0.6), "baseline_share": 0.0}
+    assert str(found["instability"].reason) == (
+        "at 1,000 tokens 60% of 20 repeated questions change their score between repeats, against 0% of 20 up to 500"
+    )
 
 
 def test_scores_that_spread_are_marked_where_they_begin_unless_they_are_0_or_1() -> None:
@@ -65,6 +71,9 @@ def test_scores_that_spread_are_marked_where_they_begin_unless_they_are_0_or_1()
     found = warnings(fractional({500: narrow, 1_000: narrow, 2_000: wide}))
     assert found["score_spread"].context_tokens == 2_000
     assert found["score_spread"].figures["std"] == pytest.approx(float(np.std(wide, ddof=1)))
+    assert str(found["score_spread"].reason) == (
+        "at 2,000 tokens scores vary more: their standard deviation is 0.20, against 0.03 up to 500"
+    )
     assert "score_spread" not in warnings(curve({500: (40, 40), 1_000: (20, 40)}))
 
 

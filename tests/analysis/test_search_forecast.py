@@ -26,8 +26,8 @@ from contextcliff.analysis.search import (
 )
 from contextcliff.analysis.search_forecast import chance_to_pass, expected_blocks, most_blocks
 from contextcliff.records.search_record import Search, SearchPlan
-from contextcliff.statistics.sequential_decision import decide
-from contextcliff.statistics.sequential_power import sequential_power
+from contextcliff.statistics.power import sequential_power
+from contextcliff.statistics.sequential import decide
 
 SMALL = SearchPlan(lengths=(100, 200), block=3, block_evidence=3, most_blocks=4, refine=False)
 RULE = SearchRule(threshold=0.5, relative=False, confidence=0.8)

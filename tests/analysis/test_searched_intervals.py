@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.position import PositionProfile
 from contextcliff.findings.finding import sections_with
+from contextcliff.findings.position import PositionProfile
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
-from contextcliff.statistics.depth_contrast import permutation_test, varying_strata
 from contextcliff.statistics.intervals import wilson
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW
+from contextcliff.statistics.ranks import permutation_test, varying_strata
+from contextcliff.statistics.sequential import ABOVE, BELOW, confidence_sequence, sequential_bounds
 from tests.analysis.analysis_samples import finding
 from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
 from tests.statistics.simulated_walks import most_errors

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextcliff.analysis import position
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.calibration import fixed_runs
-from contextcliff.analysis.position import position_pattern
 from contextcliff.analysis.threshold import RelativeThreshold
-from contextcliff.statistics.rank_tests import are_significant, is_significant
+from contextcliff.findings import position
+from contextcliff.findings.position import position_pattern
+from contextcliff.statistics.ranks import are_significant, is_significant
 from tests.analysis.analysis_samples import curve, scored_sample
 
 PACKAGE = Path(fixed_runs.__file__).parents[2]

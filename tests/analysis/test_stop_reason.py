@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.records.amounts import SampleCount
 from contextcliff.records.cap_reason import (
     BaselineAlone,
     BelowAtShortest,
@@ -20,7 +21,6 @@ from contextcliff.records.cap_reason import (
     NoneScored,
     NothingScored,
     Part,
-    SampleCount,
     Stop,
     StopCause,
     TooFewPlanned,

@@ -10,8 +10,8 @@ import pytest
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.score_warnings import score_warnings
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.warnings import score_warnings
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import intervals

@@ -20,12 +20,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.facets import FacetRow
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.corpus import AuditBin, LengthAudit
-from contextcliff.records.fact import Said
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import as_it_is
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
@@ -152,7 +152,7 @@ def cap(**changes: Any) -> tuple[str, Callable[[Report], Report]]:
     return "cliff", lambda report: edited(report, safe_cap=replace(report.analysis.safe_cap, **changes))
 
 
-NONE_FOUND = {"tokens": None, "initial": None, "reason": Said(text="no fall (5 lengths)")}
+NONE_FOUND = {"tokens": None, "initial": None, "reason": as_it_is("no fall (5 lengths)")}
 UNRATED = {"n_judged": 0, "n_unjudged": 100, "mean_rating": None, "share": None, "ci_low": None, "ci_high": None}
 SILENT = {"floor_n": 0, "floor": None, "floor_ci_low": None, "floor_ci_high": None}
 FACETS = tuple(
@@ -203,7 +203,7 @@ EDITS: dict[str, tuple[str, Callable[[Report], Report]]] = {
     ),
     "no half-life": but("everything", half_life={**NONE_FOUND, "ci_low": 21_000, "ci_high": None}, half_life_lsq=None),
     "a position that is not tested": but(
-        "everything", position={"pattern": None, "p_value": None, "reason": Said(text="there are 2 depths")}
+        "everything", position={"pattern": None, "p_value": None, "reason": as_it_is("there are 2 depths")}
     ),
     **{f"a position of p {p:g}": but("everything", position={"p_value": p}) for p in (0.0312, 0.001)},
     "facets": but("everything", facets=FACETS),

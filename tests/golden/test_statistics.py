@@ -20,7 +20,7 @@ from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound
+from contextcliff.statistics.intervals import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
 from tests.analysis.analysis_samples import scored_sample
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from contextcliff.analysis.facets import FacetRow
+from contextcliff.findings.facets import FacetRow
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.analysis.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength, MeasureName
+from contextcliff.findings.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength, MeasureName
 
 
 def made_measure(name: MeasureName, mean: float) -> AnswerMeasure:

@@ -45,7 +45,6 @@ class LuckComparison(ComparisonPart):
             notes=("luck is no skill",),
             lines=(f"{len(runs)} lucky runs",),
             blocks=(Lines(lines=(Line(text="all were lucky"),)),),
-            files={"luck.html": lambda: "<html></html>"},
             data={"luck": confidence},
             data_of_runs={run.name: {"lucky": True} for run in runs},
             columns=("luck",),
@@ -71,7 +70,7 @@ def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
 def test_what_a_part_adds_stands_on_console_page_json_and_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=("luck.html",), without={"luck": None})
+    listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=(), without={"luck": None})
     for module in (part_list, comparison_output):
         monkeypatch.setattr(module, "PARTS", (listed,))
     runs = (run_of("a"), run_of("b"))
@@ -84,10 +83,8 @@ def test_what_a_part_adds_stands_on_console_page_json_and_table(
     rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
     assert [row["luck"] for row in rows] == ["7.0", *[""] * 9]
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
-    assert "## Luck\n\n- all were lucky\n\nTo be explored in a browser: [luck.html](luck.html)" in page
-    shown = printed(comparison)
-    assert "LUCK\n  - 2 lucky runs" in shown
-    assert "luck.html" in shown
+    assert "## Luck\n\n- all were lucky" in page
+    assert "LUCK\n  - 2 lucky runs" in printed(comparison)
 
 
 def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:

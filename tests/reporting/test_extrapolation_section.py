@@ -12,8 +12,8 @@ from rich.console import Console
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.extrapolation import Extrapolation
 from contextcliff.analysis.study import StudyFacts
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from contextcliff.analysis.fitted_length import FittedLengths
+from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import interval_outward
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown

@@ -13,9 +13,9 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from contextcliff.findings.drawing import luminance, score_colours
+from contextcliff.findings.score import heatmap_figure
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
 
@@ -127,12 +127,6 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert "no data" not in words(heatmap_figure(cliff))
 
 
-def test_a_cell_says_its_mean_and_a_column_the_n_of_its_cells(cliff: Report) -> None:
-    cells = tuple(DepthCell(asked_tokens=512, depth=depth, n_samples=1234, mean=0.875) for depth in (0.0, 0.5))
-    said = words(heatmap_figure(edited(cliff, cells=cells)))
-    assert (said.count("0.88"), said.count("n=1,234")) == (2, 1)
-
-
 def test_a_cell_says_its_n_where_another_of_its_length_has_more(cliff: Report) -> None:
     uneven = [DepthCell(asked_tokens=512, depth=n / 2, n_samples=n + 1, mean=0.875) for n in (0, 1)]
     even = DepthCell(asked_tokens=1024, depth=0.0, n_samples=7, mean=0.5)
@@ -150,7 +144,3 @@ def test_a_cell_that_cannot_show_a_cliff_is_framed_and_keeps_its_colour_and_its_
     assert inside.count("1.00") == sum(cell.mean == 1.0 for cell in full.analysis.cells)
     assert words(figure).count("n=4") == len({cell.asked_tokens for cell in full.analysis.cells})
     assert "can't show a cliff, by its controls (low ceiling or high floor)" in text_of(figure)
-
-
-def test_a_frame_is_explained_only_where_there_is_one(cliff: Report) -> None:
-    assert "can't show a cliff" not in text_of(heatmap_figure(cliff))

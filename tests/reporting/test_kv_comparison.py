@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from contextcliff.analysis.kv_limits import KVCache
+from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
 from contextcliff.reporting.comparison.kv_comparison import PolicyRow, overrides_of, recommended
 from contextcliff.reporting.figures.pareto_figure import ParetoPoint, frontier, pareto_figure
-from tests.words.made_kv_facts import CACHE
+from tests.analysis.test_kv_limits import CACHE
 
 
 def row(policy: str, size: float, verdict: CandidateVerdict | None = None, **facts: Any) -> PolicyRow:

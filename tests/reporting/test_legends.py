@@ -8,17 +8,14 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
+from contextcliff.findings.failures import failures_figure, latency_figure
+from contextcliff.findings.natural_lengths import audit_figure
+from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.sections.failures_section import failures_figure, latency_figure
-from contextcliff.reporting.sections.natural_lengths_section import audit_figure
+from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.dashboard_figure import dashboard_figure
-from contextcliff.writing.sections.health_figure import health_figure
-from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
 from tests.reporting.figure_texts import drawn
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import relaid
@@ -43,7 +40,6 @@ OF_SCORES: dict[str, Callable[[Report], Figure]] = {
 OF_WRITING: dict[str, Callable[[Report, Writing], Figure]] = {
     "dashboard": dashboard_figure,
     "core": core_figure,
-    "convergence": convergence_figure,
     "health": health_figure,
 }
 
@@ -72,10 +68,8 @@ def test_no_legend_covers_an_axes(full: Report, name: str, lengths: int) -> None
 @pytest.mark.parametrize("name", OF_WRITING)
 def test_no_legend_covers_a_panel_of_the_writing(cliff: Report, name: str) -> None:
     for tiers in (TIERS, (2048, 131_072, 262_144, 1_048_576), tuple(1000 * place for place in range(2, 14))):
-        scored = make_rounds(tiers=tiers)
-        report = with_writing(cliff, scored)
+        report = with_writing(cliff, make_rounds(tiers=tiers))
         assert covered(OF_WRITING[name](report, writing_in(report))) == []
-        assert covered(rounds_figure(report, writing_in(report), scored=scored)) == []
 
 
 def test_the_documents_of_a_class_are_counted_whole() -> None:

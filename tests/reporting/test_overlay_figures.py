@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from contextcliff.actions.sweep_row import row_of
+from contextcliff.findings.failures import latency_figure
+from contextcliff.findings.score import score_figure
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
 from contextcliff.reporting.figures.leaderboard_figures import sweep_curves_figure
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.sections.failures_section import latency_figure
 from contextcliff.tracking.tracker import SweepPlace
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.simulated_reports import edited

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.findings.published import LABEL, sources, spread
+from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.figures.published_lines import LABEL, spread
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
@@ -69,11 +68,6 @@ def test_a_comparison_has_them_too(cliff: Report) -> None:
     figure = curves_figure([Curve(name="a", report=cliff), Curve(name="b", report=cliff)], published=CURVES)
     assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)
     assert overlaps(figure) == []
-
-
-def test_without_any_nothing_is_drawn(cliff: Report) -> None:
-    assert LABEL not in words(score_figure(cliff))
-    assert published_blocks(()) == ()
 
 
 def test_a_report_keeps_them_as_data(beside: Report) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from contextcliff.records.fact import Said
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from tests.simulated_reports import edited, findings_in, relaid
@@ -111,7 +111,7 @@ def test_nothing_that_a_judge_or_a_reason_brings_reaches_the_terminal_raw(full: 
     report = edited(
         full,
         judgement=replace(findings_in(full).judgement, judge=hostile),
-        half_life=replace(findings_in(full).half_life, tokens=None, ci_low=None, reason=Said(text=hostile)),
+        half_life=replace(findings_in(full).half_life, tokens=None, ci_low=None, reason=as_it_is(hostile)),
         guide=replace(findings_in(full).guide, rows=(replace(findings_in(full).guide.rows[0], level=hostile),)),
     )
     text = printed(report)

@@ -14,12 +14,11 @@ import pytest
 from matplotlib.axes import Axes
 
 from contextcliff.findings.drawing import depth_labels, legible
-from contextcliff.records.fact import Said
+from contextcliff.findings.failures import latency_figure
+from contextcliff.findings.score import heatmap_figure, score_figure
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.heatmap_figure import heatmap_figure
 from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.figures.score_figure import score_figure
-from contextcliff.reporting.sections.failures_section import latency_figure
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 
@@ -84,8 +83,8 @@ def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_remov
 @pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
 def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in findings_in(full).facets)
-    position = replace(findings_in(full).position, pattern=None, reason=Said(text=name))
-    half_life = replace(findings_in(full).half_life, tokens=None, reason=Said(text=name))
+    position = replace(findings_in(full).position, pattern=None, reason=as_it_is(name))
+    half_life = replace(findings_in(full).half_life, tokens=None, reason=as_it_is(name))
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
         hostile = edited(full, model=name, task=name, facets=facets, position=position, half_life=half_life)

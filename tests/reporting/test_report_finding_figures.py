@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
-from contextcliff.analysis.facets import FacetRow
-from contextcliff.analysis.position import DepthPoint
+from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.half_life import decay_misfit, decay_score
+from contextcliff.findings.position import DepthPoint
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from tests.reporting.figure_texts import drawn, figure_of, overlaps, words

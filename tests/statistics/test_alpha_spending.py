@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.alpha_spending import refine_alpha
-from contextcliff.statistics.sequential_power import sequential_power
+from contextcliff.statistics.power import sequential_power
+from contextcliff.statistics.sequential import refine_alpha
 
 
 def test_each_failure_halves_it() -> None:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.statistics.gaffke import mean_lower_bound, mean_upper_bound, weighted_mean_cdf
-from contextcliff.statistics.intervals import clopper_pearson_low
+from contextcliff.statistics.intervals import clopper_pearson_low, mean_lower_bound, mean_upper_bound, weighted_mean_cdf
 
 twentieths = st.integers(min_value=0, max_value=20).map(lambda k: k / 20)
 scores = st.lists(twentieths, min_size=1, max_size=30).map(lambda sample: tuple(sorted(sample)))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
-from contextcliff.statistics.curve_fits import KINDS, BestCurves, best_curves
-from contextcliff.statistics.dispersion import dispersion_of
+from contextcliff.statistics.curves import KINDS, BestCurves, best_curves, dispersion_of
 
 counts = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics import distributions
+from contextcliff.statistics import intervals as distributions
 from contextcliff.statistics.descriptive import bimodality
-from contextcliff.statistics.distributions import Floats
-from contextcliff.statistics.intervals import wilson
+from contextcliff.statistics.intervals import Floats, wilson
 
 inside = st.floats(min_value=1e-6, max_value=1.0 - 1e-6)
 anywhere = st.floats(min_value=-0.5, max_value=1.5)

@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.score_blocks import Score, block_of, paired_block
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
-from contextcliff.statistics.sequential_decision import GivingUp, SequentialDecision, decision_of_all
-from contextcliff.statistics.sequential_power import profile_power, sequential_power
-from contextcliff.statistics.share_power import share_power
+from contextcliff.statistics.power import profile_power, sequential_power, share_power
+from contextcliff.statistics.sequential import (
+    ABOVE,
+    BELOW,
+    SHARE_ABOVE,
+    SHARE_BELOW,
+    GivingUp,
+    Score,
+    SequentialDecision,
+    block_of,
+    decision_of_all,
+    paired_block,
+)
 
 ALPHA = 0.0125
 THRESHOLD = 0.8
@@ -82,7 +90,7 @@ def test_one_of_several_means_that_is_hopeless_is_enough() -> None:
 @pytest.mark.parametrize("profile", [(0.9, 0.9, 0.9, 0.9), (1.0, 0.8, 0.6, 0.6)])
 def test_the_power_is_that_of_every_possible_run(profile: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """All 5 ** 4 counts of right answers in four blocks of four, each weighted by its chance."""
-    for module in ("betting", "sequential_power"):
+    for module in ("betting", "power"):
         monkeypatch.setattr(f"contextcliff.statistics.{module}.HOPED", 2)
     profile_power.cache_clear()
     of_count = [0.0] * 5

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.statistics.logistic_fall import Falls, fit_falls
+from contextcliff.statistics.curves import Falls, fit_falls
 
 LENGTHS = np.log([1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0])
 WEIGHTS = np.full(LENGTHS.size, 1e6)

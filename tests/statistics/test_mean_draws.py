@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.clusters import Cluster
-from contextcliff.statistics.mean_draws import LengthScores, drawn_means
+from contextcliff.statistics.clusters import Cluster, LengthScores, drawn_means
 
 scores = st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=1, max_size=12).map(tuple)
 

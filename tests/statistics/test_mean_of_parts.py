@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.statistics.intervals import wilson
-from contextcliff.statistics.mean_of_parts import Estimate, mean_of_parts
+from contextcliff.statistics.text_effect import Estimate, mean_of_parts
 
 RUNS = int(os.environ.get("SIMULATED_RUNS", "2000"))
 LAWS = {

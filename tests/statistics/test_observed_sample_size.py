@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from contextcliff.statistics import melding, observed_sample_size, sample_size
+from contextcliff.statistics import melding, sample_size
+from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.melding import p_at_most_share
-from contextcliff.statistics.observed_sample_size import scores_to_settle
+from contextcliff.statistics.sample_size import scores_to_settle
 
 HERE = (0.55, 0.58, 0.61, 0.62, 0.64, 0.66, 0.69, 0.72)
 BASELINE = (0.58, 0.60, 0.62, 0.65, 0.66, 0.68, 0.70, 0.74)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.jonckheere import PERMUTATIONS, OrderedTrend, chances_of_rises, is_counted, ordered_trend
+from contextcliff.statistics.ranks import PERMUTATIONS, OrderedTrend, chances_of_rises, is_counted, ordered_trend
 
 sizes = st.lists(st.integers(min_value=1, max_value=3), min_size=2, max_size=3)
 

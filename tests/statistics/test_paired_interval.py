@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from contextcliff.statistics.paired.differences import Unit, Units
-from contextcliff.statistics.paired.interval import MeanDifference, mean_difference, tango, weighted
+from contextcliff.statistics.pairs import MeanDifference, Unit, Units, mean_difference, tango, weighted
 
 counts = st.integers(0, 12)
 

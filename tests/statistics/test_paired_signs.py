@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from contextcliff.statistics.paired.differences import Unit, Units
-from contextcliff.statistics.paired.sign_flip import p_better, p_worse
+from contextcliff.statistics.pairs import Unit, Units, p_better, p_worse
 
 outcomes = st.sampled_from([-1.0, 0.0, 1.0])
 graded = st.integers(-4, 4).map(lambda n: n / 4)

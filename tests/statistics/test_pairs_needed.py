@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contextcliff.statistics.paired.bets_on_pairs import (
+from contextcliff.statistics.pairs import (
+    Unit,
+    Units,
     p_better_of_blocks,
     p_worse_of_blocks,
+    pairs_for_non_inferiority,
+    pairs_for_worse,
     sequential_difference,
+    tango,
 )
-from contextcliff.statistics.paired.differences import Unit, Units
-from contextcliff.statistics.paired.interval import tango
-from contextcliff.statistics.paired.pairs_needed import pairs_for_non_inferiority, pairs_for_worse
 
 
 def test_five_points_take_some_250_pairs_where_a_tenth_differ() -> None:

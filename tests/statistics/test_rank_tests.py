@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from contextcliff.statistics.rank_tests import (
+from contextcliff.statistics.ranks import (
     chances_of_rank_sums,
     holm,
     is_significant,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.score_blocks import block_of, clustered_block, paired_block
+from contextcliff.statistics.sequential import block_of, clustered_block, paired_block
 
 scores = st.floats(min_value=0.0, max_value=1.0)
 thresholds = st.floats(min_value=0.05, max_value=0.95)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW
-from contextcliff.statistics.sequential_decision import (
+from contextcliff.statistics.sequential import (
+    ABOVE,
+    BELOW,
     SequentialDecision,
     decide,
     decide_share,

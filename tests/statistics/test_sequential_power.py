@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential_decision import decide, decide_share
-from contextcliff.statistics.sequential_power import (
+from contextcliff.statistics.power import (
     fewest_perfect,
     fewest_perfect_share,
     profile_power,
     sequential_power,
 )
+from contextcliff.statistics.sequential import decide, decide_share
 from tests.statistics.simulated_walks import most_errors
 
 ALPHA = 0.05

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from contextcliff.statistics.sequential_decision import decide_share
-from contextcliff.statistics.share_power import RUNS, share_power
+from contextcliff.statistics.power import RUNS, share_power
+from contextcliff.statistics.sequential import decide_share
 from tests.statistics.simulated_walks import most_errors
 
 

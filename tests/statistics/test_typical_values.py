@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.statistics.paired.differences import Unit, Units
-from contextcliff.statistics.paired.sign_flip import p_better, p_worse
-from contextcliff.statistics.paired.typical_values import shift_interval
+from contextcliff.statistics.pairs import Unit, Units, p_better, p_worse, shift_interval
 
 steps = st.lists(st.integers(-8, 8), min_size=1, max_size=10)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.reporting.report_facts import EXPLAINED_TAGS
+from contextcliff.findings.answer_measures import TAGS
 from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answer_format import Format, Parsed, parse_answer
 from contextcliff.tasks.questions.contained import contains_reference
@@ -18,7 +18,6 @@ TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
     "the lamp herself on the night of the storm, because her father lay ill with a fever."
 )
-TAGS = EXPLAINED_TAGS
 RAMBLING = (
     "Marit lit the lamp, and the lamp of the lighthouse was lit by Marit on the night of the storm, " * 3 + "again."
 )

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import pytest
 
-from contextcliff.analysis.extrapolation import Extrapolation
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
-from contextcliff.records.fact import Fact, Said
+from contextcliff.records.fact import Fact
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.published.choice import published_curves
-from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.tracking.metrics import digest
+from tests.analysis.test_entropy_by_length import ENTROPY
+from tests.analysis.test_kv_limits import CACHE
+from tests.golden.test_shown_reports import slow_and_shared
 from tests.reporting.made_answer_measures import MEASURES
 from tests.reporting.search_reports import search_report
 from tests.reporting.test_extrapolation_section import FAILS, YARN, report_of
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
-from tests.words.made_kv_facts import CACHE, ENTROPY
-from tests.words.made_warnings import EFFECTS, WARNINGS
 from tests.writing.made_writing import make_writing
 
 HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}
@@ -30,7 +33,7 @@ HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reus
 
 def whole_report() -> Report:
     """A report in which every field has something to change."""
-    made = report()
+    made, warned = report(), slow_and_shared().analysis.findings
     part = AuditBin(min_tokens=100, max_tokens=900, documents=4, questions=9, drawn_documents=3, drawn_questions=8)
     return edited(
         made,
@@ -42,8 +45,8 @@ def whole_report() -> Report:
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
-        early_warnings=WARNINGS,
-        text_effect=EFFECTS,
+        early_warnings=warned["early_warnings"],
+        text_effect=warned["text_effect"],
         answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,
@@ -60,7 +63,7 @@ def whole_report() -> Report:
 def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Each field below a value, by its dotted path, with the value as it is where that field alone is another."""
     if isinstance(value, Fact):
-        yield path, Said(text="something else")
+        yield path, as_it_is("something else")
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             at = f"{path}.{field.name}" if path else field.name
@@ -76,7 +79,7 @@ def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             for name, changed in changes(value[key], f"{path}[]"):
                 yield name, {**value, key: changed}
     elif isinstance(value, tuple):
-        yield path, value[:-1] if value else (Said(text="something"),)
+        yield path, value[:-1] if value else (as_it_is("something"),)
         for name, changed in changes(value[0], f"{path}[]") if value else ():
             yield name, (changed, *value[1:])
     else:
@@ -98,6 +101,11 @@ def _another(value: object) -> object:
 def test_the_report_that_is_walked_has_all_its_fields() -> None:
     made = whole_report()
     assert [name for name, value in flatten(made).items() if value in (None, "", [], {})] == []
+
+
+def test_a_report_with_every_finding_comes_back_from_its_file() -> None:
+    flat = json.loads(json.dumps(flatten(whole_report())))
+    assert json.loads(json.dumps(flatten(unflatten(flat)))) == flat
 
 
 @pytest.mark.slow

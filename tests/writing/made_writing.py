@@ -12,9 +12,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
-from contextcliff.writing.analysis.health_levels import health_of
-from contextcliff.writing.analysis.writing_analysis import writing_of
-from contextcliff.writing.healthy_rounds import is_healthy
+from contextcliff.writing.levels import health_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_LIMIT,
@@ -28,6 +26,8 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import Health, Writing
+from contextcliff.writing.task.continuation_scoring import is_healthy
+from contextcliff.writing.verdict import writing_of
 from tests.simulated_reports import edited
 
 TIERS = (2048, 4096, 8192, 16_384)

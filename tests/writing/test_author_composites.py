@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.writing.author_composites import author_limit, author_parts, limit_of, limit_with_coherence
 from contextcliff.writing.measures.measure import COMPOSITE
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.task.continuation_scoring import author_limit, author_parts, limit_of, limit_with_coherence
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
 LENGTH = 2_000

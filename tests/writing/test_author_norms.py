@@ -13,7 +13,6 @@ from contextcliff.text.sentences import sentence_starts
 from contextcliff.writing.author_norms import (
     Norm,
     Norms,
-    author_windows,
     author_z,
     norms_for,
     norms_of,
@@ -106,12 +105,6 @@ def test_the_first_window_has_nothing_to_copy_from_and_likeness_has_no_norm(stor
 
 def test_a_text_under_the_shortest_length_is_held_against_it(story: str) -> None:
     assert norms_for(story, "en", dale_chall(), 5) == norms_for(story, "en", dale_chall(), 200)
-
-
-def test_windows_can_be_had_as_texts(story: str) -> None:
-    found = author_windows(story, language="en", characters=3000, most=10)
-    assert len(found) == 10
-    assert all(window in story for window in found)
 
 
 def test_the_authors_own_scores_lie_round_zero(story: str) -> None:

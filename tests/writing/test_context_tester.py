@@ -8,8 +8,7 @@ import pytest
 
 from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester.imported_writing import ImportedRun
-from contextcliff.writing.context_tester.results import is_context_tester, kept_texts, read_context_tester
+from contextcliff.writing.context_tester import ImportedRun, is_context_tester, kept_texts, read_context_tester
 from tests.writing.made_context_tester import (
     FIRST,
     drawn_rounds,
@@ -82,35 +81,31 @@ def test_an_empty_cell_and_a_number_that_is_not_finite_are_not_measured(tmp_path
     assert not {"cloze_score", "word_entropy"} & set(tier.rounds[0].values)
 
 
-def test_a_table_without_lengths_is_refused(tmp_path: Path) -> None:
-    told = refusal(table(tmp_path / "a.csv", [table_row(1024)], columns=("model_name", "cloze_score")))
-    assert told.startswith(f"action.runs={tmp_path / 'a.csv'}: has no column context_length; give a CSV file")
-
-
-@pytest.mark.parametrize("length", ["", "many", "-4", "2048.5", "nan", "1e30"])
-def test_a_length_that_is_none_is_refused_with_its_row(tmp_path: Path, length: str) -> None:
-    told = refusal(table(tmp_path / "a.csv", [table_row(1024), {**table_row(1024), "context_length": length}]))
-    assert f"{tmp_path / 'a.csv'}: row 2: context_length is" in told
-
-
-def test_a_measure_that_is_no_number_is_refused_with_its_row(tmp_path: Path) -> None:
-    assert "row 1: cloze_score is 'high', not a number" in refusal(
-        table(tmp_path / "a.csv", [table_row(1024, cloze_score="high")])
-    )
-
-
-def test_rows_of_several_runs_are_refused(tmp_path: Path) -> None:
-    models = table(tmp_path / "a.csv", [table_row(1024), table_row(2048, model_name="another")])
-    assert "holds rows of several runs (model_name: GLM-4-9B, another)" in refusal(models)
-    twice = [table_row(1024), table_row(1024)]
-    assert "has several rows of one round at 1,024 tokens" in refusal(table(tmp_path / "b.csv", twice))
-
-
-def test_a_table_of_averages_is_refused_and_names_the_tables_of_rounds(tmp_path: Path) -> None:
-    rows = [table_row(1024, num_rounds=3, cloze_score_std=1.5)]
-    assert "row 1: holds the averages of 3 rounds; give the table with a row per round (_detailed)" in refusal(
-        table(tmp_path / "a.csv", rows)
-    )
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        *(
+            ([table_row(1024), {**table_row(1024), "context_length": length}], "row 2: context_length is")
+            for length in ("", "many", "-4", "2048.5", "nan", "1e30")
+        ),
+        ([table_row(1024, cloze_score="high")], "row 1: cloze_score is 'high', not a number"),
+        (
+            [table_row(1024), table_row(2048, model_name="another")],
+            "holds rows of several runs (model_name: GLM-4-9B, another)",
+        ),
+        ([table_row(1024), table_row(1024)], "has several rows of one round at 1,024 tokens"),
+        (
+            [table_row(1024, num_rounds=3, cloze_score_std=1.5)],
+            "row 1: holds the averages of 3 rounds; give the table with a row per round (_detailed)",
+        ),
+    ],
+)
+def test_a_table_that_is_not_of_one_run_round_by_round_is_refused(
+    tmp_path: Path, rows: list[dict[str, object]], told: str
+) -> None:
+    found = refusal(table(tmp_path / "a.csv", rows))
+    assert found.startswith(f"action.runs={tmp_path / 'a.csv'}: ")
+    assert told in found
 
 
 def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: Path) -> None:
@@ -121,15 +116,12 @@ def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: 
     assert not kept_texts(run)
 
 
-def test_a_table_of_ours_is_refused_for_its_run(tmp_path: Path) -> None:
-    (tmp_path / "writing.csv").write_text("model,context_length,num_distinct\na,1024,3\n")
-    assert "give the run's folder" in refusal(tmp_path / "writing.csv")
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         (b"", "is empty"),
+        (b"model_name,cloze_score\na,1\n", "has no column context_length; give a CSV file"),
+        (b"model,context_length,num_distinct\na,1024,3\n", "give the run's folder"),
         (b"context_length,cloze_score\n", "has no row"),
         (bytes(range(256)) * 8, "has no column context_length"),
         (b'context_length,continuation_text\n1024,"never closed\n', "is not a CSV table"),

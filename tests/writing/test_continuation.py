@@ -20,7 +20,7 @@ from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Score
-from contextcliff.records.sample import Passage, Prompt, Sample, render
+from contextcliff.records.sample import Passage, Sample, render
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
@@ -219,37 +219,20 @@ def test_the_same_point_serves_more_rounds_finer_lengths_and_another_judging() -
         assert {sample.sample_id for sample in samples()} <= {sample.sample_id for sample in more}
 
 
-def test_rounds_of_a_length_share_their_prompt_and_differ_in_their_seed() -> None:
-    first, second = of_length(samples(), 2048)
-    assert first.recipe == second.recipe
-    assert first.seed != second.seed
-    assert (first.trial, second.trial) == (0, 1)
-
-
-def test_tiers_are_powers_of_two_from_twice_the_answer_to_the_window() -> None:
+def test_tiers_are_powers_of_two_from_twice_the_answer_to_the_window_or_given_lengths() -> None:
     assert [sample.context_tokens for sample in samples()[::2]] == [2048, 4096, 8192]
     raised = built(continuation(max_tokens=1500))
     assert [sample.context_tokens for sample in raised.samples[::2]] == [4096, 8192]
     assert any("the shortest context is 4,096 tokens, not 2,048" in note for note in raised.notes)
+    assert [sample.context_tokens for sample in built(continuation(lengths=[3000, 1000])).samples[::2]] == [1000, 3000]
 
 
-def test_an_answer_takes_at_most_a_quarter_of_the_window() -> None:
+def test_an_answer_takes_at_most_a_quarter_of_the_window_and_thinking_is_kept_out_of_the_text() -> None:
     small = built(continuation(max_tokens=1024), context_budget=ContextBudget(context_window=2048, answer_tokens=1024))
     assert {sample.answer_tokens for sample in small.samples} == {512}
     assert any("a quarter of the window, and not 1,024" in note for note in small.notes)
-
-
-def test_room_for_thinking_is_kept_out_of_the_text() -> None:
     thinking = ContextBudget(context_window=8192, answer_tokens=1280, thinking_tokens=256)
-    longest = built(continuation(), context_budget=thinking).samples[-1]
-    assert longest.built_tokens <= 8192 - 256 - 256
-
-
-def test_given_lengths_replace_the_tiers() -> None:
-    found = built(continuation(lengths=[3000, 1000])).samples
-    assert [sample.context_tokens for sample in found[::2]] == [1000, 3000]
-    with pytest.raises(ConfigError, match=r"task\.lengths: 300 tokens are under twice the answer of 256"):
-        built(continuation(lengths=[300]))
+    assert built(continuation(), context_budget=thinking).samples[-1].built_tokens <= 8192 - 256 - 256
 
 
 def test_lengths_that_the_text_can_not_fill_are_left_out_and_named() -> None:
@@ -295,13 +278,6 @@ def _numbers(line: str) -> tuple[int, int]:
     return numbers[0], numbers[1]
 
 
-def test_a_text_without_sentences_is_refused() -> None:
-    endless = Document(document_id="endless", title="Endless", text="tide ledger harbour lamp " * 4000)
-    with pytest.raises(ConfigError) as told:
-        built(continuation(), endless)
-    assert str(told.value).startswith("dataset: no sentence ends in Endless (100,000 characters)")
-
-
 @pytest.mark.parametrize("stop", ["।", "۔", "։"])
 def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
     text = "\n".join(f"{'अब पानी आया और गया ' * 3}{stop}" for _ in range(900))
@@ -309,24 +285,20 @@ def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
     assert built(continuation(start_context=512, max_context=1024, max_tokens=64), document).samples
 
 
-def test_paragraphs_without_sentences_are_refused_as_such() -> None:
-    listed = Document(document_id="list", title="List", text="\n\n".join(f"tide ledger lamp {i}" for i in range(4000)))
-    with pytest.raises(ConfigError, match=r"^dataset: no sentence ends in List"):
-        built(continuation(), listed)
-
-
-def test_three_divisions_are_refused() -> None:
-    with pytest.raises(ConfigError) as told:
-        built(continuation(divisions=3))
-    assert str(told.value) == "task.divisions=3: must be 0 or a power of two; take 2 or 4"
-
-
-def test_contexts_beyond_the_window_are_refused() -> None:
-    with pytest.raises(ConfigError) as told:
-        built(continuation(max_context=9000))
-    assert str(told.value) == (
-        "task.max_context=9,000: longer than model.context_window=8,192; ask for shorter contexts"
-    )
+@pytest.mark.parametrize(
+    ("changes", "text", "told"),
+    [
+        ({"max_context": 9000}, STORY.text, "task.max_context=9,000: longer than model.context_window=8,192; ask for"),
+        ({"divisions": 3}, STORY.text, "task.divisions=3: must be 0 or a power of two; take 2 or 4"),
+        ({"lengths": [300]}, STORY.text, "task.lengths: 300 tokens are under twice the answer of 256"),
+        ({}, "tide ledger harbour lamp " * 4000, "dataset: no sentence ends in Text (100,000 characters)"),
+        ({}, "\n\n".join(f"tide ledger lamp {i}" for i in range(4000)), "dataset: no sentence ends in Text"),
+    ],
+)
+def test_what_can_not_be_asked_is_refused(changes: dict[str, Any], text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        built(continuation(**changes), Document(document_id="text", title="Text", text=text))
+    assert str(error.value).startswith(told)
 
 
 def test_a_word_list_that_can_not_be_read_is_refused_at_once(tmp_path: Path) -> None:
@@ -382,11 +354,17 @@ def test_the_original_is_measured_over_as_many_tokens_as_the_model_wrote() -> No
     assert share == pytest.approx(0.5, abs=0.05)
 
 
-def test_thinking_before_the_answer_is_no_part_of_it() -> None:
-    text = STORY.text[:500]
-    answer = replace(said(text), completion_tokens=400, reasoning="x" * 500)
-    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
-    assert found.details["original.word_count"] < 200  # of 200 tokens, not of 400
+def test_only_what_was_said_counts_as_written_however_the_server_counts() -> None:
+    def found(characters: int, **answer: Any) -> Score:
+        written = replace(said(STORY.text[:characters]), **answer)
+        return continuation().score(samples()[0], written, AGAINST_THE_STORY)
+
+    thought = found(500, completion_tokens=400, reasoning="x" * 500)
+    assert thought.details["original.word_count"] < 200  # of 200 tokens, not of 400
+    hidden = found(500, completion_tokens=400, reasoning_tokens=290)
+    assert (hidden.failure, hidden.details["original.word_count"] < 110) == ("too_short", True)
+    # A server that counts nothing: the text tells how much was written.
+    assert found(1100, completion_tokens=1, server_counted=False).failure != "too_short"
 
 
 @pytest.mark.slow
@@ -402,19 +380,6 @@ def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Pat
     assert unfamiliar[0] > 0.9 > unfamiliar[1]
 
 
-def test_reasoning_that_the_server_counts_and_hides_is_no_part_of_the_answer() -> None:
-    answer = replace(said(STORY.text[:500]), completion_tokens=400, reasoning_tokens=290)
-    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
-    assert found.failure == "too_short"
-    assert found.details["original.word_count"] < 110
-
-
-def test_where_a_server_counts_nothing_the_text_tells_how_much_was_written() -> None:
-    answer = replace(said(STORY.text[:1100]), completion_tokens=1, server_counted=False)
-    found = continuation().score(samples()[0], answer, AGAINST_THE_STORY)
-    assert found.failure != "too_short"
-
-
 def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
     text = files("contextcliff.datasets").joinpath("texts", "shiomachi_no_kirokugakari.txt").read_text(encoding="utf-8")
     document = Document(document_id="story", title="潮", text=text, language="ja")
@@ -426,10 +391,3 @@ def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
     half = continuation().score(sample, replace(answer, completion_tokens=128), ScoringContext(document=document))
     share = half.details["original.continuation_length"] / found.details["original.continuation_length"]
     assert share == pytest.approx(0.5, abs=0.03)
-
-
-def test_a_prompt_is_a_text_after_an_instruction() -> None:
-    task = continuation(reminder="\n\nGo on.")
-    prompt: Prompt = render(built(task).samples[0].recipe, {"story": STORY})
-    assert prompt.user.startswith(task.instruction)
-    assert prompt.user.endswith("\n\nGo on.")

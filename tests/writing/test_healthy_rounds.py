@@ -16,11 +16,10 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.words import english, japanese
-from contextcliff.writing.analysis.health_levels import health_of, settling_rounds
-from contextcliff.writing.healthy_rounds import fault_of, is_healthy
+from contextcliff.writing.levels import health_of, settling_rounds
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
-from contextcliff.writing.words.english_writing import say
+from contextcliff.writing.task.continuation_scoring import fault_of, is_healthy
 from tests.writing.written_rounds import writing, written
 
 LENGTHS = (1_024, 2_048, 4_096)
@@ -150,12 +149,12 @@ def test_equal_draws_are_one_round() -> None:
 
 
 def sentences(found: Writing) -> list[str]:
-    return [say(found.verdict), *map(say, found.warnings)]
+    return [str(found.verdict), *map(str, found.warnings)]
 
 
 def test_three_rounds_that_all_collapsed_are_said_to_be_below_and_nothing_says_that_no_number_would_tell() -> None:
     found = judged([*rounds(1_024, 9), *rounds(2_048, 3, loops=3)])
-    assert say(found.verdict).startswith(
+    assert str(found.verdict).startswith(
         "from 2,048 tokens on the lengths are shown to have less than 70% of the rounds healthy (0 of 3 rounds there); "
     )
     assert found.settling_rounds is None
@@ -171,12 +170,12 @@ def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_
         "9 samples a length are needed"
     )
     assert said.settling_rounds == 9
-    assert "about 9 rounds a length are likely to" in say(said.verdict)
+    assert "about 9 rounds a length are likely to" in str(said.verdict)
 
 
 def test_a_cap_that_reaches_the_longest_length_is_said_with_the_share_that_is_shown() -> None:
     found = judged([each for length in LENGTHS for each in rounds(length, 14)])
-    assert say(found.verdict) == (
+    assert str(found.verdict) == (
         "every length is shown to have at least 70% of the rounds healthy; by rank tests no measure is shown to be "
         "worse than at the shortest length"
     )

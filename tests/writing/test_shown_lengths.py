@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 
 from contextcliff.findings.drawing import length_label, length_ticks
 from contextcliff.records.report import Report
-from contextcliff.reporting.markdown import render_markdown
+from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
+from contextcliff.writing.levels import as_shown, shown_lengths
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.sections.dashboard_figure import dashboard_figure
-from contextcliff.writing.sections.health_figure import health_figure
-from contextcliff.writing.sections.measure_figures import convergence_figure, core_figure, rounds_figure
-from contextcliff.writing.sections.shown_lengths import as_shown, shown_lengths
-from contextcliff.writing.words.english_writing import say
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
@@ -26,12 +21,6 @@ PROMPTS = tuple(tokens - 9 for tokens in TIERS)
 
 def without_prompts(writing: Writing) -> Writing:
     return replace(writing, tiers=tuple(replace(tier, prompt_tokens=None) for tier in writing.tiers))
-
-
-def test_a_tier_knows_its_prompt_beside_the_length_that_it_was_asked_for(cliff: Report) -> None:
-    tiers = writing_in(with_writing(cliff)).tiers
-    assert tuple(tier.context_tokens for tier in tiers) == TIERS
-    assert tuple(tier.prompt_tokens for tier in tiers) == PROMPTS
 
 
 def test_tables_tests_and_healthy_rounds_are_shown_by_measured_prompts(cliff: Report) -> None:
@@ -46,32 +35,23 @@ def test_tables_tests_and_healthy_rounds_are_shown_by_measured_prompts(cliff: Re
 
 
 def test_the_sentences_name_measured_prompts_too(cliff: Report) -> None:
-    verdict = say(writing_in(with_writing(cliff, make_rounds(rounds=8))).verdict)
+    verdict = str(writing_in(with_writing(cliff, make_rounds(rounds=8))).verdict)
     assert f"{PROMPTS[-1]:,} tokens" in verdict
     assert not any(f"{tokens:,}" in verdict for tokens in TIERS)
 
 
 def test_every_figure_of_a_run_says_that_its_lengths_are_measured_prompts(cliff: Report) -> None:
-    scored = make_rounds()
-    report = with_writing(cliff, scored)
+    report = with_writing(cliff)
     writing = writing_in(report)
     for figure in (
         core_figure(report, writing),
-        rounds_figure(report, writing, scored=scored),
         dashboard_figure(report, writing),
-        convergence_figure(report, writing),
         health_figure(report, writing),
     ):
         labels = {label for axes in figure.axes if "length" in (label := axes.get_xlabel())}
         assert labels == {"prompt length in tokens, as measured"}
         assert f"{PROMPTS[0]:,}" in words(figure)
         assert f"{TIERS[0]:,}" not in words(figure)
-
-
-def test_the_page_has_one_axis_of_lengths(cliff: Report) -> None:
-    page = render_markdown(with_writing(cliff), figures=[]).split("## Writing by length")[1].split("\n## ")[0]
-    assert "| prompt |" in page
-    assert not re.search(r"\b(2,048|4,096|8,192|16,384)\b", page)
 
 
 def test_where_a_prompt_is_not_known_lengths_are_as_asked(cliff: Report) -> None:

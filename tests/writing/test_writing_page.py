@@ -8,7 +8,7 @@ from html import unescape
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.writing.sections.writing_page import writing_page
+from contextcliff.writing.page import writing_page
 from tests.writing.made_writing import make_round, make_rounds, with_writing, writing_in
 
 HOSTILE = "<script>document.title='owned'</script>\x1b[31m\u202e<img src=x onerror=alert(1)>{{ run }}"
@@ -21,12 +21,6 @@ def page_of(report: Report, scored: list[ScoredSample], **parameters: str) -> st
 
 def texts_of(page: str) -> list[str]:
     return [unescape(text) for text in re.findall(r'<div class="text" dir="auto">(.*?)</div>', page, flags=re.DOTALL)]
-
-
-def test_cap_and_verdict_stand_before_every_figure_and_text(cliff: Report) -> None:
-    page = page_of(cliff, make_rounds())
-    places = [page.index(part) for part in ("Safe cap:", "<b>Writing:</b>", "Healthy rounds by length", "The texts")]
-    assert places == sorted(places)
 
 
 def test_every_round_can_be_read_beside_the_authors_own_words(cliff: Report) -> None:

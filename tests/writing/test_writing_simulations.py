@@ -18,9 +18,9 @@ from scipy.special import ndtr
 from contextcliff.analysis.fixed_sequence import fixed_sequence_test
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.threshold import make_threshold
-from contextcliff.writing.analysis.degradation_tests import against_author, against_shortest, writing_trends
-from contextcliff.writing.analysis.draws import DrawnTier
+from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
+from contextcliff.writing.tests import against_author, against_shortest, writing_trends
 from tests.analysis.made_levels import scoring
 
 RUNS = 1_000

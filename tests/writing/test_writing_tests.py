@@ -3,14 +3,14 @@
 import pytest
 from scipy import stats
 
-from contextcliff.writing.analysis.degradation_tests import (
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.tests import (
     against_author,
     against_shortest,
     neighbour_steps,
     size_of,
     writing_trends,
 )
-from contextcliff.writing.measures.measure import MEASURES
 from tests.writing.written_rounds import drawn
 
 LOW = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]

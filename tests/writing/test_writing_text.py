@@ -12,13 +12,14 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from contextcliff.records.fact import Said, said
+from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.writing.phrases import value
 from contextcliff.writing.prose_findings import Scale, WritingTrend
-from contextcliff.writing.sections.writing_phrases import value
-from contextcliff.writing.sections.writing_text import degraded_in_short, degraded_lines, trend_lines
+from contextcliff.writing.tables import degraded_in_short, degraded_lines, trend_lines
+from contextcliff.writing.task.continuation_scoring import answer_figures
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
 
@@ -55,6 +56,18 @@ def test_columns_drop_out_whole_where_space_is_short(cliff: Report, width: int, 
         row = next(line for line in shown.splitlines() if line.split()[:1] == [f"{tier.prompt_tokens:,}"])
         # Length, cloze score and composite are what stays to the last.
         assert {f"{tier.measures[0].mean:.2f}", f"{tier.composite.mean:.1f}", "3"} <= set(row.split())
+
+
+def test_an_answer_is_told_by_every_figure_that_was_measured() -> None:
+    details = {
+        **{"cloze_score": 14.66, "vocabulary_diversity": 0.5641, "bigram_repetition_rate": 0.02, "word_count": 1234.0},
+        **{"adjacent_coherence": 0.4, "composite": 12.34},
+    }
+    assert answer_figures(details) == (
+        *("Cloze 14.66", "level 16+", "vocabulary 0.564", "bigram repetition 0.020", "coherence 0.400"),
+        *("1,234 words", "composite 12.3"),
+    )
+    assert answer_figures({"em": 1.0}) == ()
 
 
 def test_the_console_is_plain_ascii(cliff: Report) -> None:
@@ -105,7 +118,7 @@ def test_of_many_measures_found_worse_the_surest_are_named_and_the_rest_counted(
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:
     report = with_writing(cliff)
-    writing = replace(writing_in(report), verdict=Said(text=HOSTILE), warnings=said([HOSTILE]))
+    writing = replace(writing_in(report), verdict=as_it_is(HOSTILE), warnings=(as_it_is(HOSTILE),))
     hostile = replace(writing, document_id=HOSTILE, embeddings=HOSTILE)
     html = MarkdownIt("commonmark").enable("table").render(render_markdown(edited(report, writing=hostile), figures=[]))
     assert not re.search(r"<(script|a |img|em)", html)

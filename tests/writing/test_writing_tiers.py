@@ -148,9 +148,6 @@ def test_the_bootstrap_agrees_with_scipys_percentile_interval() -> None:
         (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(6)
     ).confidence_interval
     assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.03)
-
-
-def test_equal_values_have_an_interval_of_that_value() -> None:
     assert mean_intervals(np.full((7, 1), 0.1), confidence=0.95, seed=1) == [(0.1, 0.1)]
 
 

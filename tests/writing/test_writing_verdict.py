@@ -9,8 +9,8 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.phrases import in_sentence
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.words.english_writing import say, title_of
 from tests.writing.written_rounds import rounds_of, writing, written
 
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
@@ -18,7 +18,7 @@ MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
 
 def warnings_of(found: Writing) -> tuple[str, ...]:
     """What the rounds can't show, as it is said."""
-    return tuple(map(say, found.warnings))
+    return tuple(map(str, found.warnings))
 
 
 def steady(lengths: list[int], rounds: int, *, score: float = 0.7, spread: float = 0.03) -> list[ScoredSample]:
@@ -47,7 +47,7 @@ def collapsed(length: int, rounds: int = 10) -> list[ScoredSample]:
 def test_a_degradation_is_named_with_its_measures_and_lengths() -> None:
     found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096), *collapsed(8_192)])
     # One of the 184,756 choices of ten in twenty, in nine tests.
-    assert say(found.verdict) == (
+    assert str(found.verdict) == (
         "by rank tests the writing is worse at 4,096 tokens than at the shortest length: cloze score (p = 4.9e-05 "
         "after Holm, effect 1.00), vocabulary diversity (p = 4.9e-05 after Holm, effect 1.00), MTLD (p = 4.9e-05 after "
         "Holm, effect 1.00); also at 8,192 tokens"
@@ -66,7 +66,7 @@ def unwritten(length: int, rounds: int) -> list[ScoredSample]:
 
 def test_rounds_without_text_are_no_health() -> None:
     found = writing([*steady([1_024], 5), *unwritten(2_048, 5)])
-    assert say(found.verdict) == (
+    assert str(found.verdict) == (
         "no measure could be compared with the shortest length; at 2,048 tokens 5 of 5 rounds gave no text to measure"
     )
     assert (
@@ -78,7 +78,7 @@ def test_rounds_without_text_are_no_health() -> None:
 def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
     whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
     found = writing([*whole, *unwritten(2_048, 5)])
-    assert say(found.verdict) == (
+    assert str(found.verdict) == (
         "by rank tests the writing is worse at 2,048 tokens than at the shortest length: missing text (p = 0.004 after "
         "Holm, effect 1.00); at 2,048 tokens 5 of 5 rounds gave no text to measure"
     )
@@ -138,8 +138,8 @@ def test_a_model_that_loops_at_every_length_is_worse_than_the_author(
     lengths: list[int], measures: int, said: str
 ) -> None:
     scored = looping(lengths, measures=measures)
-    assert say(writing(scored, author=windows_of_author()).verdict) == said
-    assert "author" not in say(writing(scored).verdict)
+    assert str(writing(scored, author=windows_of_author()).verdict) == said
+    assert "author" not in str(writing(scored).verdict)
 
 
 def test_a_degradation_with_length_and_one_against_the_author_are_both_told() -> None:
@@ -147,7 +147,7 @@ def test_a_degradation_with_length_and_one_against_the_author_are_both_told() ->
         dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
         for s in looping([4_096], measures=2)
     ]
-    found = say(writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict)
+    found = str(writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict)
     assert found.startswith(
         "by rank tests the writing is worse at 4,096 tokens than at the shortest length: cloze score"
     )
@@ -161,12 +161,12 @@ def test_the_confidence_stands_in_the_record() -> None:
 
 
 def test_one_length_and_no_round_are_said_as_such() -> None:
-    assert say(writing(steady([1_024], 3)).verdict) == (
+    assert str(writing(steady([1_024], 3)).verdict) == (
         "only one length was tested: there is nothing to compare its writing with"
     )
     unanswered = [written(length, {}, score=None) for length in (1_024, 2_048)]
-    assert say(writing(unanswered).verdict) == "no round was answered: nothing can be said of the writing"
-    assert say(writing([]).verdict) == "no round was answered: nothing can be said of the writing"
+    assert str(writing(unanswered).verdict) == "no round was answered: nothing can be said of the writing"
+    assert str(writing([]).verdict) == "no round was answered: nothing can be said of the writing"
 
 
 def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
@@ -222,13 +222,13 @@ def test_at_temperature_zero_or_a_fixed_seed_all_rounds_are_one_and_it_is_said()
     )
     assert reach.startswith("1 round against 1 can reach p = 0.5 at best, and 0.5 after Holm over 1 test")
     assert found.settling_rounds is None
-    assert say(found.verdict) == (
+    assert str(found.verdict) == (
         "the rounds are too few for a rank test to show any measure to be worse than at the shortest length"
     )
 
 
 def test_titles_keep_their_abbreviations() -> None:
-    assert [title_of(name) for name in ("mtld", "cloze_score", "reference_rouge_l")] == [
+    assert [in_sentence(name) for name in ("mtld", "cloze_score", "reference_rouge_l")] == [
         "MTLD",
         "cloze score",
         "ROUGE-L with the original",

@@ -9,9 +9,9 @@ from typing import Any
 from contextcliff.analysis.items import Item
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Recipe, Sample
-from contextcliff.writing.analysis.draws import DrawnTier
-from contextcliff.writing.analysis.writing_analysis import writing_of
+from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.prose_findings import Writing
+from contextcliff.writing.verdict import writing_of
 
 _RECIPE = Recipe(user=())
 _number = itertools.count()

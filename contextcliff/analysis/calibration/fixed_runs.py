@@ -19,9 +19,9 @@ from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.clusters import Evidence as Scores
 from contextcliff.statistics.clusters import clusters_from
-from contextcliff.statistics.gaffke import weighted_mean_cdf
+from contextcliff.statistics.intervals import weighted_mean_cdf
 from contextcliff.statistics.melding import binary_p_at_most_share
-from contextcliff.statistics.rank_tests import is_significant
+from contextcliff.statistics.ranks import is_significant
 
 _DEPTHS = 10
 Key = tuple[int, ...]

@@ -17,7 +17,7 @@ from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.search import SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.melding import binary_p_at_most_share
-from contextcliff.statistics.rank_tests import is_significant
+from contextcliff.statistics.ranks import is_significant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,10 +20,17 @@ from contextcliff.analysis.calibration.score_draws import Parts
 from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule, best_gain
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import seed_of
-from contextcliff.statistics.alpha_spending import refine_alpha
 from contextcliff.statistics.betting import HOPED, Bets
-from contextcliff.statistics.score_blocks import Block, clustered_block, paired_block
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
+from contextcliff.statistics.sequential import (
+    ABOVE,
+    BELOW,
+    SHARE_ABOVE,
+    SHARE_BELOW,
+    Block,
+    clustered_block,
+    paired_block,
+    refine_alpha,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

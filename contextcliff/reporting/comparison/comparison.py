@@ -75,8 +75,6 @@ class PartResult:
     blocks: tuple[Block, ...] = ()
     """What the page shows; an `Image` names a figure of `figures`."""
     figures: tuple[ComparedFigure, ...] = ()
-    files: Mapping[str, Callable[[], str]] = field(default_factory=dict)
-    """Further files by name, each as its text when it is written."""
     data: Mapping[str, object] = field(default_factory=dict)
     """Keys of `comparison.json` with their values."""
     data_of_runs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

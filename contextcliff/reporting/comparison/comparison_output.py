@@ -18,6 +18,7 @@ from rich.text import Text
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Image
+from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison import comparison as rows
@@ -32,7 +33,6 @@ from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.markdown import Chapter, bullets, escape, image, joined, markdown_of_all, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of
-from contextcliff.reporting.published.words import published_blocks, sources
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
 
@@ -76,9 +76,6 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
         else [write_figure(drawing, path=folder / f"{name}.png", dpi=dpi) for name, drawing in drawings.items()]
     )
     chapters = _chapters(comparison, figures=figures)
-    files = {name: text for part in comparison.parts for name, text in part.files.items()}
-    wanted = {name: text for name, text in files.items() if html or not name.endswith(".html")}
-    written = [write_text(path=folder / name, text=text()) for name, text in wanted.items()]
     page: list[Path] = []
     if html:
         baseline = "" if comparison.baseline is None else f", against {comparison.baseline.name}"
@@ -90,13 +87,12 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
         )
         page.append(write_text(path=folder / _PAGE, text=text))
     for name in (_PAGE, f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
-        if folder / name not in (*drawn, *written, *page):
+        if folder / name not in (*drawn, *page):
             (folder / name).unlink(missing_ok=True)
     return (
         write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
         write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
         *drawn,
-        *written,
         *page,
         write_text(path=folder / "comparison.md", text=joined(f"Comparison: {comparison.name}", chapters)),
     )
@@ -204,12 +200,10 @@ def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> l
         Chapter(key="notes", title="Read this first", text=bullets(map(escape, comparison.notes))),
         Chapter(key=_CURVES, title="", text=images.get(_CURVES, "")),
     ]
-    for place, part in enumerate(comparison.parts):
-        pages = [f"To be explored in a browser: [{name}]({name})" for name in part.files if name.endswith(".html")]
-        shown += [
-            Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images)),
-            Chapter(key=f"part-{place}-pages", title="", text="\n\n".join(pages)),
-        ]
+    shown += [
+        Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images))
+        for place, part in enumerate(comparison.parts)
+    ]
     return [chapter for chapter in shown if chapter.text]
 
 
@@ -240,10 +234,7 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
         _items(console, comparison.notes)
     console.print()
     # A path is copied: it may run over the edge, but no line break may enter it.
-    pages = ", ".join(
-        ("comparison.html, .md, .json, .csv, figures", *(name for part in comparison.parts for name in part.files))
-    )
-    console.print(f"FILES ({pages})", style="bold", highlight=False)
+    console.print("FILES (comparison.html, .md, .json, .csv, figures)", style="bold", highlight=False)
     console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
     if place is not None:
         console.print("\nTRACKED", style="bold", highlight=False)

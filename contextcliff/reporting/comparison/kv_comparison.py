@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Code, Column, Image, Table, Text
+from contextcliff.findings.kv_cache import KVCache, memory_words, rate
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict
@@ -28,7 +28,6 @@ from contextcliff.reporting.comparison.comparison import (
 )
 from contextcliff.reporting.comparison.verdict_words import WORDS, interval, points
 from contextcliff.reporting.figures.pareto_figure import ParetoPoint, pareto_figure
-from contextcliff.reporting.kv_facts import memory_words, rate
 
 _FIGURE = "memory"
 _policy = TypeAdapter(KVPolicy)

@@ -28,7 +28,8 @@ class ListedPart:
 PARTS: tuple[ListedPart, ...] = (
     ListedPart(
         key="writing",
-        path="contextcliff.writing.comparison.writing_comparison.WritingComparison",
+        path="contextcliff.writing.comparison.WritingComparison",
+        # `writing.html` is a page of earlier versions.
         files=("writing_core.png", "writing_measures.png", "writing.html"),
         without={"measures": [], "measure_differences": []},
         without_of_run={"writing_verdict": None},

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from contextcliff.analysis.fitted_length import FittedLengths
-from contextcliff.analysis.fitted_shift import FittedShift, fitted_shift
-from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
+from contextcliff.findings.kv_cache import KVCache, memory_words
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.verdict_words import WORDS, answer, interval, points
-from contextcliff.reporting.kv_facts import memory_words
 from contextcliff.reporting.words.english_say import QUANTITIES
 
 HEAD = ("verdict", "points", "interval", "p", "pairs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from contextcliff.findings import phrases
-from contextcliff.records.cap_reason import Quantity
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.comparison import CandidateVerdict, Difference, DirectionTest, PairedDecision
 from contextcliff.reporting.comparison.comparison import DecidedRun
 

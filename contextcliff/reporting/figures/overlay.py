@@ -17,8 +17,8 @@ from contextcliff.findings.drawing import (
     or_nan,
     scores_on_y,
 )
+from contextcliff.findings.published import published_ends, published_lines, ticks_with
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting.figures.published_lines import published_ends, published_lines, ticks_with
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

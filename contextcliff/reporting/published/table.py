@@ -11,7 +11,7 @@ from pydantic import Field
 
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.settings import Name, PositiveFloat, settings
-from contextcliff.statistics.leading_run import leading_above
+from contextcliff.statistics.descriptive import leading_above
 
 MOST_SHOWN = 6
 """More lines can't be told apart behind a curve."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contextcliff.analysis.kv_limits import KVCache
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Pairs, Shown, Table, Text
+from contextcliff.findings.kv_cache import KVCache, policy_in_words
 from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
-from contextcliff.reporting.kv_facts import PolicyInWords
 from contextcliff.reporting.report_facts import (
     Crossing,
     EvidenceInWords,
@@ -75,7 +74,7 @@ def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
     return (
         ("Model", f"{run.model} ({run.label})" if run.label else run.model),
         ("Engine", run.engine),
-        ("KV policy", run.kv_policy if cache is None else PolicyInWords(facts=cache.facts)),
+        ("KV policy", run.kv_policy if cache is None else policy_in_words(cache.facts)),
         ("Task", run.task),
         ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
         ("Tokenizer", run.tokenizer),

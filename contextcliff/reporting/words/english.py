@@ -2,23 +2,15 @@
 
 from contextcliff.reporting.words import (
     english_cap,
-    english_estimates,
-    english_extrapolation,
     english_findings,
-    english_kv,
     english_report,
-    english_warnings,
 )
 from contextcliff.reporting.words.english_say import say
 
 __all__ = [
     "english_cap",
-    "english_estimates",
-    "english_extrapolation",
     "english_findings",
-    "english_kv",
     "english_report",
-    "english_warnings",
     "label",
     "say",
 ]

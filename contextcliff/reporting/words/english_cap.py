@@ -12,6 +12,7 @@ from contextcliff.analysis.best_case import (
 )
 from contextcliff.findings import phrases
 from contextcliff.findings.phrases import confidence_figure, threshold_figure
+from contextcliff.records.amounts import Quantity, SampleCount
 from contextcliff.records.cap_reason import (
     AskedThreshold,
     BaselineAlone,
@@ -28,8 +29,6 @@ from contextcliff.records.cap_reason import (
     NotDecided,
     NothingScored,
     Part,
-    Quantity,
-    SampleCount,
     ScoreAt,
     ShortestUnscored,
     Stop,

@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
-from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
-from contextcliff.reporting.progress import standing_line
 from contextcliff.reporting.report_facts import (
-    AnswersInShort,
-    AskedAhead,
-    AskedToPair,
-    ControlPrompts,
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
-    FailureTag,
-    FailureTagsFollow,
-    GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
-    JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
-    PatternInShort,
-    PilotPrompts,
-    PromptTokens,
     Recommendation,
-    SamplesCompleted,
-    SamplesUnscored,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -176,143 +152,3 @@ def _mean_of_zone(zone: Zone) -> str:
         return ""
     fall = phrases.fall(zone.fall)
     return f", mean {zone.mean:.2f}" if fall is None else f", mean {zone.mean:.2f} ({fall})"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f", sure at {fact.n_sure} of {fact.n_lengths} lengths" if fact.n_sure else ", not sure"
-    return f"{fact.mark} {fact.level:<10} {lengths} tokens{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "no sample was scored"
-    return f"mean score {fact.mean:.3f}; full score in {fact.successes:,} of {fact.scored:,} samples"
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return standing_line(fact.lengths)
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "none" if fact.tokens is None else f"{fact.tokens:,} tokens"
-    return f"{cap}: {say(fact.reason)}"
-
-
-@say.register
-def _pattern(fact: PatternInShort) -> str:
-    position = fact.position
-    if position.pattern is None:
-        return "not tested"
-    name = position.pattern.replace("_", " ")
-    return name if position.p_value is None else f"{name} ({phrases.p_value(position.p_value)})"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    if fact.every:
-        return "no length can show a cliff (low ceiling or high floor)"
-    named, more = listed_in_part(fact.lengths)
-    others = f" and {more:,} more" if more else ""
-    return f"no cliff can show at {named}{others} tokens (low ceiling or high floor)"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} rated none of {judgement.n_unjudged:,} answers"
-    rating = "" if judgement.mean_rating is None else f"; mean rating {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} disagrees in {phrases.disagreement(judgement)} of {judgement.n_judged:,}{rating}"
-
-
-@say.register
-def _answers(fact: AnswersInShort) -> str:
-    f1, exact, contains = fact.measures.measures
-    return (
-        f"F1 {f1.mean:.2f} ({phrases.interval(f1.ci_low, f1.ci_high)}), exact match {_share(exact)}, contain the "
-        f"accepted answer {_share(contains)}; n = {contains.n:,}"
-    )
-
-
-def _share(measure: AnswerMeasure) -> str:
-    return f"{measure.mean:.0%} ({measure.ci_low:.0%}-{measure.ci_high:.0%})"
-
-
-_TAGS: Mapping[str, str] = {
-    "empty": "nothing was said",
-    "schema": "JSON was asked for, and the reply is not the object that was asked for",
-    "verbose": "right, but said in too many words: the accepted answer stands in it",
-    "refusal": "it says that the text does not tell, or that the model won't, and gives no accepted answer",
-    "incomplete": "the token limit cut it off, or it ends in mid-sentence",
-    "hallucination": "most words that it adds to the question stand neither in the text nor in an accepted answer",
-    "drift": "far longer than the accepted answer and without it, or about something else than text and question",
-    "partial": "it shares many words with the accepted answer (F1 of 0.5 or more)",
-    "wrong": "of the text, and not the answer",
-}
-
-
-@say.register
-def _failure_tags(_: FailureTagsFollow) -> str:
-    return "What the failure tags in the tables below say of an answer"
-
-
-@say.register
-def _failure_tag(fact: FailureTag) -> str:
-    return _TAGS[fact.tag]
-
-
-@say.register
-def _prompt_tokens(fact: PromptTokens) -> str:
-    usage = fact.usage
-    parts = f"{usage.cached_tokens:,} cached and {usage.computed_prompt_tokens:,} computed"
-    return f"{usage.prompt_tokens:,}, of which {parts}"
-
-
-@say.register
-def _judge_took(fact: JudgeTook) -> str:
-    judge = fact.usage
-    share = "" if judge.usd is None else f", {dollars(judge.usd)} of the cost"
-    tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
-    return f"{judge.requests:,} requests, {tokens}{share}"
-
-
-@say.register
-def _completed(fact: SamplesCompleted) -> str:
-    reused = f"{fact.reused:,} of them reused" if fact.reused else "none reused"
-    return f"{fact.completed:,} of {fact.planned:,} completed, {reused}"
-
-
-@say.register
-def _samples_unscored(fact: SamplesUnscored) -> str:
-    return f"{fact.unscored:,} of {fact.planned:,}"
-
-
-@say.register
-def _ahead(fact: AskedAhead) -> str:
-    samples = (
-        "1 sample was asked ahead and not needed; it is"
-        if fact.n == 1
-        else (f"{fact.n:,} samples were asked ahead and not needed; they are")
-    )
-    return f"{samples} kept"
-
-
-@say.register
-def _paired(fact: AskedToPair) -> str:
-    samples = "1 sample was" if fact.n == 1 else f"{fact.n:,} samples were"
-    return f"{samples} asked only to stay paired with another run"
-
-
-@say.register
-def _controls(fact: ControlPrompts) -> str:
-    return f"{fact.n:,} prompts"
-
-
-@say.register
-def _pilot(fact: PilotPrompts) -> str:
-    return f"{fact.n:,} prompts, which chose the bins and count in no score"

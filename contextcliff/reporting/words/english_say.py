@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import Quantity, SampleCount
-from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.amounts import Quantity, SampleCount
+from contextcliff.records.fact import Fact, NoSamples
 from contextcliff.records.note import Note
 
 
@@ -19,11 +19,6 @@ def say(fact: Fact) -> str:
 @say.register
 def _note(note: Note) -> str:
     return str(note)
-
-
-@say.register
-def _said(fact: Said) -> str:
-    return fact.text
 
 
 @say.register

@@ -2,23 +2,15 @@
 
 from contextcliff.reporting.words import (
     japanese_cap,
-    japanese_estimates,
-    japanese_extrapolation,
     japanese_findings,
-    japanese_kv,
     japanese_report,
-    japanese_warnings,
 )
 from contextcliff.reporting.words.japanese_say import label, say
 
 __all__ = [
     "japanese_cap",
-    "japanese_estimates",
-    "japanese_extrapolation",
     "japanese_findings",
-    "japanese_kv",
     "japanese_report",
-    "japanese_warnings",
     "label",
     "say",
 ]

@@ -12,6 +12,7 @@ from contextcliff.analysis.best_case import (
 )
 from contextcliff.findings import phrases
 from contextcliff.findings.phrases import confidence_figure, threshold_figure
+from contextcliff.records.amounts import Quantity, SampleCount, Unit
 from contextcliff.records.cap_reason import (
     AskedThreshold,
     BaselineAlone,
@@ -28,15 +29,12 @@ from contextcliff.records.cap_reason import (
     NotDecided,
     NothingScored,
     Part,
-    Quantity,
-    SampleCount,
     ScoreAt,
     ShortestUnscored,
     Stop,
     TooFewPlanned,
     TooFewToClear,
     TooFewToReject,
-    Unit,
     Unscorable,
     UnscoredCouldBeRight,
     UnscoredDecide,

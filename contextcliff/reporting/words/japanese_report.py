@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from rich.cells import set_cell_size
 
-from contextcliff.analysis.answer_measures import AnswerMeasure
 from contextcliff.findings import phrases
-from contextcliff.findings.phrases import listed_in_part
-from contextcliff.models.model import dollars
 from contextcliff.records.analysis import Zone
-from contextcliff.records.search_record import Decision
-from contextcliff.reporting.progress import score_in_all
 from contextcliff.reporting.report_facts import (
-    AnswersInShort,
-    AskedAhead,
-    AskedToPair,
-    ControlPrompts,
     Crossing,
-    EveryDepthInShort,
     EvidenceInWords,
-    FailureTag,
-    FailureTagsFollow,
-    GuideRange,
     Headline,
     HealthyRound,
-    JudgeInShort,
-    JudgeTook,
-    NoCliffCanShow,
     NoCliffInRange,
     NoCrossingShown,
-    Overall,
-    PatternInShort,
-    PilotPrompts,
-    PromptTokens,
     Recommendation,
-    SamplesCompleted,
-    SamplesUnscored,
-    SearchInShort,
     ShapeInWords,
     StoppedEarly,
     ThresholdName,
@@ -46,7 +21,6 @@ from contextcliff.reporting.report_facts import (
     ZoneNames,
     ZoneRange,
 )
-from contextcliff.reporting.words.japanese_findings import LEVELS
 from contextcliff.reporting.words.japanese_say import QUANTITIES, say
 
 _SHAPES = {
@@ -57,12 +31,6 @@ _SHAPES = {
     "rising": "上昇。{what}は長さとともに上がる",
 }
 _ZONES = {"stable": "安定", "transition": "遷移", "degraded": "劣化"}
-_PATTERNS = {
-    "stable": "深さによらない",
-    "recency": "後ろほど良い（recency）",
-    "primacy": "前ほど良い（primacy）",
-    "middle_collapse": "中央が弱い（middle collapse）",
-}
 _NAME_CELLS = 6
 """Full-width characters count two cells."""
 
@@ -189,150 +157,3 @@ def _mean_of_zone(zone: Zone) -> str:
     share = f"{abs(zone.fall):.0%}"
     change = f"{share} {'高い' if zone.fall < 0.0 else '低い'}" if share != "0%" else "変化なし"
     return f"、平均 {zone.mean:.2f}（{change}）"
-
-
-@say.register
-def _guide_range(fact: GuideRange) -> str:
-    lengths = f"{fact.first:,}" if fact.n_lengths == 1 else f"{fact.first:,} - {fact.last:,}"
-    doubt = f"（確実なのは長さ {fact.n_lengths} 種類中 {fact.n_sure} 種類）" if fact.n_sure else "（確実ではない）"
-    level = set_cell_size(LEVELS.get(fact.level, fact.level), _NAME_CELLS)
-    return f"{fact.mark} {level} {lengths} トークン{'' if fact.n_sure == fact.n_lengths else doubt}"
-
-
-@say.register
-def _overall(fact: Overall) -> str:
-    if fact.mean is None or fact.scored == 0:
-        return "採点されたサンプルがない"
-    return f"平均スコア {fact.mean:.3f}。満点のサンプルは {fact.scored:,} 件中 {fact.successes:,} 件"
-
-
-_STANDS: Mapping[Decision, str] = {
-    "baseline": "基準",
-    "passed": "合格",
-    "below": "下回る",
-    "unsettled": "未決",
-    "unscorable": "採点不能",
-    "open": "途中",
-}
-
-
-@say.register
-def _search(fact: SearchInShort) -> str:
-    return "、".join(
-        f"{each.context_tokens:,} {_STANDS[each.decision]} {score_in_all(each)}".rstrip() for each in fact.lengths
-    )
-
-
-@say.register
-def _every_depth(fact: EveryDepthInShort) -> str:
-    cap = "なし" if fact.tokens is None else f"{fact.tokens:,} トークン"
-    return f"{cap}。{say(fact.reason)}"
-
-
-@say.register
-def _pattern(fact: PatternInShort) -> str:
-    position = fact.position
-    if position.pattern is None:
-        return "検定していない"
-    name = _PATTERNS.get(position.pattern, position.pattern)
-    return name if position.p_value is None else f"{name}、{phrases.p_value(position.p_value)}"
-
-
-@say.register
-def _no_cliff_can_show(fact: NoCliffCanShow) -> str:
-    why = "（根拠のみのスコアが低いか、根拠なしのスコアが高い）"
-    if fact.every:
-        return f"どの長さでも崖は現れえない{why}"
-    named, more = listed_in_part(fact.lengths)
-    others = f" ほか {more:,} 種類の長さ" if more else " トークン"
-    return f"{named}{others}では崖が現れえない{why}"
-
-
-@say.register
-def _judge(fact: JudgeInShort) -> str:
-    judgement = fact.judgement
-    if judgement.share is None:
-        return f"{judgement.judge} は回答 {judgement.n_unjudged:,} 件のどれも評価していない"
-    rating = "" if judgement.mean_rating is None else f"。平均評価 {judgement.mean_rating:.1f}"
-    return f"{judgement.judge} は {judgement.n_judged:,} 件中 {phrases.disagreement(judgement)} で食い違う{rating}"
-
-
-@say.register
-def _answers(fact: AnswersInShort) -> str:
-    f1, exact, contains = fact.measures.measures
-    return (
-        f"F1 {f1.mean:.2f}（{phrases.interval(f1.ci_low, f1.ci_high)}）、完全一致 {_share(exact)}、"
-        f"正解を含む回答 {_share(contains)}、n = {contains.n:,}"
-    )
-
-
-def _share(measure: AnswerMeasure) -> str:
-    return f"{measure.mean:.0%}（{measure.ci_low:.0%}-{measure.ci_high:.0%}）"
-
-
-_TAGS: Mapping[str, str] = {
-    "empty": "何も答えていない",
-    "schema": "JSON を求めたが、返答が求めた形のオブジェクトではない",
-    "verbose": "正しいが言葉が多い。正解が回答の中にある",
-    "refusal": "本文に書かれていない、または答えないと述べ、正解を挙げていない",
-    "incomplete": "トークンの上限で切れたか、文の途中で終わっている",
-    "hallucination": "質問に加えた語の過半が、本文にも正解にもない",
-    "drift": "正解よりはるかに長くて正解を含まないか、本文とも質問とも関係がない",
-    "partial": "正解と多くの語が一致する（F1 が 0.5 以上）",
-    "wrong": "本文にある事柄だが、正解ではない",
-}
-
-
-@say.register
-def _failure_tags(_: FailureTagsFollow) -> str:
-    return "以下の表にある失敗の種類の意味"
-
-
-@say.register
-def _failure_tag(fact: FailureTag) -> str:
-    return _TAGS[fact.tag]
-
-
-@say.register
-def _prompt_tokens(fact: PromptTokens) -> str:
-    usage = fact.usage
-    return f"{usage.prompt_tokens:,}（うちキャッシュ {usage.cached_tokens:,}、計算 {usage.computed_prompt_tokens:,}）"
-
-
-@say.register
-def _judge_took(fact: JudgeTook) -> str:
-    judge = fact.usage
-    share = "" if judge.usd is None else f"、費用のうち {dollars(judge.usd)}"
-    tokens = f"プロンプト {judge.prompt_tokens:,} トークン、回答 {judge.completion_tokens:,} トークン"
-    return f"リクエスト {judge.requests:,} 件、{tokens}{share}"
-
-
-@say.register
-def _completed(fact: SamplesCompleted) -> str:
-    reused = f"うち再利用 {fact.reused:,} 件" if fact.reused else "再利用なし"
-    return f"{fact.planned:,} 件中 {fact.completed:,} 件が完了、{reused}"
-
-
-@say.register
-def _samples_unscored(fact: SamplesUnscored) -> str:
-    return f"{fact.planned:,} 件中 {fact.unscored:,} 件"
-
-
-@say.register
-def _ahead(fact: AskedAhead) -> str:
-    return f"先に送ったサンプル {fact.n:,} 件は不要だった。保存してある"
-
-
-@say.register
-def _paired(fact: AskedToPair) -> str:
-    return f"別の実行との対を保つためだけに送ったサンプル {fact.n:,} 件"
-
-
-@say.register
-def _controls(fact: ControlPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件"
-
-
-@say.register
-def _pilot(fact: PilotPrompts) -> str:
-    return f"プロンプト {fact.n:,} 件。区間の選択にだけ使い、スコアには数えない"

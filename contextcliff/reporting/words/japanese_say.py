@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import singledispatch
 
-from contextcliff.records.cap_reason import Part, Quantity, SampleCount, SharedBy, Unit
-from contextcliff.records.fact import Fact, NoSamples, Said
+from contextcliff.records.amounts import Quantity, SampleCount, SharedBy, Unit
+from contextcliff.records.cap_reason import Part
+from contextcliff.records.fact import Fact, NoSamples
 from contextcliff.records.note import Note
 from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.words import english_say
@@ -21,11 +22,6 @@ def say(fact: Fact) -> str:
 @say.register
 def _note(note: Note) -> str:
     return note.said(catalogue("ja"))
-
-
-@say.register
-def _said(fact: Said) -> str:
-    return fact.text
 
 
 @say.register

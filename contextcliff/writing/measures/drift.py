@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from contextcliff.writing.measures.prose_words import Prose
+from contextcliff.writing.measures.words import Prose
 
 _ARTICLES = "a an the"
 _DETERMINERS = """

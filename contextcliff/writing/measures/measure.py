@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal
+
+import yaml  # type: ignore[import-untyped]
 
 Family = Literal["readability", "diversity", "repetition", "rhythm", "copying", "language", "coherence"]
 """The families of measures that the calibrated composite is made of."""
@@ -54,173 +57,9 @@ class Measure:
     """What a fall means."""
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        name="cloze_score",
-        title="Cloze score",
-        unit="points",
-        worse=1,
-        family="readability",
-        floor=1.0,
-        by_word_list=True,
-        step_limit=3.0,
-        core=2,
-        headline=True,
-        rise="simpler",
-        fall="more complex",
-    ),
-    Measure(
-        name="pct_unfamiliar_words",
-        title="Unfamiliar words",
-        unit="share of words",
-        worse=-1,
-        floor=0.01,
-        by_word_list=True,
-    ),
-    Measure(
-        name="vocabulary_diversity",
-        title="Vocabulary diversity",
-        unit="types/tokens",
-        worse=-1,
-        floor=0.01,
-        by_length=True,
-        step_limit=-0.05,
-        core=1,
-        headline=True,
-        rise="more diverse",
-        fall="more repetitive",
-    ),
-    Measure(name="mtld", title="MTLD", unit="words", worse=-1, family="diversity", floor=0.05, logarithmic=True),
-    Measure(
-        name="unique_word_ratio_100",
-        title="Unique words per 100",
-        unit="types/tokens",
-        worse=-1,
-        family="diversity",
-        floor=0.01,
-    ),
-    Measure(
-        name="word_entropy", title="Word entropy", unit="bits", worse=-1, family="diversity", floor=0.05, by_length=True
-    ),
-    Measure(name="char_entropy", title="Character entropy", unit="bits", worse=-1, floor=0.02, by_length=True),
-    Measure(
-        name="bigram_repetition_rate",
-        title="Bigram repetition",
-        unit="share of bigrams",
-        worse=1,
-        family="repetition",
-        floor=0.01,
-        by_length=True,
-        core=4,
-    ),
-    Measure(
-        name="trigram_repetition_rate",
-        title="Trigram repetition",
-        unit="share of trigrams",
-        worse=1,
-        family="repetition",
-        floor=0.01,
-        by_length=True,
-    ),
-    Measure(
-        name="long_range_repetition",
-        title="Long-range repetition",
-        unit="share of 4-grams",
-        worse=1,
-        family="repetition",
-        floor=0.01,
-        by_length=True,
-    ),
-    Measure(
-        name="compression_ratio",
-        title="Compression ratio",
-        unit="raw/compressed bytes",
-        worse=1,
-        family="repetition",
-        floor=0.05,
-        by_length=True,
-    ),
-    Measure(name="avg_sentence_length", title="Sentence length", unit="words", worse=-1, floor=0.5),
-    Measure(
-        name="sentence_length_variance",
-        title="Sentence length variance",
-        unit="words²",
-        worse=-1,
-        family="rhythm",
-        floor=0.1,
-        logarithmic=True,
-        step_limit=-5.0,
-    ),
-    Measure(name="sentence_length_skewness", title="Sentence length skewness", unit="", floor=0.1),
-    Measure(name="sentence_length_kurtosis", title="Sentence length kurtosis", unit="", floor=0.1),
-    Measure(name="comma_density", title="Commas", unit="per sentence", floor=0.05),
-    Measure(name="semicolon_density", title="Semicolons", unit="per sentence", floor=0.02),
-    Measure(name="question_density", title="Question marks", unit="per sentence", floor=0.02),
-    Measure(name="exclamation_density", title="Exclamation marks", unit="per sentence", floor=0.02),
-    Measure(name="avg_syllables_per_word", title="Syllables per word", unit="syllables", worse=-1, floor=0.01),
-    Measure(name="long_word_ratio", title="Long words", unit="share of words", worse=-1, floor=0.01),
-    Measure(name="function_word_ratio", title="Function words", unit="share of words", floor=0.01),
-    Measure(name="avg_word_length", title="Word length", unit="letters", worse=-1, floor=0.03),
-    Measure(
-        name="copied_share",
-        title="Copied from the prompt",
-        unit="share of words",
-        worse=1,
-        family="copying",
-        floor=0.02,
-        by_length=True,
-    ),
-    Measure(
-        name="longest_copy_words",
-        title="Longest copy",
-        unit="words",
-        worse=1,
-        family="copying",
-        floor=0.2,
-        logarithmic=True,
-        by_length=True,
-    ),
-    Measure(
-        name="language_drift", title="Language drift", unit="share of text", worse=1, family="language", floor=0.05
-    ),
-    Measure(name="reference_rouge_l", title="ROUGE-L with the original", unit="F1", floor=0.01),
-    Measure(
-        name="shortfall", title="Missing text", unit="share of the least length", worse=1, floor=0.1, of_text=False
-    ),
-    Measure(name="continuation_length", title="Continuation length", unit="characters", floor=20.0, is_size=True),
-    Measure(name="word_count", title="Words", unit="words", floor=5.0, is_size=True),
-    Measure(name="sentence_count", title="Sentences", unit="sentences", floor=1.0, is_size=True),
-    Measure(
-        name="adjacent_coherence",
-        title="Adjacent coherence",
-        unit="cosine",
-        worse=-1,
-        family="coherence",
-        floor=0.01,
-        embeds=True,
-        core=3,
-        stand_in="mtld",
-    ),
-    Measure(
-        name="global_coherence",
-        title="Global coherence",
-        unit="cosine",
-        worse=-1,
-        family="coherence",
-        floor=0.01,
-        embeds=True,
-    ),
-    Measure(
-        name="local_coherence_3sent",
-        title="3-sentence coherence",
-        unit="cosine",
-        worse=-1,
-        family="coherence",
-        floor=0.01,
-        embeds=True,
-    ),
-    Measure(name="coherence_variance", title="Coherence variance", unit="cosine²", floor=1e-3, embeds=True),
-    Measure(name="reference_similarity", title="Similarity to the original", unit="cosine", floor=0.01, embeds=True),
+MEASURES = tuple(
+    Measure(**row)
+    for row in yaml.safe_load(files("contextcliff.writing.measures").joinpath("measures.yaml").read_text("utf-8"))
 )
 """In the order of tables."""
 

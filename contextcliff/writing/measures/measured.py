@@ -1,25 +1,88 @@
-"""All measures of one text that need no embeddings."""
+"""Coherence of a text, from the embeddings of its sentences.
+
+All measures of one text that need no embeddings.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from contextcliff.writing.measures.copying import PromptIndex, copied_share, prompt_index, rouge_l
+import numpy as np
+from numpy.typing import NDArray
+
 from contextcliff.writing.measures.drift import language_drift
-from contextcliff.writing.measures.lexical_variety import (
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
+from contextcliff.writing.measures.readability import WordList, readability, word_lengths
+from contextcliff.writing.measures.words import (
+    UNSPACED,
+    PromptIndex,
+    Prose,
     compression_ratio,
+    copied_share,
     entropy,
     long_range_repetition,
     mtld,
+    prompt_index,
+    prose_of,
+    punctuation,
     repetition_rate,
+    rouge_l,
+    sentence_lengths,
     unique_word_ratio,
     vocabulary_diversity,
+    words_of,
 )
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES
-from contextcliff.writing.measures.prose_words import UNSPACED, Prose, prose_of, words_of
-from contextcliff.writing.measures.readability import WordList, readability, word_lengths
-from contextcliff.writing.measures.rhythm import punctuation, sentence_lengths
+
+Vectors = NDArray[np.float64]
+"""Sentence embeddings of one text: shape (sentences, dimensions)."""
+
+
+def coherence(vectors: Vectors) -> dict[str, float]:
+    """Cosines between sentences, each between -1 and 1. Measures that need more sentences than there are are absent.
+
+    `adjacent_coherence`: mean of neighbours (2 sentences); `coherence_variance`: their sample variance (3);
+    `global_coherence`: mean to the centroid of all (2); `local_coherence_3sent`: mean over all pairs in every window of
+    three sentences (3). Nothing is measured if a sentence has a vector that is zero or not finite: it has no direction.
+    """
+    units = _units(vectors)
+    if units is None or len(units) < 2:
+        return {}
+    adjacent = (units[:-1] * units[1:]).sum(axis=1)
+    measures = {"adjacent_coherence": float(adjacent.mean())}
+    centroid = _units(np.asarray(vectors, dtype=np.float64).mean(axis=0, keepdims=True))
+    if centroid is not None:
+        measures["global_coherence"] = float((units @ centroid[0]).mean())
+    if len(units) >= 3:
+        across = (units[:-2] * units[2:]).sum(axis=1)
+        measures["local_coherence_3sent"] = float(((adjacent[:-1] + adjacent[1:] + across) / 3).mean())
+        measures["coherence_variance"] = float(adjacent.var(ddof=1))
+    return measures
+
+
+def reference_similarity(vectors: Vectors, reference: Vectors) -> float | None:
+    """Cosine of two texts' mean sentence vectors. None where a text has no sentence, or a mean has no direction."""
+    if not len(vectors) or not len(reference):
+        return None
+    means = [_units(np.asarray(rows, dtype=np.float64).mean(axis=0, keepdims=True)) for rows in (vectors, reference)]
+    if means[0] is None or means[1] is None:
+        return None
+    return float(means[0][0] @ means[1][0])
+
+
+def _units(vectors: Vectors) -> Vectors | None:
+    """The rows scaled to length 1, shape (sentences, dimensions); None where a row is zero or not finite."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    if rows.ndim != 2 or not len(rows) or not np.isfinite(rows).all():
+        return None
+    # Divided by the largest component first: the square of a tiny one underflows.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    if not largest.all():
+        return None
+    rows = rows / largest
+    units: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return units
+
 
 LENGTH = "continuation_length"
 SIZES = frozenset(measure.name for measure in MEASURES if measure.is_size)

@@ -13,7 +13,7 @@ from typing import Any
 from contextcliff.errors import ConfigError
 from contextcliff.seeding import digest_of
 from contextcliff.writing.measures.drift import is_function_word
-from contextcliff.writing.measures.prose_words import Prose, words_of
+from contextcliff.writing.measures.words import Prose, words_of
 
 _CLITICS = ("n't", "'s", "'ll", "'d", "'ve", "'re", "'m")
 

@@ -3,12 +3,12 @@
 Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
 goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
 measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The cap is tested on the share of rounds
-that are healthy (`writing/healthy_rounds.py`): a mean hides collapse. The measures are those of Context-Tester.
+that are healthy: a mean hides collapse. The measures are those of Context-Tester.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,8 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Prompt, Sample
+from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
+from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
@@ -27,14 +28,24 @@ from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
-from contextcliff.writing.task.continuation_contexts import Origin, context_tiers, points_for, reach_notes, reaches
-from contextcliff.writing.task.continuation_samples import ContinuationMaker
+from contextcliff.writing.task.continuation_contexts import (
+    Origin,
+    Reach,
+    context_tiers,
+    points_for,
+    reach_notes,
+    reaches,
+)
 from contextcliff.writing.task.continuation_scoring import (
     answer_figures,
     author_scores,
     compared_sentences,
     score_continuation,
 )
+
+POINT = "continuation_point"
+"""The key of `Sample.metadata` that holds the character at which the prompt ends."""
+
 
 _FEWEST_TOKENS = 64
 """A shorter continuation has too few words to be measured."""
@@ -160,17 +171,6 @@ class Continuation(Task):
         origin = points.first_after(fitting[-1] - answer)
         span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
-        maker = ContinuationMaker(
-            name=self.name,
-            instruction=self.instruction,
-            reminder=self.reminder,
-            n_rounds=self.rounds,
-            materials=materials,
-            origin=origin,
-            answer_tokens=answer,
-            frame_tokens=frame,
-            reference=span,
-        )
         tiers_reached = reaches(origin, fitting, taken=taken)
         left_out = [
             f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
@@ -179,9 +179,55 @@ class Continuation(Task):
             if tier not in fitting
         ]
         return TaskPlan(
-            samples=tuple(sample for reach in tiers_reached for sample in maker.rounds(reach)),
+            samples=tuple(
+                sample
+                for reach in tiers_reached
+                for sample in self._rounds(
+                    reach, materials=materials, origin=origin, answer_tokens=answer, frame_tokens=frame, original=span
+                )
+            ),
             notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(tiers_reached), *left_out),
         )
+
+    def _rounds(
+        self,
+        reach: Reach,
+        *,
+        materials: Materials,
+        origin: Origin,
+        answer_tokens: int,
+        frame_tokens: int,
+        original: Span,
+    ) -> Iterator[Sample]:
+        """One tier: every round goes on from the same point."""
+        point, document = origin.point, origin.source.document
+        pieces: list[Words | Passage] = [
+            Words(text=self._before),
+            Passage(document_id=document.document_id, start=reach.start, end=point),
+        ]
+        if self.reminder:
+            pieces.append(Words(text=self.reminder))
+        # Room for thinking makes the text shorter.
+        thinking = materials.context_budget.thinking_tokens
+        asked = [self.instruction, self.reminder, answer_tokens, point, *([thinking] if thinking else [])]
+        context = (materials.seed, self.name, asked, materials.text_identity, reach.context_tokens)
+        for trial in range(self.rounds):
+            yield Sample(
+                sample_id=f"{self.name}-{reach.context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
+                task=self.name,
+                context_tokens=reach.context_tokens,
+                built_tokens=frame_tokens + origin.source.text.tokens_between(reach.start, point),
+                depth=None,
+                trial=trial,
+                document_id=document.document_id,
+                question=self.instruction,
+                answers=(),
+                recipe=Recipe(user=tuple(pieces)),
+                seed=seed_of(*context, trial),
+                metadata={POINT: point},
+                reference=Reference(evidence=(original,)),
+                answer_tokens=answer_tokens,
+            )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
         """Sentences of the continuation, of the author's own next words, and of windows of the author's text."""

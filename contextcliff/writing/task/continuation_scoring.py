@@ -1,10 +1,20 @@
-"""What a continuation scores: its prose against the author's, the tag of what went wrong, its figures in a line."""
+"""What a continuation scores: its prose against the author's, whether the round is healthy, its figures in a line.
+
+A mean over rounds hides collapse: where two rounds in five run in a loop, the other three still hold it up. So the safe
+cap is tested on the share of rounds that are healthy, each judged by itself and against the author alone: it must not
+lie further from the author than the author's own passages do. Each of these windows is judged as a continuation is, by
+the norms of the other windows: judged by norms that it is part of, it would look closer than a new passage by the same
+hand does.
+"""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -13,14 +23,113 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Sample
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
-from contextcliff.writing.author_composites import Parts, author_limit, author_parts, limit_with_coherence
-from contextcliff.writing.author_norms import author_windows, author_z
-from contextcliff.writing.healthy_rounds import LOOP, is_healthy
-from contextcliff.writing.measures.coherence import Vectors, coherence
+from contextcliff.writing.author_norms import (
+    SHORTEST,
+    author_windows,
+    author_z,
+    measures_at,
+    norms_of,
+    step_of,
+    z_scores,
+)
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
-from contextcliff.writing.measures.prose_words import prose_of
+from contextcliff.writing.measures.measured import Vectors, coherence
 from contextcliff.writing.measures.readability import WordList, reading_level
-from contextcliff.writing.passage import judge_prose, with_coherence
+from contextcliff.writing.measures.words import prose_of
+from contextcliff.writing.passage import composed, judge_prose, parts_of, with_coherence
+
+PERCENTILE = 0.99
+"""Share of the author's own passages that are within the limit."""
+_ENOUGH = 200
+"""Windows from which on no further length is added: by so many the share of new passages within their 99th percentile
+is 99% give or take one percent."""
+
+Parts = tuple[float, ...]
+"""The part of each family of measures in one window's composite, 0-1."""
+
+
+@lru_cache(maxsize=1024)
+def author_parts(text: str, language: str, word_list: WordList, characters: int) -> tuple[Parts, ...]:
+    """The parts of the composites of the author's windows of about `characters` characters.
+
+    Windows of the two lengths next to it, at which norms are measured, and of shorter ones, a factor of √2 apart, until
+    they are 200. Empty where the text has too few windows of any length.
+    """
+    longest = math.floor(step_of(characters)) + 1
+    shortest = math.floor(step_of(SHORTEST))
+    parts: list[Parts] = []
+    for step in range(longest, shortest - 1, -1):
+        if len(parts) >= _ENOUGH:
+            break
+        parts += _parts_at(text, language, word_list, step)
+    return tuple(parts)
+
+
+@lru_cache(maxsize=1024)
+def author_limit(text: str, language: str, word_list: WordList, characters: int) -> float | None:
+    """The 99th percentile of the composite over the author's own passages of this length, without coherence.
+
+    None where the text has too few windows.
+    """
+    return limit_of([composed(parts) for parts in author_parts(text, language, word_list, characters)])
+
+
+def limit_with_coherence(parts: Sequence[Parts], coherence: Sequence[Mapping[str, float]]) -> float | None:
+    """The same with coherence, which is measured of fewer windows (`coherence`, the measures of each).
+
+    Taken over all pairs of a window of the one kind and one of the other, as if the two had nothing to do with each
+    other. None where either has too few windows.
+    """
+    own = [part for window in _left_out(coherence) for part in window]
+    return limit_of([composed([*window, part]) for window in parts for part in own])
+
+
+def limit_of(composites: Sequence[float]) -> float | None:
+    """The 99th percentile of composites, as an estimate for new passages; None without any.
+
+    The quantile at p (n + 1), within which a new value lies with 99% on average (E. J. Gumbel); the largest composite
+    where there are fewer than 99.
+    """
+    return float(np.quantile(composites, PERCENTILE, method="weibull")) if composites else None
+
+
+@lru_cache(maxsize=64)
+def _parts_at(text: str, language: str, word_list: WordList, step: int) -> tuple[Parts, ...]:
+    return tuple(_left_out(measures_at(text, language, word_list, step)))
+
+
+def _left_out(windows: Sequence[Mapping[str, float]]) -> Iterator[Parts]:
+    """The parts of each window by the norms of the others; windows without any are left out."""
+    for place, window in enumerate(windows):
+        parts = parts_of(z_scores(window, norms_of([*windows[:place], *windows[place + 1 :]])))
+        if parts:
+            yield tuple(parts.values())
+
+
+Fault = Literal["too_short", "loop", "beyond_author", "unmeasured"]
+"""Why a round is not healthy: too little text, text in a loop, further from the author than the author's own passages
+are, or an author of whom too little is known to say."""
+
+LOOP = "repetition"
+"""The failure tag of a text in a loop: more than half of its trigrams have occurred before."""
+_SHORT = frozenset({"empty", "too_short"})
+
+
+def is_healthy(details: Mapping[str, float], failure: str | None) -> bool:
+    """Whether nothing is wrong with a round, by the details and the failure tag of its score."""
+    return fault_of(details, failure) is None
+
+
+def fault_of(details: Mapping[str, float], failure: str | None) -> Fault | None:
+    """What is wrong with a round: the first of what applies, so that a count of faults is one of rounds."""
+    if failure in _SHORT:
+        return "too_short"
+    if failure == LOOP:
+        return "loop"
+    if COMPOSITE not in details or AUTHOR_LIMIT not in details:
+        return "unmeasured"
+    return "beyond_author" if details[COMPOSITE] > details[AUTHOR_LIMIT] else None
+
 
 _MOST_CHARACTERS = 600
 """Of a sentence: a model that runs on without an end must not outgrow the embedder's window."""

@@ -1,0 +1,207 @@
+"""Answers to questions by F1, exact match and the share that contains an accepted answer; and what each tag means.
+
+A model that gives the right answer in a whole sentence has a low F1 and no exact match. How far the measures lie apart
+says how much of a low score is the form of the answers. The repeats of a question are one piece of evidence here too,
+and questions on one text are clustered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.items import evidence_of, items_of, pooled_evidence
+from contextcliff.analysis.judged_by import rule_of
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Shown, Table, Text
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.descriptive import mean_of
+
+MeasureName = Literal["f1", "em", "contains_reference"]
+MEASURES: tuple[MeasureName, ...] = ("f1", "em", "contains_reference")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasuredLength:
+    """Mean of a measure (0-1) over the `n` questions of one length, with a two-sided interval."""
+
+    asked_tokens: int
+    n: int
+    mean: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerMeasure:
+    """One measure over the `n` questions of all lengths, and by length. All measures have the same answers."""
+
+    name: MeasureName
+    n: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    lengths: tuple[MeasuredLength, ...]
+    """A length without a scored answer is left out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerMeasures:
+    """What the answers are worth by each measure, in the order of `MEASURES`."""
+
+    measures: tuple[AnswerMeasure, ...]
+
+
+def answer_measures(groups: Sequence[Group], confidence: float) -> AnswerMeasures | None:
+    """The measures of all scored answers to short questions and choices; None where there is none.
+
+    `groups` are the samples by length. A summary contains no reference and counts in none of the measures.
+    """
+    by_length = [(group.asked_tokens, list(filter(_has_all_measures, group.samples))) for group in groups]
+    answered = [(asked, samples) for asked, samples in by_length if samples]
+    if not answered:
+        return None
+    return AnswerMeasures(measures=tuple(_measure(answered, name, confidence) for name in MEASURES))
+
+
+def _has_all_measures(sample: ScoredSample) -> bool:
+    return sample.score is not None and all(name in sample.details for name in MEASURES)
+
+
+def _measure(
+    answered: Sequence[tuple[int, Sequence[ScoredSample]]], name: MeasureName, confidence: float
+) -> AnswerMeasure:
+    measured = [(asked, [replace(each, score=each.details[name]) for each in samples]) for asked, samples in answered]
+    binary = all(item.is_right_or_wrong for _, samples in measured for item in items_of(samples))
+    lengths = []
+    for asked, samples in measured:
+        evidence = evidence_of(items_of(samples), binary=binary)
+        mean, low, high = _shown(evidence, confidence)
+        lengths.append(MeasuredLength(asked_tokens=asked, n=len(evidence.scores), mean=mean, ci_low=low, ci_high=high))
+    pooled = pooled_evidence([samples for _, samples in measured], binary=binary)
+    if pooled is None:
+        raise ValueError("a measure needs at least one scored answer")
+    mean, low, high = _shown(pooled, confidence)
+    return AnswerMeasure(name=name, n=len(pooled.scores), mean=mean, ci_low=low, ci_high=high, lengths=tuple(lengths))
+
+
+def _shown(evidence: Evidence, confidence: float) -> tuple[float, float, float]:
+    return mean_of(evidence.scores), *evidence.shown(confidence)
+
+
+_Row = MeasuredLength | AnswerMeasure
+_TITLES = {"f1": "F1", "em": "exact match", "contains_reference": "contains"}
+_KEYS = {"f1": "f1", "em": "exact_match", "contains_reference": "contains_reference"}
+_SCORES = {"f1": "F1", "em": "exact match", "rouge_l": "ROUGE-L (the longest common subsequence of words)"}
+TAGS = {
+    "empty": Note("nothing was said"),
+    "schema": Note("JSON was asked for, and the reply is not the object that was asked for"),
+    "verbose": Note("right, but said in too many words: the accepted answer stands in it"),
+    "refusal": Note("it says that the text does not tell, or that the model won't, and gives no accepted answer"),
+    "incomplete": Note("the token limit cut it off, or it ends in mid-sentence"),
+    "hallucination": Note(
+        "most words that it adds to the question stand neither in the text nor in an accepted answer"
+    ),
+    "drift": Note("far longer than the accepted answer and without it, or about something else than text and question"),
+    "partial": Note("it shares many words with the accepted answer (F1 of 0.5 or more)"),
+    "wrong": Note("of the text, and not the answer"),
+}
+"""What each failure tag says of an answer to a question; `tasks/questions/taxonomy.py` gives the tags."""
+
+
+class AnswerMeasuresFinding(Finding[AnswerMeasures]):
+    """The measures by length, and the tags of the answers that are no exact match."""
+
+    key = "answer_measures"
+    title = "Answers"
+    record = AnswerMeasures
+
+    def find(self, study: Study) -> AnswerMeasures | None:
+        return answer_measures(study.groups, study.confidence)
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        return () if finding is None else ((self.title, _in_short(*finding.measures)),)
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        if self.of(report) is None:
+            return ()
+        shown = {phrases.commonest_failure(each).rpartition(" x")[0] for each in report.analysis.bins}
+        return _explained(tag for tag in phrases.all_failures(report) if tag in shown)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None:
+            return ()
+        score = _SCORES.get(rule_of(report).get("task.metric", "f1"), "F1")
+        meaning = (
+            "The same answers by three measures. F1 is the harmonic mean of two shares: of the answer's words that"
+            " stand in the accepted answer, and of the accepted answer's words that stand in the answer. An exact"
+            " match is the accepted answer and nothing else. An answer contains the accepted one where that stands in"
+            " it, alone or among further words, and is neither denied nor one of several candidates. Words are compared"
+            " as SQuAD does, without case, punctuation and articles; of a multiple choice all three are whether it is"
+            f" right. The score of this report, by which the cap is found, is {score}. n counts questions;"
+            " where each was put several times, other tables count the answers."
+        )
+        return (
+            Text(text=meaning),
+            Table(columns=_columns(finding.measures)),
+            *_explained(phrases.all_failures(report)),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        for measure in () if finding is None else finding.measures:
+            lengths = (("by_length", each.asked_tokens, each) for each in measure.lengths)
+            rows: tuple[tuple[str, int, _Row], ...] = (("answers", 0, measure), *lengths)
+            for group, step, row in rows:
+                key = f"{group}/{_KEYS[measure.name]}"
+                yield Measurement(key=key, value=row.mean, step=step)
+                yield Measurement(key=f"{key}_ci_low", value=row.ci_low, step=step)
+                yield Measurement(key=f"{key}_ci_high", value=row.ci_high, step=step)
+                yield Measurement(key=f"{key}_n", value=row.n, step=step)
+
+
+def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) -> Note:
+    exact_share, contains_share = (
+        Note("{mean:.0%} ({low:.0%}-{high:.0%})", mean=each.mean, low=each.ci_low, high=each.ci_high)
+        for each in (exact, contains)
+    )
+    return Note(
+        "F1 {f1:.2f} ({low:.2f}-{high:.2f}), exact match {exact}, contain the accepted answer {contains}; n = {n:,}",
+        f1=f1.mean,
+        low=f1.ci_low,
+        high=f1.ci_high,
+        exact=exact_share,
+        contains=contains_share,
+        n=contains.n,
+    )
+
+
+def _explained(tags: Iterable[str]) -> tuple[Block, ...]:
+    lines = tuple(Line(label=tag, text=TAGS[tag]) for tag in tags if tag in TAGS)
+    heading = Note("What the failure tags in the tables below say of an answer")
+    return (Text(text=heading), Lines(lines=lines)) if lines else ()
+
+
+def _columns(measures: Sequence[AnswerMeasure]) -> tuple[Column, ...]:
+    first = measures[0]
+    return (
+        Column(title="asked tokens", cells=(*(phrases.whole(each.asked_tokens) for each in first.lengths), "all")),
+        Column(title="n", cells=(*(phrases.whole(each.n) for each in first.lengths), phrases.whole(first.n))),
+        *(column for measure in measures for column in _columns_of(measure)),
+    )
+
+
+def _columns_of(measure: AnswerMeasure) -> tuple[Column, Column]:
+    rows: tuple[_Row, ...] = (*measure.lengths, measure)
+    return (
+        Column(title=_TITLES[measure.name], cells=tuple(phrases.score(row.mean) for row in rows)),
+        Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
+    )

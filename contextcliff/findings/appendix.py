@@ -1,0 +1,299 @@
+"""The end of a report: what the run took, notes, method, every cap rule, further figures, and the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contextcliff.analysis.judged_by import rule_of, worded
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import (
+    Block,
+    Code,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Measurement,
+    Pairs,
+    Shown,
+    Table,
+    Text,
+    sections_of,
+)
+from contextcliff.findings.half_life import HalfLifeFits
+from contextcliff.models.model import dollars
+from contextcliff.records.analysis import SafeCap
+from contextcliff.records.note import Note
+from contextcliff.records.report import SCHEMA_VERSION, JudgeUsage, Report
+from contextcliff.records.search_record import Search
+
+
+class TookFinding(Finding[None]):
+    """Tokens, dollars, time and samples."""
+
+    key = "took"
+    title = "What it took"
+    folded = True
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        return (Pairs(rows=tuple(_rows(report))),)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        counts, usage = report.counts, report.usage
+        yield Measurement(key="took/planned", value=counts.planned)
+        yield Measurement(key="took/completed", value=counts.completed)
+        yield Measurement(key="took/reused", value=counts.reused)
+        yield Measurement(key="took/unscored", value=counts.unscored)
+        yield Measurement(key="took/ahead", value=counts.ahead)
+        if counts.replayed:
+            yield Measurement(key="took/replayed", value=counts.replayed)
+        yield Measurement(key="took/prompt_tokens", value=usage.prompt_tokens)
+        yield Measurement(key="took/cached_tokens", value=usage.cached_tokens)
+        yield Measurement(key="took/computed_prompt_tokens", value=usage.computed_prompt_tokens)
+        yield Measurement(key="took/completion_tokens", value=usage.completion_tokens)
+        yield Measurement(key="took/usd", value=usage.usd)
+        yield Measurement(key="took/wall_s", value=usage.wall_s)
+        if usage.judge is not None:
+            yield Measurement(key="judge_prompt_tokens", value=usage.judge.prompt_tokens)
+            yield Measurement(key="judge_completion_tokens", value=usage.judge.completion_tokens)
+            yield Measurement(key="judge_usd", value=usage.judge.usd)
+
+
+def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
+    usage, counts = report.usage, report.counts
+    prompts = Note("{n:,}, of which {cached:,} cached and {computed:,} computed", n=usage.prompt_tokens,
+                   cached=usage.cached_tokens, computed=usage.computed_prompt_tokens)  # fmt: skip
+    yield "Prompt tokens", prompts
+    yield "Completion", Note("{n:,} tokens", n=usage.completion_tokens)
+    if usage.judge is not None:
+        yield "Judge", _judge(usage.judge)
+    if usage.usd is not None:
+        yield "Cost", dollars(usage.usd)
+    yield "Wall time", phrases.duration(usage.wall_s)
+    reused = Note("{n:,} of them reused", n=counts.reused) if counts.reused else Note("none reused")
+    samples = Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
+                   planned=counts.planned, reused=reused)  # fmt: skip
+    yield "Samples", samples
+    if counts.unscored:
+        yield "Unscored", Note("{n:,} of {planned:,}", n=counts.unscored, planned=counts.planned)
+    if counts.ahead:
+        kept = Note("{n:samples} {n:was/were} asked ahead and not needed; {n:it is/they are} kept", n=counts.ahead)
+        yield "Ahead", kept
+    if counts.replayed:
+        yield "Paired", Note("{n:samples} {n:was/were} asked only to stay paired with another run", n=counts.replayed)
+    if counts.controls:
+        yield "Controls", Note("{n:,} prompts", n=counts.controls)
+    if counts.pilot:
+        yield "Pilot", Note("{n:,} prompts, which chose the bins and count in no score", n=counts.pilot)
+    if any(counts.errors.values()):
+        yield "Failed attempts", phrases.tally(dict(counts.errors))
+
+
+def _judge(judge: JudgeUsage) -> Note:
+    return Note(
+        "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
+        requests=judge.requests,
+        prompt=judge.prompt_tokens,
+        completion=judge.completion_tokens,
+        share="" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd)),
+    )
+
+
+class NotesFinding(Finding[None]):
+    """The notes of the run and of its analysis."""
+
+    key = "note_list"
+    title = "Notes"
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        return (Lines(lines=tuple(Line(text=note) for note in report.notes)),) if report.notes else ()
+
+
+class MethodFinding(Finding[None]):
+    """What was tested, the claim, and what the intervals are."""
+
+    key = "method"
+    title = "Method"
+    folded = True
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        return (Text(text=_tested(report)), Text(text=_claim(report)), Text(text=_intervals(report)))
+
+
+def _tested(report: Report) -> str:
+    if not report.analysis.bins:
+        return "No length was tested."
+    lengths = [a_bin.asked_tokens for a_bin in report.analysis.bins]
+    depths = len({cell.depth for cell in report.analysis.cells})
+    at = f", at {depths:,} {'depth' if depths == 1 else 'depths'}" if depths else ""
+    asked = "planned" if report.analysis.finding(Search) is None else "asked for"
+    plural = "length" if len(lengths) == 1 else "lengths"
+    return (
+        f"{report.counts.planned:,} samples were {asked} over {len(lengths):,} {plural},"
+        f" {min(lengths):,} to {max(lengths):,} tokens{at}. Lengths are bins by the server's own count of"
+        " the prompt; the length asked for stands beside it."
+    )
+
+
+def _claim(report: Report) -> str:
+    cap, search = report.analysis.safe_cap, report.analysis.finding(Search)
+    if search is not None:
+        return _claim_of_search(cap, search)
+    return (
+        "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
+        f" {phrases.threshold_name(cap)} ends the walk; the cap is the longest prompt of the last length before"
+        " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
+        f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
+        " Between tested lengths it supposes that the score does not fall and rise again."
+    )
+
+
+def _claim_of_search(cap: SafeCap, search: Search) -> str:
+    error, refine = f"{1.0 - cap.confidence:.3g}", search.plan.refine
+    then = (
+        ", and the lengths between the last one passed and that one are then bisected. After k - 1 failures a length is"
+        " tested at α / 2^k, and these sum to at most α"
+        if refine
+        else ". Since the order is fixed beforehand, each length is tested at the whole α"
+    )
+    return (
+        "The lengths are tested from the shortest up by e-values, in blocks of"
+        f" {search.plan.block:,} samples, until one is not shown to clear {phrases.threshold_name(cap)}{then}"
+        f" (α = {error}). The cap is the longest prompt of the longest length that passed before a failure. The claim"
+        " that every tested length up to the cap clears the threshold holds as a whole at"
+        f" {phrases.percent(cap.confidence)} confidence, however often the evidence was looked at. Between tested"
+        " lengths it supposes that the score does not fall and rise again."
+    )
+
+
+def _intervals(report: Report) -> str:
+    cap = report.analysis.safe_cap
+    confidence = phrases.percent(cap.confidence)
+    if report.analysis.finding(Search) is not None:
+        bound = (
+            ""
+            if cap.relative_to_baseline
+            else f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
+        )
+        return (
+            f"The interval of a length's score is two-sided at {confidence} and a confidence sequence: the scores that"
+            " the e-values do not reject. It holds however often the evidence was looked at and whenever the length was"
+            f" decided, and is wider than one for a number of samples that was fixed beforehand.{bound} Unscored"
+            " samples are left out of the mean; they count as wrong at the lower end and as right at the upper one."
+            " Intervals by depth and by facet, and every mean, are estimates from stopped data: samples were as many"
+            " as it took to decide, so that a mean lies on average further from the threshold than the true score."
+        )
+    use = (
+        "The cap is tested on the share of healthy rounds, and not by this bound"
+        if cap.quantity != "score"
+        else "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
+        if cap.relative_to_baseline
+        else "This bound is what the cap is tested with"
+    )
+    text = (
+        f"The interval of a score is two-sided at {confidence}: Wilson's where scores are 0 or 1, else a"
+        f" bootstrap. The {phrases.bound_name(cap)} is one-sided at {confidence} and exact for 0/1 scores. {use}."
+        " Unscored samples are left out of the mean and count as wrong in the bound."
+    )
+    if any(b.n_clusters is not None for b in report.analysis.bins):
+        text += (
+            " Samples of one length that share a text are right and wrong together: interval and bound there are"
+            " those of the effective number of samples, which is smaller (Korn and Graubard 1998)."
+        )
+    return text
+
+
+_RULES = {
+    # Also the rules of findings that a run need not have: every report lists them.
+    "walk_up": "longest prompt of the last length, from the shortest up, that was shown to clear the threshold",
+    "blueprint": "shortest prompt of the first length where the spread doubles, the mean falls by over 30% or"
+    " failures spike",
+    "absolute": "longest prompt before the first mean under the threshold as a score (of a relative one, its share of"
+    " the baseline's mean); no test",
+    "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
+    ' "effective length" of NoLiMa; no test',
+    "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"
+    " continuation run",
+    "latency": "what a limit on latency admits",
+}
+
+
+class CapRulesFinding(Finding[None]):
+    """The cap by each rule, for comparison with the one that the report stands on."""
+
+    key = "cap_rules"
+    title = "Appendix: every cap rule"
+    folded = True
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
+        caps = {rule: tokens for rule, tokens in report.analysis.caps.items() if rule != "half_life"}
+        words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
+        chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
+        columns = (
+            Column(title="rule", cells=tuple(caps), words=True),
+            Column(title="cap in tokens", cells=tuple(phrases.whole(tokens) for tokens in caps.values())),
+            Column(title="what it is", cells=tuple(words.get(rule, "") for rule in caps), words=True),
+        )
+        return (Text(text=chosen), *((Table(columns=columns),) if caps else ()))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for rule, tokens in report.analysis.caps.items():
+            yield Measurement(key=f"caps/{rule}", value=tokens)
+
+
+_LSQ = (
+    "The half-life by least squares, r0 * exp(-kL) fitted to the mean scores with every length counting alike, for"
+    " comparison with figures made that way; it knows neither how many samples stand behind a mean nor that r0 is at"
+    " most 1:"
+)
+_SPREAD = (
+    "The rolling variance is the variance of the scores of a length and its neighbours, pooled. Sarle's bimodality"
+    " coefficient, above 0.56 (5/9, a uniform distribution's), hints at two kinds of answers, whole and worthless. On"
+    " 0/1 scores both restate the mean."
+)
+
+
+class FurtherFiguresFinding(Finding[None]):
+    """The least-squares half-life, the rolling variance and Sarle's coefficient."""
+
+    key = "further_figures"
+    title = "Appendix: further figures"
+    folded = True
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins
+        if not bins:
+            return ()
+        lsq = None if fits is None else fits.half_life_lsq
+        columns = (
+            Column(title="asked tokens", cells=tuple(phrases.whole(b.asked_tokens) for b in bins)),
+            Column(title="rolling variance", cells=tuple(_small(b.rolling_variance) for b in bins)),
+            Column(title="Sarle's coefficient", cells=tuple(_small(b.bimodality) for b in bins)),
+        )
+        return (
+            Text(text=f"{_LSQ} {'none' if lsq is None else f'{lsq:,} tokens'}."),
+            Text(text=_SPREAD),
+            Table(columns=columns),
+        )
+
+
+def _small(value: float | None) -> str:
+    return phrases.MISSING if value is None else f"{value:.3f}"
+
+
+class RunFinding(Finding[None]):
+    """The run's names, the rule that it was judged by, and its command."""
+
+    key = "this_run"
+    title = "This run"
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        rows = (
+            ("Run", report.run.run_id),
+            ("Fingerprint", report.run.fingerprint),
+            ("Created", report.run.created_at),
+            ("Judged by", worded(rule_of(report))),
+            ("Report schema", str(SCHEMA_VERSION)),
+        )
+        return (Pairs(rows=rows), Code(text=report.run.command))

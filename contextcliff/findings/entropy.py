@@ -1,0 +1,242 @@
+"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them.
+
+0 is all the weight on one position, 1 an even spread over all of them, averaged over heads, layers and the last tokens
+of the prompt (`engine.attention_entropy`). A model that loses its hold on a long context spreads its attention; the
+threshold is `analysis.entropy_threshold`, or the shortest length's mean and two of its standard deviations. It is a
+sign, and no test: the scores say whether answers get worse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Shown,
+    Table,
+    Text,
+    from_finding,
+)
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.statistics.intervals import t_quantile
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DEVIATIONS = 2.0
+_FEWEST = 2
+_MEANING = (
+    "Attention entropy is how evenly the prompt's last tokens spread their attention: 0 all on one position, 1 evenly"
+    " over all, averaged over heads and layers. A model that loses its hold on a long context spreads it. Above its"
+    " threshold (analysis.entropy_threshold, or the shortest length's mean and two standard deviations) it is a sign;"
+    " whether answers get worse, the scores say."
+)
+_HEIGHT, _WIDTH = 3.6, 8.0
+_ORANGE = "#c2571a"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntropyAtLength:
+    """The entropy at one length."""
+
+    context_tokens: int
+    """As asked."""
+    n: int
+    """How many prompts it was measured on."""
+    mean: float
+    """Over layers and prompts, 0–1."""
+    ci_low: float | None
+    """Student's interval over prompts, at the analysis' confidence; None for a single prompt."""
+    ci_high: float | None
+    std: float | None
+    by_layer: tuple[float, ...]
+    """The mean of each layer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttentionEntropy:
+    """The entropy by length, and where it rises above its threshold."""
+
+    lengths: tuple[EntropyAtLength, ...]
+    threshold: float | None
+    """None if the shortest length has a single prompt and no threshold is set."""
+    crosses_tokens: int | None
+    """The shortest length from which on every mean is above the threshold; None if there is none."""
+
+
+def attention_entropy(study: Study) -> AttentionEntropy | None:
+    """The entropy by length and its threshold; None where nothing was measured."""
+    measured = (_at_length(group, study.confidence) for group in study.groups)
+    lengths = tuple(each for each in measured if each is not None)
+    if not lengths:
+        return None
+    threshold = study.settings.entropy_threshold
+    if threshold is None and lengths[0].std is not None:
+        threshold = lengths[0].mean + _DEVIATIONS * lengths[0].std
+    return AttentionEntropy(
+        lengths=lengths,
+        threshold=threshold,
+        crosses_tokens=None if threshold is None else _crossing(lengths, threshold),
+    )
+
+
+def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
+    rows = [
+        item.generation.attention_entropy
+        for item in group.samples
+        if item.generation is not None and item.generation.attention_entropy
+    ]
+    if not rows:
+        return None
+    table = np.array(rows, dtype=float)
+    each = table.mean(axis=1)
+    mean, n = float(each.mean()), len(rows)
+    std = float(each.std(ddof=1)) if n >= _FEWEST else None
+    half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
+    return EntropyAtLength(
+        context_tokens=group.asked_tokens,
+        n=n,
+        mean=mean,
+        ci_low=None if half is None else mean - half,
+        ci_high=None if half is None else mean + half,
+        std=std,
+        by_layer=tuple(float(value) for value in table.mean(axis=0)),
+    )
+
+
+def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
+    above = None
+    for each in reversed(lengths):
+        if each.mean <= threshold:
+            break
+        above = each.context_tokens
+    return above
+
+
+class EntropyFinding(Finding[AttentionEntropy]):
+    """The entropy by length, where `engine.attention_entropy` of the engine `transformers` measured it."""
+
+    key = "attention_entropy"
+    title = "Attention entropy"
+    folded = True
+    record = AttentionEntropy
+    figures = (
+        FigureOf(
+            name="attention_entropy",
+            caption="Attention entropy and score by length",
+            has_data=lambda report: report.analysis.finding(AttentionEntropy) is not None,
+            draw=from_finding(AttentionEntropy, lambda report, finding: entropy_figure(report, finding)),
+        ),
+    )
+
+    def find(self, study: Study) -> AttentionEntropy | None:
+        return attention_entropy(study)
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        return () if finding is None else ((self.title, _in_short(finding)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None:
+            return ()
+        rows = finding.lengths
+        columns = (
+            Column(title="asked tokens", cells=tuple(f"{row.context_tokens:,}" for row in rows)),
+            Column(title="n", cells=tuple(f"{row.n:,}" for row in rows)),
+            Column(title="entropy", cells=tuple(f"{row.mean:.3f}" for row in rows)),
+            Column(
+                title="interval",
+                cells=tuple(
+                    phrases.MISSING
+                    if row.ci_low is None or row.ci_high is None
+                    else f"{row.ci_low:.3f}-{row.ci_high:.3f}"
+                    for row in rows
+                ),
+            ),
+            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min(row.by_layer)) for row in rows)),
+            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max(row.by_layer)) for row in rows)),
+        )
+        return (
+            Text(text=_in_short(finding)),
+            Text(text=_MEANING),
+            Table(columns=columns),
+            Image(figure="attention_entropy"),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        if finding is None:
+            return
+        yield Measurement(key="attention/entropy_threshold", value=finding.threshold)
+        yield Measurement(key="attention/crosses_tokens", value=finding.crosses_tokens)
+        for row in finding.lengths:
+            yield Measurement(key="by_length/attention_entropy", value=row.mean, step=row.context_tokens)
+            for layer, value in enumerate(row.by_layer):
+                yield Measurement(key=f"attention/layer_{layer:02}", value=value, step=row.context_tokens)
+
+
+def _in_short(entropy: AttentionEntropy) -> Note:
+    """The entropy of the shortest and the longest length, and from where on it is above its threshold."""
+    first, last = entropy.lengths[0], entropy.lengths[-1]
+    runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=first.context_tokens)
+    if last is not first:
+        runs = Note("{first}, {mean:.2f} at {tokens:,}", first=runs, mean=last.mean, tokens=last.context_tokens)
+    if entropy.threshold is None:
+        return Note("{runs}; a single prompt sets no threshold", runs=runs)
+    if entropy.crosses_tokens is None:
+        return Note("{runs}; above {threshold:.2f} nowhere", runs=runs, threshold=entropy.threshold)
+    return Note("{runs}; above {threshold:.2f} from {tokens:,} tokens on", runs=runs, threshold=entropy.threshold,
+                tokens=entropy.crosses_tokens)  # fmt: skip
+
+
+def _layer(values: tuple[float, ...], chosen: float) -> str:
+    """`0.31 (4)`: the value and the layer, counted from 0."""
+    return f"{chosen:.2f} ({values.index(chosen)})"
+
+
+def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
+    """Entropy and score share an axis from 0 to 1; thin lines are layers."""
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    at = [row.context_tokens for row in finding.lengths]
+    axis = lengths_on_x(axes, lengths=at, shown=at, inches=_WIDTH, label=ASKED)
+    scores_on_y(axes)
+    axes.set_ylabel("score and entropy", fontsize=9)
+    for place, layer in enumerate(zip(*(row.by_layer for row in finding.lengths), strict=False)):
+        axes.plot(at, layer, color="0.8", linewidth=0.6, zorder=1, label="entropy of a layer" if place == 0 else None)
+    bins = {each.asked_tokens: each for each in report.analysis.bins}
+    scores = [or_nan(bins[tokens].mean if tokens in bins else None) for tokens in at]
+    axes.plot(at, scores, "o-", color=BLUE, linewidth=1.4, markersize=6, label="mean score", zorder=4)
+    means = [row.mean for row in finding.lengths]
+    spread = [
+        [0.0 if row.ci_low is None else row.mean - row.ci_low for row in finding.lengths],
+        [0.0 if row.ci_high is None else row.ci_high - row.mean for row in finding.lengths],
+    ]
+    axes.errorbar(at, means, yerr=spread, fmt="s-", color=_ORANGE, linewidth=1.8, markersize=6, capsize=3,
+                  label="mean attention entropy", zorder=5)  # fmt: skip
+    if finding.threshold is not None:
+        axes.axhline(finding.threshold, color=_ORANGE, linewidth=1.0, linestyle=(0, (4, 2)), label="its threshold")
+    heading(
+        axes,
+        title=f"Attention entropy: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. 0: all on one position, 1: spread evenly",
+        inches=_WIDTH,
+        above=8,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    return figure

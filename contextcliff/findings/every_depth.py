@@ -1,0 +1,249 @@
+"""Whether the score holds at every depth: each third of the depths is tested by itself.
+
+A mean over depths hides a bad one: nine depths at 1.0 and one at 0.4 have a mean of 0.94. The cap rule `any_depth` asks
+that each third clears the threshold. It errs as seldom as one test, without a correction: where some third does not
+clear, the test of that third has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from contextcliff.analysis.analyse import sequence_of
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.depth_thirds import CLAIMS, depth_thirds
+from contextcliff.analysis.items import items_of
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Shown, Table, Text
+from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Kind, decision_of
+from contextcliff.statistics.sequential import Block as ScoreBlock
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ThirdOfLength:
+    """A third of the depths at one length: what was scored, and what its test shows of it."""
+
+    name: ThirdName
+    low: float
+    """Its shallowest and deepest depth."""
+    high: float
+    n_samples: int
+    """Scored ones."""
+    mean: float | None
+    shown: Kind
+    """`above` the threshold, `below` it, or `open`: neither."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LengthByThird:
+    """The thirds of one length; `context_tokens` as asked."""
+
+    context_tokens: int
+    thirds: tuple[ThirdOfLength, ...]
+
+    @property
+    def clears(self) -> bool:
+        return all(third.shown == "above" for third in self.thirds)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EveryDepth:
+    """The cap up to which each third of the depths clears the threshold, and every length by its thirds."""
+
+    tokens: int | None
+    reason: Note | None
+    """Why this is not the safe cap; None where it is, or where there is no safe cap."""
+    lengths: tuple[LengthByThird, ...]
+
+
+def every_depth(study: Study) -> EveryDepth | None:
+    """The thirds of the depths at every length; None where fewer than three depths were asked."""
+    sequence = study.sequence
+    if sequence is None or not study.facts.designed_lengths:
+        return None
+    thirds = depth_thirds(item.sample.depth for item in study.scored)
+    if not thirds:
+        return None
+    shown = _by_search(study, study.search) if study.search is not None else _by_fixed_test(study, thirds)
+    lengths = tuple(
+        LengthByThird(
+            context_tokens=group.asked_tokens,
+            thirds=tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True)),
+        )
+        for group, by_third in zip(study.groups, shown, strict=True)
+    )
+    cleared = next((i for i, each in enumerate(lengths[: sequence.cleared]) if not each.clears), sequence.cleared)
+    if sequence.cap_tokens is None:
+        return EveryDepth(tokens=None, reason=None, lengths=lengths)
+    tokens = study.results[cleared - 1].bin.clears_up_to if cleared > _baseline_lengths(study) else None
+    reason = _reason(study.results[cleared], lengths[cleared], study) if cleared < sequence.cleared else None
+    return EveryDepth(tokens=tokens, reason=reason, lengths=lengths)
+
+
+def _baseline_lengths(study: Study) -> int:
+    """Number of lengths that are compared with no other."""
+    return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
+
+
+def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind) -> ThirdOfLength:
+    items = items_of(item for item in group.samples if item.sample.depth in depths)
+    scores = [item.score for item in items if item.score is not None]
+    return ThirdOfLength(
+        name=name,
+        low=min(depths),
+        high=max(depths),
+        n_samples=len(scores),
+        mean=mean_of(scores) if scores else None,
+        shown=shown,
+    )
+
+
+def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
+    tokens = result.bin.median_tokens
+    below = [_third_in_words(third) for third in length.thirds if third.shown == "below"]
+    if below:
+        return Note(
+            "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
+            tokens=tokens,
+            thirds=below,
+            n=len(below),
+        )
+    counts = [third.n_samples for third in length.thirds]
+    can_ask_on = study.search is not None and not study.settings.every_depth
+    return Note(
+        "at {tokens:,} tokens {samples} samples of a third of the depths do not show that each clears the threshold"
+        "{way_out}",
+        tokens=tokens,
+        samples=span(min(counts), max(counts), "d"),
+        way_out=Note(
+            "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
+        )
+        if can_ask_on
+        else "",
+    )
+
+
+def _third_in_words(third: ThirdOfLength) -> Note:
+    name, n = THIRDS_OF_DEPTH[third.name], third.n_samples
+    if third.mean is None:
+        return Note("{third} (n = {n})", third=name, n=n)
+    return Note("{third} ({mean:.2f}, n = {n})", third=name, mean=third.mean, n=n)
+
+
+def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
+    """What the exact test of each third shows, by length."""
+
+    def within(group: Group, depths: frozenset[float]) -> Group:
+        return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
+
+    per_third = [_shown_of(study, [within(group, depths) for group in study.groups]) for depths in thirds]
+    return list(zip(*per_third, strict=True))
+
+
+def _shown_of(study: Study, groups: Sequence[Group]) -> list[Kind]:
+    """What one third shows at each length; `open` at a length that has no sample of it."""
+    settings = study.settings
+    strict = replace(settings, confidence=1.0 - (1.0 - settings.confidence) / CLAIMS)
+    full = [group for group in groups if group.samples]
+    sequence, threshold = sequence_of(full, settings, relative=study.relative)
+    stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
+    baseline = _baseline_lengths(study)
+    shown: dict[int, Kind] = {}
+    for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
+        is_above = place < baseline or threshold.is_shown_above(result)
+        is_below = strict_threshold.is_shown_below(by_strict)
+        shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
+    return [shown.get(group.asked_tokens, "open") for group in groups]
+
+
+def _by_search(study: Study, search: Search) -> list[tuple[Kind, ...]]:
+    """What the e-process of each third shows, over the blocks that its length was decided by."""
+    by_length = {each.context_tokens: _of_tested(study, search, each) for each in search.tested}
+    nothing: tuple[Kind, ...] = ("open", "open", "open")
+    return [by_length.get(group.asked_tokens, nothing) for group in study.groups]
+
+
+def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind, ...]:
+    if tested.decision == "baseline":
+        return ("above", "above", "above")
+    rule = study.settings.search_rule(relative=study.relative)
+    blocks = complete_blocks(study.scored, search.plan)
+    rows: list[tuple[ScoreBlock, ...]] = []
+    for index in range(tested.n_blocks):
+        own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
+        first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
+        rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
+    return tuple(_kind([row[place] for row in rows], study, tested.alpha) for place in range(len(THIRDS)))
+
+
+def _kind(blocks: Sequence[ScoreBlock], study: Study, alpha: float) -> Kind:
+    return decision_of(
+        blocks,
+        above=SHARE_ABOVE if study.relative else ABOVE,
+        below=SHARE_BELOW if study.relative else BELOW,
+        alpha=alpha,
+        below_at=CLAIMS / (1.0 - study.confidence),
+    ).kind
+
+
+_MEANING = (
+    "The safe cap is about the mean over depths, which can hide a bad one. Here each third of the depths is tested by"
+    " itself; the cap rule any_depth is the longest prompt up to which each of them clears the threshold."
+)
+
+
+class EveryDepthFinding(Finding[EveryDepth]):
+    """The thirds of the depths at every length, and the cap rule `any_depth`."""
+
+    key = "every_depth"
+    title = "Every depth"
+    folded = True
+    record = EveryDepth
+    cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
+        "any_depth": "longest prompt of the last length, from the shortest up to the safe cap, at which each third of"
+        " the depths was shown to clear the threshold"
+    }
+
+    def find(self, study: Study) -> EveryDepth | None:
+        return every_depth(study)
+
+    def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
+        return {"any_depth": finding.tokens}
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        if finding is None or finding.reason is None:
+            return ()
+        return ((self.title, _in_short(finding.tokens, finding.reason)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None or not report.analysis.bins:
+            return ()
+        rows = [(length, third) for length in finding.lengths for third in length.thirds]
+        columns = (
+            Column(title="asked tokens", cells=tuple(phrases.whole(length.context_tokens) for length, _ in rows)),
+            Column(title="third", cells=tuple(third.name for _, third in rows), words=True),
+            Column(title="depths", cells=tuple(f"{third.low:.3g}-{third.high:.3g}" for _, third in rows)),
+            Column(title="n", cells=tuple(phrases.whole(third.n_samples) for _, third in rows)),
+            Column(title="score", cells=tuple(phrases.score(third.mean) for _, third in rows)),
+            Column(title="shown", cells=tuple(third.shown for _, third in rows), words=True),
+        )
+        reason = finding.reason
+        short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
+        return (Text(text=_MEANING), *short, Table(columns=columns))
+
+
+def _in_short(tokens: int | None, reason: Note) -> Note:
+    if tokens is None:
+        return Note("none: {reason}", reason=reason)
+    return Note("{tokens:,} tokens: {reason}", tokens=tokens, reason=reason)

@@ -1,0 +1,336 @@
+"""The scores by everything that varied beside length and depth: hops, distance of the evidence, topic.
+
+Each key of the samples' metadata is a facet. Each word has a row, and each number where there are few different ones;
+other numbers are cut at their quartiles. A facet's safe cap is that of its samples alone. With fewer samples at each
+length it is often lower than the run's, or missing, because there is less evidence and not because the model is worse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from contextcliff.analysis.bins import Group, summarise
+from contextcliff.analysis.fixed_sequence import fixed_sequence_test
+from contextcliff.analysis.items import pooled_evidence
+from contextcliff.analysis.study import Study
+from contextcliff.analysis.threshold import make_threshold
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Heading,
+    Image,
+    Measurement,
+    Table,
+    Text,
+    from_finding,
+)
+from contextcliff.findings.phrases import from_stopped_data, interval_words
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import Search
+from contextcliff.statistics.descriptive import mean_of, quantile_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FacetRow:
+    """The samples of one value (or range of values) of one metadata key.
+
+    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
+    """
+
+    facet: str
+    value: str
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+    cap_tokens: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Facets:
+    """The scores by everything that varied beside length and depth."""
+
+    facets: tuple[FacetRow, ...]
+
+
+Value = str | int | float
+
+FEW_NUMBERS = 6
+"""Most different numbers that have a row each; more are cut at their quartiles."""
+MOST_WORDS = 12
+"""Most rows of a facet of words; the less frequent words are `other`."""
+OTHER = "other"
+_QUARTERS = 4
+
+
+def facet_rows(study: Study) -> tuple[FacetRow, ...]:
+    """A row for each value of each key that has more than one, keys in alphabetical order.
+
+    `mean` and its two-sided interval are those of all scored samples with the value, over all lengths; a value without
+    one has no row. `cap_tokens` is tested with the run's threshold, relative to the shortest length of the same
+    samples where the run's is relative. A search gives no caps of facets: it stops by all scores, which a test of a
+    part does not allow for.
+    """
+    threshold, relative, confidence, binary = study.settings.threshold, study.relative, study.confidence, study.binary
+    rows: list[FacetRow] = []
+    for key, values in _values(study.groups).items():
+        for label, members in _classes(values):
+            own = _having(study.groups, key, members)
+            evidence = pooled_evidence([group.samples for group in own], binary=binary)
+            if evidence is None:
+                continue
+            results = summarise(own, confidence, binary=binary)
+            facet_threshold = make_threshold(results, threshold=threshold, relative=relative, confidence=confidence)
+            low, high = evidence.shown(confidence)
+            rows.append(
+                FacetRow(
+                    facet=key,
+                    value=label,
+                    n_samples=len(evidence.scores),
+                    mean=mean_of(evidence.scores),
+                    ci_low=low,
+                    ci_high=high,
+                    cap_tokens=None
+                    if study.search is not None
+                    else fixed_sequence_test(results, facet_threshold).cap_tokens,
+                )
+            )
+    return tuple(rows)
+
+
+def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
+    """The values of each key, one for each planned sample that has it."""
+    by_key: defaultdict[str, list[Value]] = defaultdict(list)
+    for group in groups:
+        for item in group.samples:
+            for key, value in item.sample.metadata.items():
+                by_key[key].append(value)
+    return {key: by_key[key] for key in sorted(by_key) if len(set(by_key[key])) > 1}
+
+
+def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
+    """The rows of a facet: a label each, and the values that belong to it."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) < len(values):
+        yield from _words(values)
+    elif len(set(numbers)) <= FEW_NUMBERS:
+        yield from ((_figure(number), frozenset({number})) for number in sorted(set(numbers)))
+    else:
+        yield from ((_range(quarter), frozenset(quarter)) for quarter in quantile_classes(numbers, _QUARTERS))
+
+
+def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
+    labels: defaultdict[str, set[Value]] = defaultdict(set)
+    for value in set(values):
+        labels[value if isinstance(value, str) else _figure(value)].add(value)
+    counts = Counter(values)
+    names = sorted(labels, key=lambda label: (-sum(counts[v] for v in labels[label]), label))
+    kept = names
+    if len(names) > MOST_WORDS:
+        kept = [name for name in names if name != OTHER][:MOST_WORDS]
+    yield from ((name, frozenset(labels[name])) for name in sorted(kept))
+    rest = [name for name in names if name not in kept]
+    if rest:
+        yield OTHER, frozenset(value for name in rest for value in labels[name])
+
+
+def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
+    """The groups of those samples alone, without the lengths that have none."""
+    having = (
+        Group(
+            asked_tokens=group.asked_tokens,
+            samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members),
+        )
+        for group in groups
+    )
+    return [group for group in having if group.samples]
+
+
+def _range(numbers: Sequence[int | float]) -> str:
+    return _figure(numbers[0]) if len(numbers) == 1 else f"{_figure(numbers[0])}–{_figure(numbers[-1])}"
+
+
+def _figure(number: int | float) -> str:
+    """A number in words: whole numbers without decimals, others with four significant digits; commas from 1,000 on."""
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number:,.1f}" if abs(number) >= 1_000 else f"{number:.4g}"
+
+
+_MEANING = (
+    "Scores over all lengths. A cap is that of these samples alone: having fewer of them, it is often lower than"
+    " the run's for lack of evidence and not of ability."
+)
+_IN_A_SEARCH = (
+    "Scores over all lengths. A search gives no caps of facets: it stops by the scores of all samples, which a test of"
+    " a part of them does not allow for."
+)
+
+
+_FACETS = {
+    "level": "1: the answer stands in a single place of the text. 2: it takes several places.",
+    "evidence_depth": "Where the first place that the answer takes stands: 0 the start of the text, 1 its end.",
+    "evidence_distance_tokens": "Tokens from one place that the answer takes to the next, where it takes several.",
+}
+
+
+def _has_facets(report: Report) -> bool:
+    finding = report.analysis.finding(Facets)
+    return finding is not None and bool(finding.facets)
+
+
+class FacetsFinding(Finding[Facets]):
+    """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
+
+    key = "facets"
+    title = "By facet"
+    folded = True
+    record = Facets
+    inline = True
+    figures = (
+        FigureOf(
+            name="facets",
+            caption="Score by facet",
+            has_data=_has_facets,
+            draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
+        ),
+    )
+
+    def find(self, study: Study) -> Facets | None:
+        return Facets(facets=facet_rows(study))
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None or not finding.facets:
+            return ()
+        blocks: list[Block] = [
+            Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
+            *from_stopped_data(report, "The scores of the facets"),
+            Image(figure="facets"),
+        ]
+        for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
+            meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
+            blocks += [Heading(text=facet), *meaning, _table(tuple(rows))]
+        return tuple(blocks)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        for row in () if finding is None else finding.facets:
+            yield Measurement(key=f"facets/{row.facet}/{row.value} score", value=row.mean)
+            yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
+
+
+def _table(rows: tuple[FacetRow, ...]) -> Table:
+    columns = (
+        Column(title="value", cells=tuple(row.value for row in rows), words=True),
+        Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
+        Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
+        Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
+        Column(title="cap in tokens", cells=tuple(phrases.whole(row.cap_tokens) for row in rows)),
+    )
+    return Table(columns=columns)
+
+
+_PLOT, _ROW = 2.6, 0.22
+"""Least width of a panel's scores and height of one of its rows, in inches."""
+_PAGE = 6.5
+"""Least width of all panels, in inches: a heading over less would be cut."""
+_OVER, _UNDER = 0.38, 0.35
+"""Room for a panel's title and for its tick labels, in inches."""
+_BETWEEN = 0.3
+_LONGEST = 32
+"""Characters of a name; a longer one is cut in its middle."""
+
+
+def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
+    """Draw at least one row: mean score (0-1) with its interval and n, over all lengths."""
+    facets = [(facet, tuple(members)) for facet, members in groupby(rows, key=lambda row: row.facet)]
+    columns = 1 if len(facets) == 1 else 2 if len(facets) <= 4 else 3
+    names = max(width_of(_short(row.value)) for row in rows) + 0.12
+    beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in rows) + 3) + _BETWEEN
+    plot = max(_PLOT, (_PAGE + _BETWEEN) / columns - beside)
+    tops, heights = [], [0.0] * columns
+    for _, members in facets:
+        column = heights.index(min(heights))  # the one that is shortest so far
+        tops.append((column, heights[column]))
+        heights[column] += _OVER + _ROW * len(members) + _UNDER
+    width, height = columns * (plot + beside) - _BETWEEN, max(heights)
+    figure, page = blank(width=width, height=height)
+    page.set_axis_off()
+    for (facet, members), (column, top) in zip(facets, tops, strict=True):
+        left, high = column * (plot + beside) + names, _ROW * len(members)
+        axes = figure.add_axes((left / width, (height - top - _OVER - high) / height, plot / width, high / height))
+        _draw(axes, facet, members, mean=report.analysis.mean)
+    heading(
+        page,
+        title=f"Score by facet: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
+        f" {interval_words(report)}; dashed: all samples",
+        inches=width,
+        above=2,
+    )
+    return figure
+
+
+def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | None) -> None:
+    places = range(len(rows))
+    axes.set_xlim(-0.03, 1.03)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xticks([0.0, 0.5, 1.0], labels=["0", "0.5", "1"], fontsize=SMALL)
+    axes.set_xticks([0.25, 0.75], minor=True)
+    axes.set_yticks([])
+    axes.grid(axis="x", which="both", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+    if mean is not None:
+        axes.axvline(mean, color="0.4", linestyle="--", linewidth=1)
+    axes.hlines(places, [row.ci_low for row in rows], [row.ci_high for row in rows], color=BLUE, alpha=0.6, linewidth=2)
+    axes.plot([row.mean for row in rows], places, "o", color=BLUE, markersize=5)
+    for i, row in enumerate(rows):
+        _write(axes, _short(row.value), x=0, y=i, offset=-5, align="right", colour="black")
+        _write(axes, f"n={row.n_samples:,}", x=1, y=i, offset=5, align="left", colour=GREY)
+    axes.annotate(
+        _short(facet.replace("_", " ")),
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=9,
+        fontweight="bold",
+        parse_math=False,
+    )
+
+
+def _write(axes: Axes, text: str, *, x: float, y: float, offset: float, align: str, colour: str) -> None:
+    """Write beside a row: x is a fraction of the panel's width, y a row, `offset` in points."""
+    axes.annotate(
+        text,
+        xy=(x, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(offset, 0),
+        textcoords="offset points",
+        ha=align,
+        va="center",
+        fontsize=SMALL,
+        color=colour,
+        annotation_clip=False,
+        parse_math=False,
+    )
+
+
+def _short(text: str) -> str:
+    """A name as the font can draw it; of a long one its beginning and its end, where names like it differ."""
+    shown = drawable(text)
+    half = (_LONGEST - 3) // 2
+    return shown if len(shown) <= _LONGEST else f"{shown[:half]}...{shown[-half:]}"

@@ -1,0 +1,208 @@
+"""Failures and latency by length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from contextcliff.findings.drawing import (
+    SMALL,
+    bin_bars,
+    blank,
+    drawable,
+    heading,
+    legend_below,
+    length_label,
+    length_ticks,
+    lengths_on_x,
+    or_nan,
+)
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
+from contextcliff.records.report import Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MEANING = (
+    "Every answer that is no exact match counts as a failure here, also one that is verbose and right; the tags are"
+    " explained under Answers."
+)
+"""What is said where the report has measures of answers."""
+
+
+class FailuresFinding(Finding[None]):
+    """The failure tags by length."""
+
+    key = "failures"
+    title = "Failures by length"
+    figures = (
+        FigureOf(
+            name="failures_by_length",
+            caption="Failures by length",
+            has_data=lambda report: bool(all_failures(report)),
+            draw=lambda report, _: failures_figure(report),
+        ),
+    )
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        tags, bins = tuple(all_failures(report)), report.analysis.bins
+        if not tags:
+            return (Text(text="None."),)
+        rates = tuple(MISSING if b.failure_rate is None else percent(b.failure_rate) for b in bins)
+        columns = (
+            Column(title="asked tokens", cells=tuple(whole(b.asked_tokens) for b in bins)),
+            Column(title="failure rate", cells=rates),
+            *(Column(title=tag, cells=tuple(whole(b.failures.get(tag, 0)) for b in bins)) for tag in tags),
+        )
+        meaning = (Text(text=_MEANING),) if _has_measures(report) else ()
+        return (*meaning, Table(columns=columns), Image(figure="failures_by_length"))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
+        for each in report.analysis.bins:
+            yield Measurement(key="by_length/failure_rate", value=each.failure_rate, step=each.asked_tokens)
+            for tag in tags:
+                # Also 0 where this length has no such failure: else a chart would draw a line over the length.
+                yield Measurement(key=f"failures/{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
+
+
+def _has_measures(report: Report) -> bool:
+    """Whether the report has the finding `answer_measures`, whose module few runs import."""
+    return "answer_measures" in report.analysis.findings
+
+
+_FAILURES_HEIGHT = 3.4
+_MOST_TAGS = 9
+
+
+def failures_figure(report: Report) -> Figure:
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
+
+    Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
+    """
+    import matplotlib as mpl
+
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    width = min(13.0, max(8.0, 0.6 * len(bins)))
+    figure, axes = blank(width=width, height=_FAILURES_HEIGHT)
+    tags = list(all_failures(report))
+    parts = [[tag] for tag in tags[:_MOST_TAGS]]
+    if len(tags) > _MOST_TAGS:
+        parts.append(tags[_MOST_TAGS:])
+    colours = mpl.colormaps["tab10"]
+    places = range(len(bins))
+    planned = [b.n_samples + b.n_unscored for b in bins]
+    bottoms = [0.0] * len(bins)
+    for place, members in enumerate(parts):
+        name, colour = (members[0], colours(place)) if place < _MOST_TAGS else ("other", "0.6")
+        counts = [sum(b.failures.get(tag, 0) for tag in members) for b in bins]
+        heights = [count / max(1, n) for count, n in zip(counts, planned, strict=True)]
+        axes.bar(
+            places, heights, bottom=bottoms, width=0.72, color=colour, label=drawable(name), edgecolor="white",
+            linewidth=0.5,
+        )  # fmt: skip
+        bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
+    labels = [f"{b.min_tokens:,}\n{b.max_tokens:,}\nn={n:,}" for b, n in zip(bins, planned, strict=True)]
+    axes.set_xticks(list(places), labels=labels, fontsize=SMALL - 1)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_xlabel("prompt length in tokens: shortest, longest", fontsize=9)
+    _grid(axes, y="share of samples")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
+    rest_is = "exact matches" if _has_measures(report) else "answered right"
+    heading(
+        axes,
+        title=f"Failures by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is {rest_is}",
+        inches=width,
+        above=10,
+    )
+    return figure
+
+
+def _grid(axes: Axes, *, y: str) -> None:
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.grid(axis="y", color="0.9", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _has_latency(report: Report) -> bool:
+    """Whether any length has a time to draw."""
+    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
+
+
+class LatencyFinding(Finding[None]):
+    """The median times by length, where they were measured; the table of scores has their figures."""
+
+    key = "latency"
+    title = "Latency by length"
+    figures = (
+        FigureOf(
+            name="latency_by_length",
+            caption="Latency by length",
+            has_data=_has_latency,
+            draw=lambda report, _: latency_figure(report),
+        ),
+    )
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        return (Image(figure="latency_by_length"),) if _has_latency(report) else ()
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for each in report.analysis.bins:
+            yield Measurement(key="by_length/ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
+            yield Measurement(key="by_length/latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
+
+
+_LATENCY_HEIGHT = 3.2
+_WIDEST_LINEAR = 30
+"""From this ratio of the longest time to the shortest on, a linear axis flattens the short ones."""
+
+
+def latency_figure(report: Report) -> Figure:
+    """Draw a report with a median time: seconds to the first token and to the last over measured length."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    bins = sorted(
+        (b for b in report.analysis.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
+        key=lambda a_bin: a_bin.median_tokens,
+    )
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_LATENCY_HEIGHT)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    axis = lengths_on_x(axes, lengths=length_ticks(bins), shown=tokens, inches=width, label=length_label(bins))
+    is_natural = any(b.natural_lengths for b in bins)
+    first = [or_nan(b.ttft_ms_median) / 1000 for b in bins]
+    last = [or_nan(b.latency_ms_median) / 1000 for b in bins]
+    for times, style, colour, label in (
+        (last, "s-", "#c2571a", "whole answer"),
+        (first, "o-", "#1f5fa8", "time to first token"),
+    ):
+        if any(math.isfinite(time) for time in times):
+            if is_natural:
+                bin_bars(axes, bins, values=times, colour=colour)
+            shape = style[0] if is_natural else style
+            axes.plot(tokens, times, shape, color=colour, markersize=5, linewidth=1.6, label=label)
+    known = [time for time in (*first, *last) if math.isfinite(time)]
+    if min(known) > 0 and max(known) / min(known) > _WIDEST_LINEAR:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(0, max(known) * 1.08 or 1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    _grid(axes, y="seconds")
+    spans = ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
+    heading(
+        axes,
+        title=f"Latency by length: {report.run.model}",
+        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them{spans}",
+        inches=width,
+        above=6,
+    )
+    legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
+    return figure

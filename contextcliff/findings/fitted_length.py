@@ -1,0 +1,381 @@
+"""Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length.
+
+x80 and x50 are the prompt lengths at which a logistic curve in log length, fitted to the scores of all lengths
+(`statistics/logistic_fall.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
+baseline's score, they are 80% and 50% of the curve's own value at the shortest length. T. Kwa et al., "Measuring AI
+Ability to Complete Long Tasks" (arXiv 2503.14499), use a half and four fifths of the full score, and NoLiMa (arXiv
+2502.05167) a share of the score at short length. So a fitted length has the scale of the cap. Nothing is extrapolated:
+a curve that reaches the score beyond the longest test has no such length.
+
+The safe cap does not depend on these estimates. Their intervals allow for chance and not for another form of the fall:
+in 100 runs each at a nominal 95%, that of x50 covered 85 on an exponential decay with 100 samples a length, and that of
+x80 covered 73 on a straight line over log length with 40.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
+from contextcliff.analysis.study import Study
+from contextcliff.analysis.task_means import RULER_THRESHOLD
+from contextcliff.analysis.threshold import LOW_BASELINE
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.phrases import from_stopped_data
+from contextcliff.records.cap_reason import LowBaseline
+from contextcliff.records.fact import Fact
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.statistics.descriptive import leading_above
+
+FEWEST_LENGTHS = 3
+"""With two lengths nothing tells a steep fall from a slow one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedLength:
+    """Tokens at which the fitted curve falls to a score, with a bootstrap interval; None with the reason.
+
+    `censored`: the curve is above the score up to the longest test, and `ci_low` is a lower bound. An end is None where
+    the interval goes beyond the tested lengths on that side.
+    """
+
+    tokens: int | None
+    ci_low: int | None
+    ci_high: int | None
+    censored: bool
+    score: float | None
+    """The score that the curve falls to; None where there is no curve."""
+    reason: Fact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoreArea:
+    """The area under the score over log length, divided by the log of the range: 1 where every score is 1.
+
+    Scores of tested lengths are joined by straight lines over log length, so that each octave counts alike. Areas of
+    different ranges are not comparable.
+    """
+
+    value: float
+    ci_low: float
+    ci_high: float
+    min_tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EffectiveLength:
+    """RULER's effective length: the longest tested prompt up to which every mean score is above `threshold`.
+
+    None where the shortest length is not. `censored`: every tested length is.
+    """
+
+    tokens: int | None
+    threshold: float
+    censored: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedLengths:
+    """What is estimated of the whole curve, and from how much."""
+
+    x80: FittedLength
+    x50: FittedLength
+    area: ScoreArea | None
+    """None where fewer than two lengths have scores."""
+    effective_length: EffectiveLength
+    n_samples: int
+    n_lengths: int
+    relative: bool
+    """Whether 80% and 50% are of the curve's value at the shortest length, and not of the full score."""
+
+
+def estimates_of(
+    results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = DRAWS
+) -> FittedLengths | None:
+    """The estimates of lengths in ascending order, with intervals from so many draws; None where nothing was scored.
+
+    `tests/analysis/test_fitted_length_simulations.py` counts how often the intervals cover.
+    """
+    scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
+    if not scored:
+        return None
+    curve = ScoreCurve.of(scored, confidence=confidence, relative=relative, draws=draws)
+    x80, x50 = (_fitted_length(curve, share) for share in (0.8, 0.5))
+    return FittedLengths(
+        x80=x80,
+        x50=x50,
+        area=_area(curve) if len(curve.tokens) > 1 else None,
+        effective_length=effective_length(results),
+        n_samples=curve.samples,
+        n_lengths=len(curve.tokens),
+        relative=relative,
+    )
+
+
+def effective_length(results: Sequence[LengthResult], threshold: float = RULER_THRESHOLD) -> EffectiveLength:
+    """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`.
+
+    RULER takes the longest length above it, which is the same unless a score recovers. A length without a score is not
+    above it.
+    """
+    above = leading_above((result.bin.mean for result in results), threshold)
+    tokens = results[above - 1].bin.max_tokens if above else None
+    return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
+
+
+def _area(curve: ScoreCurve) -> ScoreArea:
+    value, low, high = curve.area()
+    return ScoreArea(value=value, ci_low=low, ci_high=high, min_tokens=curve.tokens[0], max_tokens=curve.tokens[-1])
+
+
+def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
+    if len(curve.tokens) < FEWEST_LENGTHS:
+        return _none(
+            Note(
+                "a curve takes scores at {fewest} lengths or more, and there are {lengths}",
+                fewest=FEWEST_LENGTHS,
+                lengths=len(curve.tokens),
+            )
+        )
+    fall = curve.fall_to(share)
+    if curve.relative and fall.score < share * LOW_BASELINE:
+        return _none(LowBaseline(mean=fall.score / share, tokens=curve.tokens[0], least=LOW_BASELINE))
+    return _fallen(curve, fall)
+
+
+def _none(reason: Fact) -> FittedLength:
+    return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=reason)
+
+
+def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
+    shortest, longest = curve.tokens[0], curve.tokens[-1]
+    ci_low, ci_high, tokens = _tokens(fall.low), _tokens(fall.high), _tokens(fall.at)
+    basis = Note("{samples:,} samples at {lengths} lengths", samples=curve.samples, lengths=len(curve.tokens))
+    if tokens is not None:
+        reason = Note(
+            "the curve fitted to {basis} falls to {score:.2f} at about {tokens:,} tokens ({interval})",
+            basis=basis,
+            score=fall.score,
+            tokens=tokens,
+            interval=_interval(ci_low, ci_high, curve.confidence),
+        )
+    elif fall.at > 0.0:
+        ci_low, ci_high = (longest if fall.low == math.inf else ci_low), None
+        reason = Note(
+            "the curve fitted to {basis} stays above {score:.2f} up to the longest test, {longest:,} tokens{beyond}",
+            basis=basis,
+            score=fall.score,
+            longest=longest,
+            beyond=_beyond(ci_low, longest, curve.confidence),
+        )
+    else:
+        ci_low, ci_high = None, (shortest if fall.high == -math.inf else ci_high)
+        reason = Note(
+            "the curve fitted to {basis} is not above {score:.2f} even at the shortest test, {shortest:,} tokens{but}",
+            basis=basis,
+            score=fall.score,
+            shortest=shortest,
+            but=""
+            if ci_high in (None, shortest)
+            else Note(
+                "; up to {at_most:,} tokens it may be, at {confidence:percent} confidence",
+                at_most=ci_high,
+                confidence=curve.confidence,
+            ),
+        )
+    return FittedLength(
+        tokens=tokens,
+        ci_low=ci_low,
+        ci_high=ci_high,
+        censored=fall.at == math.inf,
+        score=fall.score,
+        reason=reason,
+    )
+
+
+def _interval(low: int | None, high: int | None, confidence: float) -> Note:
+    if low is None and high is None:
+        return Note("the {confidence:percent} interval is wider than the tested range", confidence=confidence)
+    if low is None:
+        return Note(
+            "{confidence:percent} interval up to {high:,}, from below the shortest test",
+            confidence=confidence,
+            high=high,
+        )
+    if high is None:
+        return Note(
+            "{confidence:percent} interval from {low:,} to beyond the longest test", confidence=confidence, low=low
+        )
+    return Note("{confidence:percent} interval {low:,}–{high:,}", confidence=confidence, low=low, high=high)
+
+
+def _beyond(at_least: int | None, longest: int, confidence: float) -> Note:
+    if at_least is None:
+        return Note(", and so little is known of it that no length is ruled out")
+    if at_least == longest:
+        return Note(
+            ": it falls to that beyond it, at {confidence:percent} confidence, or not at all", confidence=confidence
+        )
+    return Note(
+        ": it falls to that at {at_least:,} tokens or more, at {confidence:percent} confidence, or not at all",
+        at_least=at_least,
+        confidence=confidence,
+    )
+
+
+def _tokens(at: float) -> int | None:
+    return round(math.exp(at)) if math.isfinite(at) else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FittedShift:
+    """The candidate's fitted length against the baseline's, in octaves: −1 is half the length.
+
+    The interval is that of both (MOVER, Zou and Donner 2008). It takes them as independent, which runs of the same
+    prompts are not: it is rather too wide. An end is None where one of them goes beyond the tested lengths.
+    """
+
+    baseline_tokens: int
+    candidate_tokens: int
+    octaves: float
+    ci_low: float | None
+    ci_high: float | None
+
+
+def fitted_shift(baseline: FittedLength, candidate: FittedLength) -> FittedShift | None:
+    """None where one of the curves does not fall to the score within the tested lengths."""
+    if baseline.tokens is None or candidate.tokens is None:
+        return None
+    shift = _octaves(candidate.tokens, baseline.tokens)
+    down = (_octaves(candidate.tokens, candidate.ci_low), _octaves(baseline.ci_high, baseline.tokens))
+    up = (_octaves(candidate.ci_high, candidate.tokens), _octaves(baseline.tokens, baseline.ci_low))
+    return FittedShift(
+        baseline_tokens=baseline.tokens,
+        candidate_tokens=candidate.tokens,
+        octaves=shift,
+        ci_low=None if any(map(math.isnan, down)) else shift - math.hypot(*down),
+        ci_high=None if any(map(math.isnan, up)) else shift + math.hypot(*up),
+    )
+
+
+def _octaves(high: int | None, low: int | None) -> float:
+    """NaN where an end is not known."""
+    return math.log2(high / low) if high and low else math.nan
+
+
+_CURVE = (
+    "Estimates beside the cap, which does not depend on them. x80 and x50 are the prompt lengths at which a logistic"
+    " curve in log length, fitted to the scores of all lengths, falls to"
+)
+_INTERVAL = (
+    "The interval is a bootstrap's; where no tested length lies on the fall, only the two around it are known, and it"
+    " reaches from one to the other. Where some do, it supposes that the fall is a logistic curve's, and does not allow"
+    " for another form. Nothing is extrapolated beyond the tested lengths. The area is the mean score over"
+    " the tested range, with straight lines between tested lengths and each doubling of the length counting alike;"
+    " areas of different ranges are not comparable. The effective length is RULER's (arXiv 2404.06654): the longest"
+    " tested length up to which every mean score is above"
+)
+
+
+class FittedLengthFinding(Finding[FittedLengths]):
+    """A row for each estimate, with its interval and what it rests on."""
+
+    key = "fitted_length"
+    title = "Fitted length"
+    folded = True
+    record = FittedLengths
+
+    def find(self, study: Study) -> FittedLengths | None:
+        return estimates_of(study.results, study.confidence, relative=study.relative)
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        fitted = self.of(report)
+        if fitted is None:
+            return ()
+        in_short = (self.title, _in_short(fitted))
+        # RULER's threshold is a share of right answers: it says little of prose, and where a baseline is what judges.
+        right_answers = not fitted.relative and report.analysis.safe_cap.quantity == "score"
+        return (in_short, ("Effective length", _effective(fitted.effective_length))) if right_answers else (in_short,)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        fitted = self.of(report)
+        if fitted is None:
+            return ()
+        rows: list[tuple[str, Shown]] = [("x80", fitted.x80.reason), ("x50", fitted.x50.reason)]
+        if fitted.area is not None:
+            area = fitted.area
+            interval = f"{area.ci_low:.3f}-{area.ci_high:.3f}"
+            confidence = phrases.percent(report.analysis.safe_cap.confidence)
+            rows.append(
+                (
+                    "Area",
+                    f"{area.value:.3f} ({confidence} interval {interval}), {area.min_tokens:,} to"
+                    f" {area.max_tokens:,} tokens",
+                )
+            )
+        rows.append(("Effective length", _effective(fitted.effective_length)))
+        rows.append(("Samples", phrases.whole(fitted.n_samples)))
+        rows.append(("Lengths", phrases.whole(fitted.n_lengths)))
+        return (
+            Text(text=_meaning(fitted)),
+            Pairs(rows=tuple(rows)),
+            *from_stopped_data(report, "Fitted lengths, the area and the effective length"),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        fitted = self.of(report)
+        if fitted is None:
+            return
+        yield from _figures("fitted/x80", fitted.x80)
+        yield from _figures("fitted/x50", fitted.x50)
+        yield Measurement(key="fitted/effective_length", value=fitted.effective_length.tokens)
+        if fitted.area is not None:
+            yield Measurement(key="fitted/score_area", value=fitted.area.value)
+            yield Measurement(key="fitted/score_area_ci_low", value=fitted.area.ci_low)
+            yield Measurement(key="fitted/score_area_ci_high", value=fitted.area.ci_high)
+
+
+def _meaning(fitted: FittedLengths) -> str:
+    to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
+    return f"{_CURVE} {to}. {_INTERVAL} {fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
+
+
+def _in_short(fitted: FittedLengths) -> Note:
+    if fitted.x80.score is None and fitted.x50.score is None:
+        return Note("none: {reason}", reason=fitted.x80.reason)
+    return Note("by a fitted curve, {lengths:and}", lengths=(_fall(fitted.x80), _fall(fitted.x50)))
+
+
+def _fall(length: FittedLength) -> Note:
+    if length.tokens is not None:
+        ends = _ends(length.ci_low, length.ci_high)
+        return Note("{score:.2f} at {tokens:,} tokens ({ends})", score=length.score, tokens=length.tokens, ends=ends)
+    if length.censored:
+        return Note("{score:.2f} beyond the longest test", score=length.score)
+    return Note("{score:.2f} at no tested length", score=length.score)
+
+
+def _ends(low: int | None, high: int | None) -> Shown:
+    if low is None:
+        return Note("anywhere") if high is None else Note("up to {high:,}", high=high)
+    return Note("{low:,} and up", low=low) if high is None else f"{low:,}-{high:,}"
+
+
+def _effective(length: EffectiveLength) -> Note:
+    rule = Note("RULER's rule: every mean up to it is above {threshold:.3f}", threshold=length.threshold)
+    if length.tokens is None:
+        return Note("none ({rule})", rule=rule)
+    longest = Note(", the longest test") if length.censored else ""
+    return Note("{tokens:,} tokens{longest} ({rule})", tokens=length.tokens, longest=longest, rule=rule)
+
+
+def _figures(name: str, length: FittedLength) -> Iterator[Measurement]:
+    yield Measurement(key=f"{name}_tokens", value=length.tokens)
+    yield Measurement(key=f"{name}_ci_low", value=length.ci_low)
+    yield Measurement(key=f"{name}_ci_high", value=length.ci_high)

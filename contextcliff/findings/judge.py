@@ -1,0 +1,156 @@
+"""How often a judge and the exact score disagree; the report stands on the score.
+
+The repeats of a question are one piece of evidence here too, and questions on one text are clustered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from contextcliff.analysis.items import evidence_of, items_of
+from contextcliff.analysis.study import Study
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.phrases import MISSING, from_stopped_data, percent, whole
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.descriptive import mean_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
+
+    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
+    """
+
+    judge: str
+    n_judged: int
+    n_unjudged: int
+    mean_rating: float | None
+    right_from: int
+    disagreements: int
+    judge_only: int
+    """The judge says right, the exact score wrong."""
+    exact_only: int
+    """The exact score says right, the judge wrong."""
+    share: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+_EXACT_RIGHT_FROM = 0.5
+
+
+def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int, confidence: float) -> Judgement | None:
+    """Compare ratings (1-10, right from `right_from` up) with scores. None where there was nothing to judge."""
+    answered = [item for item in scored if item.score is not None]
+    if not answered:
+        return None
+    judged = [item for item in answered if item.judge_rating is not None]
+    ratings = [item.judge_rating for item in judged if item.judge_rating is not None]
+    pairs = [_verdicts(item, right_from) for item in judged]
+    judge_only = sum(said and not exact for said, exact in pairs)
+    exact_only = sum(exact and not said for said, exact in pairs)
+    differing = _disagreement(judged, right_from) if judged else None
+    low, high = (None, None) if differing is None else differing.shown(confidence)
+    return Judgement(
+        judge=judge,
+        n_judged=len(judged),
+        n_unjudged=len(answered) - len(judged),
+        mean_rating=fmean(ratings) if ratings else None,
+        right_from=right_from,
+        disagreements=judge_only + exact_only,
+        judge_only=judge_only,
+        exact_only=exact_only,
+        share=None if differing is None else mean_of(differing.scores),
+        ci_low=low,
+        ci_high=high,
+    )
+
+
+def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
+    """Whether the judge calls an answer right, and whether the exact score does."""
+    return (item.judge_rating or 0) >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM
+
+
+def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence:
+    """1 for each answer on which the two disagree, by item."""
+    differing = []
+    for item in judged:
+        said, exact = _verdicts(item, right_from)
+        differing.append(replace(item, score=float(said != exact)))
+    items = items_of(differing)
+    return evidence_of(items, binary=all(item.is_right_or_wrong for item in items))
+
+
+class JudgeFinding(Finding[Judgement]):
+    """A judge's ratings beside the exact scores."""
+
+    key = "judgement"
+    title = "Judge"
+    record = Judgement
+
+    def find(self, study: Study) -> Judgement | None:
+        if study.facts.judge is None:
+            return None
+        return judgement_of(
+            study.scored,
+            judge=study.facts.judge,
+            right_from=study.facts.judge_right_from,
+            confidence=study.confidence,
+        )
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        return () if finding is None else ((self.title, _in_short(finding)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None:
+            return ()
+        rows = [
+            ("Judge", finding.judge),
+            ("Rated", f"{finding.n_judged:,} answers, {finding.n_unjudged:,} unjudged"),
+            ("Mean rating", MISSING if finding.mean_rating is None else f"{finding.mean_rating:.1f} of 10"),
+        ]
+        if finding.share is not None:
+            share = _with_interval(finding.share, finding)
+            rows += [
+                ("Disagreement with the score", f"{share}, {finding.disagreements:,} answers"),
+                ("Judge says right, score wrong", whole(finding.judge_only)),
+                ("Score says right, judge wrong", whole(finding.exact_only)),
+            ]
+        meaning = (
+            f"The judge counts as saying right from {finding.right_from:,} of 10 up, the exact score from 0.5 up. The"
+            " report stands on the exact score."
+        )
+        return (Text(text=meaning), Pairs(rows=tuple(rows)), *from_stopped_data(report, "The judge's figures"))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        if finding is not None:
+            yield Measurement(key="judge/disagreement", value=finding.share)
+            yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
+
+
+def _in_short(judgement: Judgement) -> Note:
+    if judgement.share is None:
+        return Note("{judge} rated none of {n:,} answers", judge=judgement.judge, n=judgement.n_unjudged)
+    rating = judgement.mean_rating
+    return Note(
+        "{judge} disagrees in {share} of {n:,}{rating}",
+        judge=judgement.judge,
+        share=_with_interval(judgement.share, judgement),
+        n=judgement.n_judged,
+        rating="" if rating is None else Note("; mean rating {mean:.1f}", mean=rating),
+    )
+
+
+def _with_interval(share: float, judgement: Judgement) -> str:
+    low, high = judgement.ci_low, judgement.ci_high
+    ends = "" if low is None or high is None else f" ({percent(low)}-{percent(high)})"
+    return f"{percent(share)}{ends}"

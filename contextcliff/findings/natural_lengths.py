@@ -1,0 +1,160 @@
+"""Documents of natural length: what each bin holds, and how its scores are spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import SMALL, blank, heading
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Table,
+    Text,
+    from_finding,
+)
+from contextcliff.records.analysis import Bin
+from contextcliff.records.corpus import LengthAudit
+from contextcliff.records.report import Report
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class NaturalLengthsFinding(Finding[LengthAudit]):
+    """How long the documents are, where the task takes them as they are."""
+
+    key = "audit"
+    title = "Bins of documents"
+    record = LengthAudit
+    figures = (
+        FigureOf(
+            name="length_histogram",
+            caption="Documents by length",
+            has_data=lambda report: report.analysis.finding(LengthAudit) is not None,
+            draw=from_finding(
+                LengthAudit,
+                lambda report, audit: audit_figure(audit, title=f"Documents by length: {report.run.dataset}"),
+            ),
+        ),
+    )
+
+    def find(self, study: Study) -> LengthAudit | None:
+        return study.facts.audit
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        audit = self.of(report)
+        if audit is None:
+            return ()
+        repeats = (
+            " Instability is the share of questions whose score changes between their repeats, the variance in a"
+            " question its mean size."
+            if _has_instability(report.analysis.bins)
+            else ""
+        )
+        meaning = (
+            f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
+            f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
+        )
+        return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for each in report.analysis.bins:
+            yield Measurement(key="by_length/instability", value=each.instability, step=each.asked_tokens)
+            yield Measurement(
+                key="by_length/within_item_variance", value=each.within_item_variance, step=each.asked_tokens
+            )
+
+
+def _has_instability(bins: tuple[Bin, ...]) -> bool:
+    """Whether any length measured it: the repeats of a greedy run are no draws of their own."""
+    return any(b.instability is not None for b in bins)
+
+
+def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
+    shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
+    within = (b.within_item_variance for b in bins)
+    variances = tuple(phrases.MISSING if variance is None else f"{variance:.3f}" for variance in within)
+    of_repeats = (
+        Column(title="instability", cells=shares),
+        Column(title="variance in a question", cells=variances),
+    )
+    return (
+        Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
+        Column(title="prompt tokens", cells=tuple(f"{b.min_tokens:,}-{b.max_tokens:,}" for b in bins)),
+        Column(title="documents", cells=tuple(phrases.whole(b.n_documents) for b in bins)),
+        Column(title="questions", cells=tuple(phrases.whole(b.n_items) for b in bins)),
+        Column(title="sd", cells=tuple(phrases.score(b.std) for b in bins)),
+        *(of_repeats if _has_instability(bins) else ()),
+        Column(title="latency sd", cells=tuple(phrases.milliseconds(b.latency_ms_std) for b in bins)),
+    )
+
+
+_CLASSES = 12
+_WIDTH, _HEIGHT = 8.0, 3.0
+
+
+def length_classes(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
+    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included.
+
+    Each is its shortest and its longest length, both included, and the number of documents.
+    """
+    if not lengths:
+        return []
+    low, high = max(1, min(lengths)), max(1, *lengths)
+    count = min(_CLASSES, high - low + 1)
+    edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
+    classes: list[tuple[int, int, int]] = []
+    start = low
+    for position in range(count):
+        end = high if position == count - 1 else math.floor(edges[position + 1])
+        if end < start:
+            continue
+        classes.append((start, end, sum(start <= max(1, length) <= end for length in lengths)))
+        start = end + 1
+    return classes
+
+
+def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
+    """Draw the histogram with the bins' edges; a document counts once, however many questions it has."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    classes = length_classes(audit.lengths)
+    lefts = [low for low, _, _ in classes]
+    widths = [high + 1 - low for low, high, _ in classes]
+    axes.bar(lefts, [n for _, _, n in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white")
+    axes.set_xscale("log")
+    for part in audit.bins:
+        axes.axvline(part.min_tokens, color="#c2571a", linewidth=1.0, linestyle=":")
+    if audit.bins:
+        axes.axvline(
+            audit.bins[-1].max_tokens, color="#c2571a", linewidth=1.0, linestyle=":", label="edges of the bins"
+        )
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT), borderaxespad=0.0, frameon=False, fontsize=SMALL
+        )
+    ticks = [*lefts[:: max(1, len(lefts) // 6)], *(high for _, high, _ in classes[-1:])]
+    axes.set_xticks(ticks, labels=[f"{tokens:,}" for tokens in ticks], fontsize=SMALL)
+    axes.minorticks_off()
+    axes.set_xlabel("length of the document in tokens", fontsize=9)
+    axes.set_ylabel("documents", fontsize=9)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.spines[["top", "right"]].set_visible(False)
+    left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
+    heading(
+        axes,
+        title=title,
+        subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
+        inches=_WIDTH,
+        above=10,
+    )
+    return figure

@@ -1,0 +1,323 @@
+"""Whether the score depends on where in the text the evidence stands.
+
+The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
+the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
+test is that of `depth_contrast.py`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.items import by_item, items_of
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    BLUE,
+    DIGIT,
+    GREY,
+    SMALL,
+    blank,
+    counts_above,
+    depth_labels,
+    heading,
+    interval_bars,
+    legible,
+    scores_on_y,
+)
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Pairs,
+    Shown,
+    Table,
+    from_finding,
+)
+from contextcliff.findings.phrases import from_stopped_data, interval_words
+from contextcliff.records.amounts import THIRDS_OF_DEPTH
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import THIRDS
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.intervals import shown_interval
+from contextcliff.statistics.ranks import is_significant, permutation_test, varying_strata
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PatternName = Literal["stable", "middle_collapse", "recency", "primacy"]
+_PATTERNS: Mapping[PatternName, Note] = {
+    "stable": Note("no dependence on depth is shown"),
+    "recency": Note("late evidence is found more often"),
+    "primacy": Note("early evidence is found more often"),
+    "middle_collapse": Note("the edges are found more often than the middle"),
+}
+FEWEST_DEPTHS = 3
+"""With two depths there is no middle."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionPattern:
+    """How the score depends on depth, by a test.
+
+    `recency`: late evidence is found more often; `primacy`: early evidence is; `stable`: no dependence was shown.
+    `pattern` and `p_value` are None where there is nothing to test, and `reason` says why.
+    """
+
+    pattern: PatternName | None
+    p_value: float | None
+    n_samples: int
+    reason: Note
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DepthPoint:
+    """Mean score of one depth over all lengths, with its interval."""
+
+    depth: float
+    n_samples: int
+    mean: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PositionProfile:
+    """Whether the score depends on depth, and the mean score of each depth over all lengths."""
+
+    position: PositionPattern
+    profile: tuple[DepthPoint, ...] = ()
+
+
+def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
+    """The pattern of score over depth, tested at 1 − `confidence`.
+
+    Only scored samples with a depth count. Permutations are drawn from a fixed seed, so that the same samples in any
+    order give the same p-value. `pattern` is None where fewer than three depths were scored, or no length has two
+    depths to compare; it is `stable` without a p-value where scores vary within no length.
+    """
+    placed = _placed(groups)
+    pairs = sorted(pair for stratum in placed for pair in stratum)
+    n = len(pairs)
+    depths = {depth for depth, _ in pairs}
+    if len(depths) < FEWEST_DEPTHS:
+        counts = {"fewest": FEWEST_DEPTHS, "depths": len(depths)}
+        return _untested(None, n, Note("a pattern takes scores at {fewest} depths, and there are {depths}", **counts))
+    if all(len({depth for depth, _ in stratum}) == 1 for stratum in placed):
+        nothing = Note("no two depths can be compared at the same length and in the same text")
+        return _untested(None, n, nothing)
+    strata = varying_strata(placed)
+    if not strata:
+        alike = Note("nothing to tell apart: {thirds}, and at no length do scores differ", thirds=_thirds(pairs))
+        return _untested("stable", n, alike)
+    linear, edges, p_value = permutation_test(strata)
+    pattern = _largest(linear, edges) if is_significant(p_value, confidence) else "stable"
+    return PositionPattern(
+        pattern=pattern,
+        p_value=p_value,
+        n_samples=n,
+        reason=Note(
+            "{thirds} ({pattern}, p = {p_value:.2g}, {n_samples:,} samples)",
+            thirds=_thirds(pairs),
+            pattern=_PATTERNS[pattern],
+            p_value=p_value,
+            n_samples=n,
+        ),
+    )
+
+
+def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
+    """Depth and score of the items of each stratum, sorted, so that the order of the samples does not matter.
+
+    The repeats of one question, or of one prompt at temperature 0, are one item: exchanged one by one they would look
+    like many samples that agree. A block of a search is a stratum of its own. When a length is decided depends on the
+    scores of its blocks and not on their depths, so that exchanging scores within a block leaves the search as it was
+    (nearly so where samples are compared with a baseline's in pairs, and not where each third of the depths is
+    decided).
+    """
+    strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
+    for group in groups:
+        for repeats in by_item(group.samples):
+            sample, (item,) = repeats[0].sample, items_of(repeats)
+            if sample.depth is not None and item.score is not None:
+                block = -1 if sample.block is None else sample.block
+                strata[group.asked_tokens, item.cluster, block].append((sample.depth, item.score))
+    return [sorted(strata[key]) for key in sorted(strata)]
+
+
+def _largest(linear: float, edges: float) -> PatternName:
+    if edges > abs(linear):
+        return "middle_collapse"
+    return "recency" if linear > 0.0 else "primacy"
+
+
+def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
+    """The mean score in each third of the depths that has scores."""
+    bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
+    means = []
+    for name, (low, high) in zip(THIRDS, bounds, strict=True):
+        scores = [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]
+        if scores:
+            third, mean = THIRDS_OF_DEPTH[name], mean_of(scores)
+            means.append(Note("{mean:.2f} in the {third} (n = {n})", mean=mean, third=third, n=len(scores)))
+    return Note("the mean score is {means}", means=means)
+
+
+def _untested(pattern: PatternName | None, n: int, reason: Note) -> PositionPattern:
+    return PositionPattern(pattern=pattern, p_value=None, n_samples=n, reason=reason)
+
+
+def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
+    """One point for each depth (0 the start of the text, 1 its end) that was scored, shallowest first.
+
+    Only scored samples with a depth count, and the repeats of one question count once. The interval is two-sided, as
+    that of a length. Where one depth was scored at shorter lengths than another, the profile shows that difference
+    too; only `position_pattern` separates it from the effect of the depth.
+    """
+    scores: defaultdict[float, list[float]] = defaultdict(list)
+    for group in groups:
+        by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
+        for sample in group.samples:
+            if sample.sample.depth is not None:
+                by_depth[sample.sample.depth].append(sample)
+        for depth, samples in by_depth.items():
+            scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
+    return tuple(
+        _point(depth, tuple(sorted(scores[depth])), confidence, binary=binary)
+        for depth in sorted(scores)
+        if scores[depth]
+    )
+
+
+def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary: bool) -> DepthPoint:
+    ci_low, ci_high = shown_interval(scores, confidence, binary=binary)
+    return DepthPoint(depth=depth, n_samples=len(scores), mean=mean_of(scores), ci_low=ci_low, ci_high=ci_high)
+
+
+def _has_profile(report: Report) -> bool:
+    finding = report.analysis.finding(PositionProfile)
+    return finding is not None and len(finding.profile) >= 2
+
+
+class PositionFinding(Finding[PositionProfile]):
+    """The pattern of the score over depth, by a test, and the score of each depth over all lengths."""
+
+    key = "position"
+    title = "Position"
+    folded = True
+    record = PositionProfile
+    inline = True
+    figures = (
+        FigureOf(
+            name="depth_profile",
+            caption="Score by depth",
+            has_data=_has_profile,
+            draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
+        ),
+    )
+
+    def find(self, study: Study) -> PositionProfile | None:
+        return PositionProfile(
+            profile=depth_profile(study.groups, study.confidence, binary=study.binary),
+            position=position_pattern(study.groups, study.confidence),
+        )
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        finding = self.of(report)
+        if finding is None or finding.position.pattern is None:
+            return ()
+        return ((self.title, _in_short(finding.position)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None or (finding.position.pattern is None and not finding.profile):
+            return ()
+        position, points = finding.position, finding.profile
+        rows: list[tuple[str, Shown]] = [("Pattern", _in_short(position))]
+        if position.n_samples:
+            rows.append(("Samples", phrases.whole(position.n_samples)))
+        rows.append(("Reason", position.reason))
+        columns = (
+            Column(title="depth", cells=tuple(f"{point.depth:.3g}" for point in points)),
+            Column(title="n", cells=tuple(phrases.whole(point.n_samples) for point in points)),
+            Column(title="score", cells=tuple(phrases.score(point.mean) for point in points)),
+            Column(title="interval", cells=tuple(phrases.interval(point.ci_low, point.ci_high) for point in points)),
+        )
+        table = (Table(columns=columns),) if points else ()
+        stopped = from_stopped_data(report, "The scores of the depths")
+        return (Pairs(rows=tuple(rows)), Image(figure="depth_profile"), *table, *(stopped if points else ()))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        if finding is not None:
+            yield Measurement(key="position/p_value", value=finding.position.p_value)
+
+    def tags(self, report: Report) -> Mapping[str, str]:
+        finding = self.of(report)
+        if finding is None or finding.position.pattern is None:
+            return {}
+        return {"position_pattern": finding.position.pattern}
+
+
+def _in_short(position: PositionPattern) -> Note:
+    p = "" if position.p_value is None else Note(" ({p_value})", p_value=phrases.p_value(position.p_value))
+    match position.pattern:
+        case None:
+            return Note("not tested")
+        case "stable":
+            return Note("stable{p}", p=p)
+        case "recency":
+            return Note("recency{p}", p=p)
+        case "primacy":
+            return Note("primacy{p}", p=p)
+        case "middle_collapse":
+            return Note("middle collapse{p}", p=p)
+
+
+_WIDTH, _HEIGHT = 7.0, 3.2
+_LOW, _HIGH = -0.04, 1.04
+"""Ends of the axis of depths: room for a whole marker at either end of the text."""
+
+
+def profile_figure(report: Report, finding: PositionProfile) -> Figure:
+    """Draw a profile of two depths or more: mean score over depth, with what the test found in the title."""
+    points = sorted(finding.profile, key=lambda point: point.depth)
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    depths = [point.depth for point in points]
+    inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
+    axes.set_xlim(_LOW, _HIGH)
+    scores_on_y(axes)
+    labels = depth_labels(depths)
+    kept = legible(inches, gap=DIGIT * (max(map(len, labels)) + 1))
+    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=SMALL)
+    axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
+    interval_bars(
+        axes,
+        places=depths,
+        lows=[point.ci_low for point in points],
+        highs=[point.ci_high for point in points],
+        label="interval",
+    )
+    axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
+    above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
+    is_tested = finding.position.pattern is not None
+    pattern = f", {_in_short(finding.position)}" if is_tested else ""
+    untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
+    heading(
+        axes,
+        title=f"Score by depth{pattern}: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
+        f" {interval_words(report)}{untested}",
+        inches=_WIDTH,
+        above=above + 4,
+    )
+    return figure

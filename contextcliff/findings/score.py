@@ -1,0 +1,437 @@
+"""The score at every length, and by length and depth: the tables, the curve with the cap, and the heatmap."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    ABOVE,
+    BELOW,
+    BLUE,
+    DIGIT,
+    GREY,
+    LINE,
+    PURPLE,
+    RED,
+    SMALL,
+    LengthAxis,
+    ScoreColours,
+    bin_bars,
+    blank,
+    counts_above,
+    depth_labels,
+    heading,
+    legend_below,
+    length_label,
+    length_ticks,
+    lengths_on_x,
+    line_across,
+    or_nan,
+    score_colours,
+    scores_on_y,
+    side_of,
+    silent_points,
+    write_above,
+)
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings.fitted_length import FittedLengths
+from contextcliff.findings.phrases import shown_interval
+from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
+from contextcliff.records.analysis import Bin, DepthCell, SafeCap
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import Search
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.patches import Rectangle
+
+_HEIGHT = 4.2
+_FITTED = "#c2571a"
+_ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
+_CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.42
+_LEAST_WIDTH, _LEAST_HEIGHT = 4.6, 0.8
+_UNMEASURED = "0.85"
+_FRAME = (0, (2.2, 1.4))
+_TICK = 0.16
+"""Least distance of two labels of the scale, in inches."""
+
+
+class ScoreFinding(Finding[None]):
+    """A row for each length: how many samples, their score, and the bound that the cap is tested with."""
+
+    key = "score_by_length"
+    title = "Score by length"
+    title_note = "tokens"
+    figures = (
+        FigureOf(
+            name="score_by_length",
+            caption="Score by length",
+            has_data=lambda report: bool(report.analysis.bins),
+            draw=lambda report, _: score_figure(report),
+        ),
+        FigureOf(
+            name="heatmap",
+            caption="Score by depth and length",
+            has_data=lambda report: bool(report.analysis.cells),
+            draw=lambda report, _: heatmap_figure(report),
+        ),
+    )
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        overall = Text(label="Overall", text=_overall(report), strong=True)
+        return (Table(columns=_columns(report, on_console=True)), overall) if report.analysis.bins else (overall,)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        none = Text(text="No length was tested.")
+        return (
+            Table(columns=_columns(report, on_console=False)) if report.analysis.bins else none,
+            *_footnote(report),
+            Text(label="Overall", text=_overall(report)),
+            Image(figure="score_by_length"),
+            *published_blocks(report.run.published),
+            Image(figure="heatmap"),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        for each in report.analysis.bins:
+            for key, value in _figures(each):
+                yield Measurement(key=f"by_length/{key}", value=value, step=each.asked_tokens)
+        for cell in report.analysis.cells:
+            yield Measurement(key=f"by_depth/score_at_depth_{cell.depth:.2f}", value=cell.mean, step=cell.asked_tokens)
+        yield Measurement(key="score/mean", value=report.analysis.mean)
+        yield Measurement(key="score/successes", value=report.analysis.successes)
+
+
+def _footnote(report: Report) -> tuple[Text, ...]:
+    if report.analysis.finding(Search) is None:
+        return ()
+    bound = "" if report.analysis.safe_cap.relative_to_baseline else ", and so does the tested bound"
+    return (
+        Text(
+            text="Each length was asked until it was decided. The intervals (confidence sequences) hold all the same"
+            f"{bound}; the mean scores are estimates from stopped data, on average further from the threshold than the"
+            " true ones."
+        ),
+    )
+
+
+def _overall(report: Report) -> Note:
+    """The mean score of the run, and how many samples have the full score."""
+    analysis = report.analysis
+    scored = sum(each.n_samples for each in analysis.bins)
+    if analysis.mean is None or scored == 0:
+        return Note("no sample was scored")
+    return Note("mean score {mean:.3f}; full score in {n:,} of {scored:,} samples", mean=analysis.mean,
+                n=analysis.successes, scored=scored)  # fmt: skip
+
+
+def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
+    yield "score", each.mean
+    yield "score_ci_low", each.ci_low
+    yield "score_ci_high", each.ci_high
+    yield "score_tested_low", each.tested_low
+    yield "std", each.std
+    yield "n_samples", each.n_samples
+    yield "n_unscored", each.n_unscored
+    yield "rolling_variance", each.rolling_variance
+
+
+_Row = tuple[str, str, Callable[[Bin], str], int]
+"""A column's title on a console and on a page, its cell, and what gives way on a narrow console (see `Column`)."""
+
+
+def _columns(report: Report, *, on_console: bool) -> tuple[Column, ...]:
+    bins, bound = report.analysis.bins, phrases.bound_name(report.analysis.safe_cap)
+    asked: _Row = ("asked", "asked tokens", lambda b: phrases.whole(b.asked_tokens), 0)
+    measured = ("measured", "measured (median)")
+    if any(b.natural_lengths for b in bins):
+        # Nobody asked for the lengths of documents, and their bins have a range.
+        span = "shortest -\nlongest", "shortest - longest prompt"
+        asked, measured = (*span, lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}", 0), ("median", "median prompt")
+    # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
+    shared = not on_console and any(b.n_clusters is not None for b in bins)
+    rows: tuple[_Row, ...] = (
+        asked,
+        (*measured, lambda b: phrases.whole(b.median_tokens), 2),
+        ("n", "n", lambda b: phrases.whole(b.n_samples), 0),
+        *([("", "shared texts", lambda b: phrases.whole(b.n_clusters), 0)] if shared else []),
+        ("un-\nscored", "unscored", lambda b: phrases.whole(b.n_unscored), 1),
+        ("score", "score", lambda b: phrases.score(b.mean), 0),
+        ("interval", "interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), 3),
+        (bound.replace(" ", "\n"), bound, lambda b: phrases.bound(b.tested_low), 0),
+        ("commonest\nfailure", "commonest failure", phrases.commonest_failure, 4),
+        ("median\nTTFT", "median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), 6),
+        ("median\nlatency", "median latency", lambda b: phrases.milliseconds(b.latency_ms_median), 5),
+    )
+    return tuple(
+        Column(
+            title=short if on_console else title,
+            cells=tuple(map(cell, bins)),
+            spare=spare,
+            words=on_console and cell is phrases.commonest_failure,
+        )
+        for short, title, cell, spare in rows
+    )
+
+
+def score_figure(report: Report) -> Figure:
+    """Draws the curve of a report that has bins, with zones, threshold and cap.
+
+    A length that was asked for is a point, and a line joins them. A bin of documents is a bar from its shortest prompt
+    to its longest.
+    """
+    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=_HEIGHT)
+    cap, answer = report.analysis.safe_cap.tokens, phrases.headline(report.analysis.safe_cap)
+    axis = lengths_on_x(
+        axes,
+        lengths=ticks_with(length_ticks(bins), report.run.published),
+        shown=[
+            *(b.median_tokens for b in bins),
+            *([] if cap is None else [cap]),
+            *published_ends(report.run.published),
+        ],
+        inches=width,
+        label=length_label(bins),
+    )
+    scores_on_y(axes)
+    threshold = phrases.threshold_score(report)
+    taken = () if threshold is None else (threshold,)
+    published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
+    _zones(axes, report, axis=axis)
+    _points(axes, bins, cap=report.analysis.safe_cap)
+    _threshold(axes, report)
+    _fitted(axes, report, axis=axis)
+    above = _counts(axes, bins, axis=axis)
+    if cap is not None:
+        _cap(axes, report, tokens=cap, axis=axis, above=above)
+        above += LINE
+    heading(
+        axes,
+        title=f"Score by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {answer}",
+        inches=width,
+        above=above + 4,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    return figure
+
+
+def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+    for zone in report.analysis.zones:
+        low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
+        if zone.name == "degraded" and not report.run.published:
+            # It often starts at the longest test, and would be a hair wide. With published lines, which can reach
+            # far beyond that test, it ends there, as it says nothing about them.
+            high = axis.high
+        colour = _ZONES.get(zone.name, "0.5")
+        if low < high:
+            axes.axvspan(low, high, color=colour, alpha=0.12, linewidth=0, label=f"{zone.name} zone")
+        elif low == high:
+            # A zone of one length has no width; a line shows where it is.
+            axes.axvline(low, color=colour, alpha=0.5, linewidth=4, label=f"{zone.name} zone")
+
+
+def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
+    """The points, joined; a length without a score breaks the line."""
+    confidence = phrases.percent(cap.confidence)
+    tokens = [max(1, b.median_tokens) for b in bins]
+    means = [or_nan(b.mean) for b in bins]
+    lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
+    tested = [or_nan(b.tested_low) for b in bins]
+    if any(math.isfinite(mean) for mean in means):
+        is_natural = any(b.natural_lengths for b in bins)
+        if is_natural:
+            bin_bars(axes, bins, values=means, colour=BLUE, label="mean score, shortest to longest prompt")
+        else:
+            axes.fill_between(tokens, lows, highs, color=BLUE, alpha=0.15, linewidth=0)
+        # The band has no width under a point with no scored neighbour; its own bar shows it.
+        axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
+                    label=f"{confidence} interval")  # fmt: skip
+        style, label = ("o", "median prompt") if is_natural else ("o-", "mean score")
+        axes.plot(tokens, means, style, color=BLUE, markersize=5, linewidth=1.6, label=label, zorder=4)
+        if any(math.isfinite(bound) for bound in tested):
+            label = f"{phrases.bound_name(cap)} (one-sided, {confidence})"
+            axes.plot(tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2, color="black",
+                      label=label, zorder=5)  # fmt: skip
+    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
+
+
+def _threshold(axes: Axes, report: Report) -> None:
+    value = phrases.threshold_score(report)
+    if value is None:
+        return
+    relative = report.analysis.safe_cap.relative_to_baseline
+    basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
+    line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=RED)
+
+
+def _fitted(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+    """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
+    fitted = report.analysis.finding(FittedLengths)
+    lengths = () if fitted is None else (fitted.x80, fitted.x50)
+    label = "fitted length and its interval"
+    for length in lengths:
+        if length.tokens is not None and length.score is not None:
+            low = axis.low if length.ci_low is None else max(axis.low, length.ci_low)
+            high = axis.high if length.ci_high is None else min(axis.high, length.ci_high)
+            axes.hlines(length.score, low, high, color=_FITTED, linewidth=1.4, zorder=4)
+            axes.plot(length.tokens, length.score, "D", color=_FITTED, markersize=5, label=label, zorder=5)
+            label = "_nolegend_"
+
+
+def _counts(axes: Axes, bins: Sequence[Bin], *, axis: LengthAxis) -> float:
+    """Rows of n, and of unscored samples if there are any, above the points; their height in points."""
+    rows = [("n", [b.n_samples for b in bins], GREY)]
+    if any(b.n_unscored for b in bins):
+        rows.append(("unscored", [b.n_unscored for b in bins], RED))
+    tokens = [max(1, b.median_tokens) for b in bins]
+    return counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+
+
+def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: float) -> None:
+    axes.axvline(tokens, color=PURPLE, linewidth=1.8, zorder=3)
+    beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
+    align = side_of(axis.inches_at(max(1, tokens)) / axis.inches)
+    write_above(axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=PURPLE, bold=True)
+
+
+def heatmap_figure(report: Report) -> Figure:
+    """Draws a report that has cells: depth downwards from the start of the text, length to the right.
+
+    Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have different
+    hues, and only what was not measured is grey. A cell that can't show a cliff by its controls has a frame. The number
+    of samples stands over a column whose cells have equally many, else in each cell.
+    """
+    import numpy as np
+
+    cells = report.analysis.cells
+    lengths = sorted({cell.asked_tokens for cell in cells})
+    depths = sorted({cell.depth for cell in cells})
+    width = max(_LEAST_WIDTH, _CELL_WIDTH * len(lengths))
+    height = max(_LEAST_HEIGHT, _CELL_HEIGHT * len(depths))
+    grid = np.full((len(depths), len(lengths)), np.nan)
+    for cell in cells:
+        grid[depths.index(cell.depth), lengths.index(cell.asked_tokens)] = math.nan if cell.mean is None else cell.mean
+
+    threshold = phrases.threshold_score(report)
+    colours = score_colours(threshold)
+    figure, axes = blank(width=width, height=height)
+    axes.set_facecolor(_UNMEASURED)
+    image = axes.imshow(np.ma.masked_invalid(grid), cmap=colours.colormap, norm=colours.norm, aspect="auto")
+    axes.set_yticks(range(len(depths)), labels=depth_labels(depths), fontsize=SMALL)
+    axes.set_ylabel("depth", fontsize=9)
+    tilted = DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
+    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
+    if tilted:
+        axes.tick_params(axis="x", rotation=45)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel("prompt length asked for, in tokens", fontsize=9)
+    axes.set_xticks([i + 0.5 for i in range(len(lengths) - 1)], minor=True)
+    axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="both", length=0)
+    counts = _counts_of_cells(cells)
+    for tokens, count in counts.items():
+        axes.annotate(
+            f"n={count:,}", xy=(lengths.index(tokens), 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+            textcoords="offset points", ha="center", va="bottom", fontsize=7, color="0.35",
+        )  # fmt: skip
+    for cell in cells:
+        column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
+        ink = "black" if cell.mean is None else colours.ink(cell.mean)
+        if not cell.informative:
+            axes.add_patch(_frame(column, row, colour=ink))
+        words = _words_of_cell(cell, counted=cell.asked_tokens not in counts)
+        axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
+    _scale(figure, image, threshold=threshold, width=width, height=height)
+    _heatmap_legend(
+        axes,
+        gaps=bool(np.isnan(grid).any()),
+        blind=any(not cell.informative for cell in cells),
+        drop=(0.95 if tilted else 0.55) / height,
+    )
+    heading(
+        axes,
+        title=f"Score by depth and length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Depth 0 is the start of the text"
+        f"{_sides(colours, threshold)}",
+        inches=width,
+        above=18,
+    )
+    return figure
+
+
+def _sides(colours: ScoreColours, threshold: float | None) -> str:
+    if threshold is None or not colours.is_split:
+        return ""
+    return f"; {BELOW} is below the threshold {phrases.threshold_figure(threshold)}, {ABOVE} at it or above"
+
+
+def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
+    """The colours beside the cells, scores evenly spaced, with a line and a label at the threshold."""
+    axes = figure.add_axes((1 + 0.15 / width, 0.0, 0.16 / width, 1.0))
+    bar = figure.colorbar(image, cax=axes)
+    # A norm of two slopes would give the scores above the threshold as much of the bar as all below it.
+    axes.set_yscale("linear")
+    marked = threshold is not None and 0.0 <= threshold <= 1.0
+    ticks = [
+        tick
+        for tick in ([0.0, 1.0] if height < 1.2 else [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        if not marked or abs(tick - (threshold or 0.0)) * height >= _TICK
+    ]
+    labels = {tick: f"{tick:.1f}" for tick in ticks}
+    if marked and threshold is not None:
+        labels[threshold] = f"{phrases.threshold_figure(threshold)} threshold"
+        axes.axhline(threshold, color="black", linewidth=2.0)
+    places = sorted(labels)
+    bar.set_ticks(places, labels=[labels[place] for place in places])
+    axes.tick_params(labelsize=SMALL)
+    axes.set_title("score", fontsize=SMALL)
+
+
+def _heatmap_legend(axes: Axes, *, gaps: bool, blind: bool, drop: float) -> None:
+    """What grey and a frame mean, where there is any, under the axis of lengths."""
+    from matplotlib.patches import Patch
+
+    handles = []
+    if gaps:
+        handles.append(Patch(facecolor=_UNMEASURED, edgecolor="0.6", label="no data"))
+    if blind:
+        label = "can't show a cliff, by its controls\n(low ceiling or high floor)"
+        handles.append(Patch(facecolor="none", edgecolor="black", linestyle=_FRAME, label=label))
+    if handles:
+        axes.legend(
+            handles=handles, loc="upper left", bbox_to_anchor=(0.0, -drop), borderaxespad=0.0, ncols=2, frameon=False,
+            fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
+        )  # fmt: skip
+
+
+def _frame(column: int, row: int, *, colour: str) -> Rectangle:
+    """The frame inside the edges of a cell that can't show a cliff."""
+    from matplotlib.patches import Rectangle
+
+    corner = (column - 0.44, row - 0.43)
+    return Rectangle(corner, 0.88, 0.86, fill=False, edgecolor=colour, linestyle=_FRAME, linewidth=1.0)
+
+
+def _counts_of_cells(cells: Sequence[DepthCell]) -> Mapping[int, int]:
+    """How many samples each cell of a length has, by length; only lengths whose cells have equally many."""
+    of_length: defaultdict[int, set[int]] = defaultdict(set)
+    for cell in cells:
+        of_length[cell.asked_tokens].add(cell.n_samples)
+    return {tokens: min(counts) for tokens, counts in of_length.items() if len(counts) == 1}
+
+
+def _words_of_cell(cell: DepthCell, *, counted: bool) -> str:
+    mean = phrases.MISSING if cell.mean is None else f"{cell.mean:.2f}"
+    return f"{mean}\nn={cell.n_samples:,}" if counted else mean

@@ -1,0 +1,292 @@
+"""How a sequential search decided each length that it tested, and the evidence block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import GREY, RED, SMALL, blank, heading
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Shown,
+    Table,
+    Text,
+    from_finding,
+)
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import BlockEvidence, Decision, LengthStanding, Search, TestedLength
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MEANING = (
+    "An e-value measures the evidence against a claim: if the claim is true, it reaches 1/α with a chance of at most α,"
+    " however often one looks. It is looked at where a block of samples ends. A length passes where the one against"
+    " “the score is at most the threshold” reaches 1/α; it is below where the one against “the score is at least the"
+    " threshold” reaches"
+)
+_DECISIONS: Mapping[Decision, str] = {
+    "baseline": "the baseline",
+    "passed": "passed",
+    "below": "below",
+    "unsettled": "unsettled: neither is shown",
+    "unscorable": "unscorable: too many samples have no score",
+    "open": "open: the search ended before",
+}
+_SIGNS: Mapping[Decision, Note] = {
+    "baseline": Note("baseline"),
+    "passed": Note("ok"),
+    "below": Note("below"),
+    "unsettled": Note("unsettled"),
+    "unscorable": Note("unscorable"),
+    "open": Note("…"),
+}
+
+
+class SearchFinding(Finding[Search]):
+    """A row a length, in the order of testing."""
+
+    key = "search"
+    title = "Search"
+    record = Search
+    figures = (
+        FigureOf(
+            name="search_evidence",
+            caption="Evidence by block",
+            has_data=lambda report: any(
+                tested.blocks for search in [report.analysis.finding(Search)] if search for tested in search.tested
+            ),
+            draw=from_finding(Search, lambda report, search: search_figure(report, search)),
+        ),
+    )
+
+    def find(self, study: Study) -> Search | None:
+        return study.search
+
+    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+        search = self.of(report)
+        if search is None or not search.tested:
+            return ()
+        return ((self.title, standing_line(_standing(report, search))),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        search = self.of(report)
+        if search is None or not search.tested:
+            return ()
+        below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
+        columns = (
+            Column(title="order", cells=tuple(str(order) for order in range(1, len(search.tested) + 1))),
+            Column(title="asked tokens", cells=tuple(phrases.whole(each.context_tokens) for each in search.tested)),
+            Column(title="α", cells=tuple(f"{each.alpha:.3g}" for each in search.tested)),
+            Column(title="decision", cells=tuple(_DECISIONS[each.decision] for each in search.tested), words=True),
+            Column(title="blocks", cells=tuple(phrases.whole(each.n_blocks) for each in search.tested)),
+            Column(title="samples", cells=tuple(phrases.whole(_samples(each, search)) for each in search.tested)),
+            Column(title="e-value above", cells=tuple(_e_value(each, above=True) for each in search.tested)),
+            Column(title="e-value below", cells=tuple(_e_value(each, above=False) for each in search.tested)),
+        )
+        return (Text(text=f"{_MEANING} {below_at:.3g}."), Table(columns=columns), Image(figure="search_evidence"))
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        search = self.of(report)
+        if search is None:
+            return
+        yield Measurement(key="search/lengths_tested", value=len(search.tested))
+        yield Measurement(key="search/lengths_passed", value=sum(each.decision == "passed" for each in search.tested))
+        yield Measurement(key="search/samples", value=sum(_samples(each, search) for each in search.tested))
+        for each in search.tested:
+            yield Measurement(key="search/alpha", value=each.alpha, step=each.context_tokens)
+            if each.blocks:
+                yield Measurement(key="search/e_above", value=each.blocks[-1].e_above, step=each.context_tokens)
+                yield Measurement(key="search/e_below", value=each.blocks[-1].e_below, step=each.context_tokens)
+
+
+def standing_line(standing: Iterable[LengthStanding]) -> Note:
+    """The lengths of a search with their decisions, scores and samples: `512 ok 20/20 · 2,048 … 9/10 · 4,096 …`."""
+    lengths = [
+        Note(
+            "{tokens:,} {decision}{score}",
+            tokens=each.context_tokens,
+            decision=_SIGNS[each.decision],
+            score=f" {each.score_sum:.4g}/{each.answered:,}" if each.answered else "",
+        )
+        for each in standing
+    ]
+    return Note("{lengths:·}", lengths=lengths)
+
+
+def _standing(report: Report, search: Search) -> Iterator[LengthStanding]:
+    bins = {each.asked_tokens: each for each in report.analysis.bins}
+    for tested in search.tested:
+        length = bins.get(tested.context_tokens)
+        yield LengthStanding(
+            context_tokens=tested.context_tokens,
+            decision=tested.decision,
+            score_sum=0.0 if length is None or length.mean is None else length.mean * length.n_samples,
+            answered=0 if length is None else length.n_samples + length.n_unscored,
+        )
+
+
+def _samples(tested: TestedLength, search: Search) -> int:
+    return tested.n_blocks * search.plan.block
+
+
+def _e_value(tested: TestedLength, *, above: bool) -> str:
+    if not tested.blocks:
+        return "-"
+    last = tested.blocks[-1]
+    value = last.e_above if above else last.e_below
+    return f"{value:,.0f}" if 100.0 <= value < 1e6 else f"{value:.2g}"
+
+
+_WIDTH, _HEIGHT = 9.0, 4.2
+_GAP = 0.08
+"""Between the two axes, as a share of the width."""
+_LOWEST, _HIGHEST = 1e-3, 1e5
+"""E-values beyond are drawn at the edge."""
+_MARKS = {"passed": "o", "below": "X", "unsettled": "s", "unscorable": "P", "open": "D"}
+_MOST_NAMED = 12
+"""Lengths in the legend; of more, a colour bar tells which curve is whose."""
+
+
+def search_figure(report: Report, search: Search) -> Figure:
+    """Draw a search that has blocks: left the e-values against "the score is at most the threshold", right against "at
+    least". A curve is a length, from its first block to its last, and its end is marked by the decision."""
+    figure, above = blank(width=_WIDTH, height=_HEIGHT)
+    half = (1.0 - _GAP) / 2.0
+    above.set_position((0.0, 0.0, half, 1.0))
+    below = figure.add_axes((half + _GAP, 0.0, half, 1.0))
+    tested = sorted((each for each in search.tested if each.blocks), key=lambda each: each.context_tokens)
+    colours = _colours(len(tested))
+    for axes, is_above in ((above, True), (below, False)):
+        for each, colour in zip(tested, colours, strict=True):
+            _curve(axes, each, colour=colour, above=is_above)
+        _axes(axes, longest=max(each.blocks[-1].n for each in tested))
+    _thresholds(above, sorted({each.alpha for each in tested}, reverse=True))
+    below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
+    below.axhline(below_at, color=RED, linestyle="--", linewidth=1.0, label=f"{below_at:.3g}: below")
+    below.tick_params(axis="y", labelleft=False)
+    above.set_ylabel("e-value", fontsize=9)
+    _title(above, "against “at most the threshold”")
+    _title(below, "against “at least the threshold”")
+    heading(
+        above,
+        title=f"Evidence by block: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. A point is a look, at the end of a block",
+        inches=_WIDTH,
+        above=24,
+    )
+    _legend(figure, (above, below), tested, colours)
+    return figure
+
+
+def _colours(count: int) -> list[tuple[float, float, float, float]]:
+    """From dark, the shortest length, to light."""
+    import matplotlib as mpl
+
+    palette = mpl.colormaps["viridis"]
+    return [palette(0.92 * place / max(1, count - 1)) for place in range(count)]
+
+
+def _curve(axes: Axes, tested: TestedLength, *, colour: tuple[float, float, float, float], above: bool) -> None:
+    looks: Sequence[BlockEvidence] = tested.blocks
+    samples = [0, *(look.n for look in looks)]
+    values = [1.0, *(_within(look.e_above if above else look.e_below) for look in looks)]
+    axes.plot(samples, values, "-", color=colour, linewidth=1.4, marker=".", markersize=4, zorder=3)
+    decides = above if tested.decision == "passed" else not above
+    mark = _MARKS.get(tested.decision, "D")
+    axes.plot(
+        samples[-1:],
+        values[-1:],
+        mark,
+        color=colour,
+        markersize=8 if decides or tested.decision in ("unsettled", "unscorable", "open") else 0,
+        markeredgecolor="black",
+        markeredgewidth=0.6,
+        zorder=4,
+        clip_on=False,
+    )
+
+
+def _within(value: float) -> float:
+    return min(_HIGHEST, max(_LOWEST, value))
+
+
+def _axes(axes: Axes, *, longest: int) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.set_ylim(_LOWEST / 1.5, _HIGHEST * 1.5)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.set_xlim(0, longest * 1.04)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+    axes.set_xlabel("samples of the length so far", fontsize=9)
+    axes.tick_params(labelsize=SMALL)
+    axes.axhline(1.0, color="0.6", linewidth=0.8)
+    axes.grid(axis="y", color="0.92", linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
+def _thresholds(axes: Axes, alphas: Sequence[float]) -> None:
+    """One line for each α of the search: a length passes at 1/α, and after each failure α is halved."""
+    for alpha in alphas:
+        axes.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
+    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
+    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
+    axes.lines[-1].set_label(f"{text}: passed")
+
+
+def _title(axes: Axes, text: str) -> None:
+    axes.annotate(
+        text,
+        xy=(0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        fontsize=9,
+        color="0.2",
+    )
+
+
+def _legend(
+    figure: Figure,
+    both: Sequence[Axes],
+    tested: Sequence[TestedLength],
+    colours: Sequence[tuple[float, float, float, float]],
+) -> None:
+    from matplotlib.lines import Line2D
+
+    named = list(zip(tested, colours, strict=True))
+    if len(named) > _MOST_NAMED:
+        # The first and the last say which end of the colours is which.
+        step = -(-len(named) // (_MOST_NAMED - 1))
+        named = [*named[:-1:step], named[-1]]
+    lines = [Line2D([], [], color=colour, label=f"{each.context_tokens:,} tokens") for each, colour in named]
+    ends = [
+        Line2D([], [], color="0.5", linestyle="none", marker=_MARKS[kind], markeredgecolor="black", label=kind)
+        for kind in ("passed", "below", "unsettled", "unscorable", "open")
+        if any(each.decision == kind for each in tested)
+    ]
+    # Beside the lines they would stand on the curves.
+    limits = [handle for axes in both for handle in axes.get_legend_handles_labels()[0]]
+    figure.legend(
+        handles=[*lines, *ends, *limits],
+        loc="upper left",
+        bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
+        bbox_transform=both[0].transAxes,
+        borderaxespad=0.0,
+        ncols=6,
+        frameon=False,
+        fontsize=SMALL,
+        handlelength=1.8,
+        columnspacing=1.6,
+    )

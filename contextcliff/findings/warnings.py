@@ -1,0 +1,558 @@
+"""Early warnings: what changes beside the mean score as prompts grow, and the cap by latency.
+
+`_KINDS` says what each warning is; it begins at the shortest length where the difference is large and shown.
+
+Warnings on scores compare with the baseline: the shortest length, or all up to `analysis.baseline_tokens`. A spread is
+tested by the distances from the median score (Mann and Whitney), a share by melding, which is Fisher's exact test for
+independent values of 0 or 1. A search stops by the scores: there confidence sequences have to lie apart.
+
+Warnings on latency show a resource cliff even where the score holds: memory that runs out, a cache that spills and a
+server that swaps show in the time to the first token (TTFT) before they show in the score. The TTFT is divided by the
+tokens that the server had to read and compared with the prefill curve of `statistics/prefill_curve.py`.
+
+- The canary needs that the shorter lengths follow a curve, that all lengths together follow none, and that the typical
+  time is `JUMP` times the predicted one at this length and at each longer one. The time per token has to rise there by
+  at least `RISE` too: else a load on the server that ends after the shortest lengths would look like a cliff. A load
+  that lasts to the longest length does look like one, since lengths are asked in ascending order.
+- For the spread each time is divided by what the curve of all lengths predicts for its prompt, so that prompts of
+  different length at one length add no spread. With a canary it is not looked at: no curve goes through all lengths.
+
+Each kind holds at the analysis' confidence over all lengths together (Holm; the canary and a search: Bonferroni). Items
+that share a text count as clusters.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from contextcliff.analysis.bins import Group, is_failure
+from contextcliff.analysis.items import Item, evidence_of, items_of
+from contextcliff.analysis.latency_cap import LatencyCap, computed_tokens, fresh_requests, latency_cap
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.study import Study
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Heading, Line, Lines, Measurement, Table, Text
+from contextcliff.findings.phrases import milliseconds, percent, whole
+from contextcliff.records.analysis import Bin
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+from contextcliff.statistics.clusters import Evidence, p_at_most_share
+from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
+from contextcliff.statistics.prefill_curve import (
+    PrefillCurve,
+    PrefillRate,
+    fitted_curve,
+    follows_a_curve,
+    predicted,
+    typical,
+)
+from contextcliff.statistics.ranks import holm, is_significant, p_larger
+from contextcliff.statistics.sequential import confidence_sequence
+
+FACTOR = 2.0
+"""A spread or a share has to grow by so much."""
+LEAST_SHARE = 0.1
+LEAST_SPREAD = 0.1
+JUMP = 1.5
+RISE = 1.2
+FEWEST = 4
+"""Requests at a length, below which its times are not looked at."""
+WarningName = Literal[
+    "latency_canary", "latency_spread", "score_spread", "instability", "failure_spike", "unscored_spike"
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EarlyWarning:
+    """One warning. It is shown at the analysis' confidence over all lengths together, and large enough to matter."""
+
+    name: WarningName
+    context_tokens: int
+    """The length where it begins, as asked."""
+    median_tokens: int
+    """The same, measured."""
+    figures: Mapping[str, float]
+    """What it rests on."""
+    reason: Note
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefillAtLength:
+    """The time to the first token at one length, over the requests that the server had to read."""
+
+    context_tokens: int
+    """As asked."""
+    n_requests: int
+    ttft_ms: float
+    """A typical one: the Hodges-Lehmann estimate, at the median number of tokens that were read."""
+    predicted_ms: float | None
+    """By the prefill curve of the shorter lengths; None at the shortest."""
+    ms_per_token: float
+    """The same for each token that was read."""
+    spread: float
+    """Distance of the quartiles of the times over what the curve of all lengths predicts, as a share of the median."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EarlyWarnings:
+    """What was shown to change as prompts grow; `prefill` and `latency_slo` are the times behind it."""
+
+    warnings: tuple[EarlyWarning, ...]
+    prefill: tuple[PrefillAtLength, ...] = ()
+    latency_slo: LatencyCap | None = None
+
+
+def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
+    """The warnings on scores and failures; none where only the baseline was tested."""
+    results, most = study.results, study.settings.baseline_tokens
+    n_baseline = max(1, 0 if most is None else sum(each.bin.max_tokens <= most for each in results))
+    if len(results) <= n_baseline:
+        return ()
+    shortest, longer = results[:n_baseline], results[n_baseline:]
+    samples = (sample for result in shortest for item in result.items for sample in item.samples)
+    baseline = replace(shortest[-1], items=items_of(samples))
+    found: list[EarlyWarning | None] = []
+    if not study.binary and study.search is None:
+        found.append(_wider_scores(baseline, longer, study.confidence))
+    found += [_rising_share(kind, baseline, longer, study) for kind in _SHARES]
+    return tuple(each for each in found if each is not None)
+
+
+def _warning(name: WarningName, begins: Bin, reason: Note, **figures: float) -> EarlyWarning:
+    return EarlyWarning(
+        name=name,
+        context_tokens=begins.asked_tokens,
+        median_tokens=begins.median_tokens,
+        figures=figures,
+        reason=reason,
+    )
+
+
+def _where_wider(spreads: Sequence[float], distances: Sequence[Sequence[float]], confidence: float) -> int | None:
+    """The place of the first length whose spread is large enough against the first one's, and shown to be larger.
+
+    `spreads` are those of the lengths, `distances` of their values from the median."""
+    first, *longer = distances
+    corrected = holm([p_larger(each, first) for each in longer])
+    for place, p_value in enumerate(corrected, start=1):
+        if spreads[place] >= max(LEAST_SPREAD, FACTOR * spreads[0]) and is_significant(p_value, confidence):
+            return place
+    return None
+
+
+def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confidence: float) -> EarlyWarning | None:
+    base_std = standard_deviation(baseline.scores)
+    known = [(each, std) for each in longer if (std := standard_deviation(each.scores)) is not None]
+    if base_std is None or not known:
+        return None
+    stds = [base_std, *(std for _, std in known)]
+    place = _where_wider(stds, [_from_median(each) for each in (baseline, *(each for each, _ in known))], confidence)
+    if place is None:
+        return None
+    begins, std = known[place - 1]
+    reason = Note(
+        "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
+        " {baseline_tokens:,}",
+        tokens=begins.bin.median_tokens,
+        std=std,
+        baseline_std=base_std,
+        baseline_tokens=baseline.bin.max_tokens,
+    )
+    return _warning("score_spread", begins.bin, reason, std=std, baseline_std=base_std)
+
+
+def _from_median(length: LengthResult) -> list[float]:
+    """How far the score of each item is from the median; the mean of items that share a text, one a text."""
+    middle = statistics.median(length.scores)
+    by_text: defaultdict[str | int, list[float]] = defaultdict(list)
+    for place, item in enumerate(length.items):
+        if item.score is not None:
+            by_text[item.cluster or place].append(abs(item.score - middle))
+    return [mean_of(distances) for distances in by_text.values()]
+
+
+_SHARES: dict[WarningName, Callable[[Item], tuple[float, ...]]] = {
+    "instability": lambda item: () if item.variance is None else (float(item.variance > 0.0),),
+    "failure_spike": lambda item: tuple(float(is_failure(each)) for each in item.samples if each.score is not None),
+    "unscored_spike": lambda item: tuple(float(_has_no_score(each)) for each in item.samples),
+}
+"""What each of an item's values is 1 for; an item without values is left out."""
+
+
+def _rising_share(
+    kind: WarningName, baseline: LengthResult, longer: Sequence[LengthResult], study: Study
+) -> EarlyWarning | None:
+    base = _evidence(baseline, kind)
+    known = [(each, evidence) for each in longer if (evidence := _evidence(each, kind)) is not None]
+    if base is None or not known:
+        return None
+    shown = _shown_larger(base, [evidence for _, evidence in known], study)
+    base_share = mean_of(base.scores)
+    for (each, evidence), is_shown in zip(known, shown, strict=True):
+        share = mean_of(evidence.scores)
+        # Rounded, since 0.15 - 0.05 is a little less than 0.1 in binary.
+        if not is_shown or share <= FACTOR * base_share or round(share - base_share, 9) < LEAST_SHARE:
+            continue
+        figures = {"share": percent(share), "n": len(evidence.scores)}
+        rises = {
+            "instability": Note("{share} of {n:,} repeated questions change their score between repeats", **figures),
+            "failure_spike": Note("{share} of {n:,} answers fail", **figures),
+            "unscored_spike": Note("{share} of {n:,} samples have no answer that can be scored", **figures),
+        }
+        reason = Note(
+            "at {tokens:,} tokens {rises}{most_often}, against {baseline_share} of {baseline_n:,} up to"
+            " {baseline_tokens:,}",
+            tokens=each.bin.median_tokens,
+            rises=rises[kind],
+            most_often=_most_often(kind, each),
+            baseline_share=percent(base_share),
+            baseline_n=len(base.scores),
+            baseline_tokens=baseline.bin.max_tokens,
+        )
+        return _warning(kind, each.bin, reason, share=share, baseline_share=base_share)
+    return None
+
+
+def _evidence(length: LengthResult, kind: WarningName) -> Evidence | None:
+    """The values of a share as evidence, the mean of an item's values a piece; None where there are none."""
+    pieces = [
+        replace(item, score=mean_of(values), repeats=values, unscored=0)
+        for item in length.items
+        if (values := _SHARES[kind](item))
+    ]
+    binary = all(piece.score in (0.0, 1.0) for piece in pieces)
+    return evidence_of(pieces, binary=binary) if pieces else None
+
+
+def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) -> list[bool]:
+    """At which lengths the share is shown to be larger than the baseline's, over all of them together."""
+    if study.search is not None:
+        confidence = 1.0 - (1.0 - study.confidence) / len(compared)
+        _, most = confidence_sequence(_independent(base), confidence)
+        return [confidence_sequence(_independent(each), confidence)[0] > most for each in compared]
+    p_values = [
+        # Clustered values of which all or none are 1 have no difference to test.
+        1.0 if math.fsum(each.scores) == 0.0 else p_at_most_share(each, base, 1.0, study.confidence)
+        for each in compared
+    ]
+    return [is_significant(p_value, study.confidence) for p_value in holm(p_values)]
+
+
+def _independent(evidence: Evidence) -> tuple[float, ...]:
+    """The independent values: the means of texts, where items share some."""
+    return tuple(c.total / c.scored for c in evidence.clusters) or evidence.scores
+
+
+def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
+    """The commonest tag of the samples that a rising share is about; nothing where they have none."""
+    if kind == "instability":
+        return ""
+    meant = is_failure if kind == "failure_spike" else _has_no_score
+    samples = (sample for item in length.items for sample in item.samples)
+    tags = counted(each.failure for each in samples if each.failure is not None and meant(each))
+    tag, n = next(iter(tags.items()), ("", 0))
+    return Note(", most often by {tag} ({n:,})", tag=tag, n=n) if tag else ""
+
+
+def _has_no_score(sample: ScoredSample) -> bool:
+    return sample.score is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Times:
+    """The requests of a length: their time per computed token, and what a prefill curve needs of them."""
+
+    length: Bin
+    rates: tuple[float, ...]
+    inverses: tuple[float, ...]
+    """1 / computed tokens of each request."""
+    backs: tuple[float, ...]
+    """Tokens before a computed one on average, of each request."""
+
+    @property
+    def computed(self) -> float:
+        """Median of the tokens that were computed."""
+        return 1.0 / statistics.median(self.inverses)
+
+    def rate(self, confidence: float) -> PrefillRate:
+        return PrefillRate(
+            inverse=statistics.median(self.inverses),
+            back=statistics.median(self.backs),
+            typical=typical(self.rates, confidence),
+        )
+
+    def against(self, curve: PrefillCurve) -> list[float]:
+        """The time of each request over what the curve predicts for it."""
+        return [
+            rate / curve.rate(inverse=inverse, back=back)
+            for rate, inverse, back in zip(self.rates, self.inverses, self.backs, strict=True)
+        ]
+
+
+def _times_of(groups: Sequence[Group], bins: Sequence[Bin]) -> Iterator[_Times]:
+    """The times of each length where enough requests streamed: else the first token comes with the last."""
+    for group, length in zip(groups, bins, strict=True):
+        timed = [
+            item.generation
+            for item in fresh_requests(group.samples)
+            if item.generation is not None and item.generation.streamed and item.generation.ttft_ms > 0.0
+        ]
+        if len(timed) >= FEWEST:
+            yield _Times(
+                length=length,
+                rates=tuple(each.ttft_ms / computed_tokens(each) for each in timed),
+                inverses=tuple(1.0 / computed_tokens(each) for each in timed),
+                backs=tuple(0.5 * (each.prompt_tokens + (each.cached_tokens or 0)) for each in timed),
+            )
+
+
+def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[PrefillAtLength, ...]:
+    """The times of every length with enough requests, shortest first; `bins` are those of the groups."""
+    times = tuple(_times_of(groups, bins))
+    if not times:
+        return ()
+    rates = [each.rate(0.0) for each in times]
+    curve = fitted_curve(rates)
+    return tuple(
+        PrefillAtLength(
+            context_tokens=each.length.asked_tokens,
+            n_requests=len(each.rates),
+            ttft_ms=rates[place].typical.value * each.computed,
+            predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
+            ms_per_token=rates[place].typical.value,
+            spread=_spread_of(each.against(curve)),
+        )
+        for place, each in enumerate(times)
+    )
+
+
+def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
+    """The canary, or else the growing spread, as far as they are shown at `confidence`."""
+    times = tuple(_times_of(groups, bins))
+    if len(times) < 2:
+        return ()
+    warning = _canary(times, confidence) or _wider_times(times, confidence)
+    return () if warning is None else (warning,)
+
+
+def _canary(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
+    each_length = 1.0 - (1.0 - confidence) / len(times)
+    rates = [each.rate(each_length) for each in times]
+    if follows_a_curve(rates):
+        return None
+    for place in range(1, len(times)):
+        shorter, rate, begins = rates[:place], rates[place], times[place]
+        if rate.typical.value < RISE * shorter[-1].typical.value:
+            continue
+        if any(each.typical.value < JUMP * predicted(shorter, each) for each in rates[place:]):
+            continue
+        if not follows_a_curve(shorter):
+            continue
+        ttft_ms = rate.typical.value * begins.computed
+        predicted_ms = predicted(shorter, rate) * begins.computed
+        ratio = ttft_ms / predicted_ms
+        reason = Note(
+            "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long as the time to read the prompt"
+            " predicts ({ttft} against {predicted}, typical times of {n:requests}): memory or cache may be short,"
+            " whatever the score; another load on the server at that time looks the same",
+            tokens=begins.length.median_tokens,
+            ratio=ratio,
+            ttft=milliseconds(ttft_ms),
+            predicted=milliseconds(predicted_ms),
+            n=len(begins.rates),
+        )
+        return _warning(
+            "latency_canary", begins.length, reason, ttft_ms=ttft_ms, predicted_ms=predicted_ms, ratio=ratio
+        )
+    return None
+
+
+def _wider_times(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
+    curve = fitted_curve([each.rate(0.0) for each in times])
+    ratios = [each.against(curve) for each in times]
+    spreads = [_spread_of(each) for each in ratios]
+    medians = [statistics.median(each) for each in ratios]
+    # As the logarithm of a ratio: half and twice the median are equally far from it.
+    distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
+    place = _where_wider(spreads, distances, confidence)
+    if place is None:
+        return None
+    first, begins = times[0].length, times[place].length
+    reason = Note(
+        "at {tokens:,} tokens the time to the first token is unsteady: its quartiles are {spread} of the median apart"
+        " ({n:requests}), against {baseline_spread} at {baseline_tokens:,}",
+        tokens=begins.median_tokens,
+        spread=percent(spreads[place]),
+        n=len(ratios[place]),
+        baseline_spread=percent(spreads[0]),
+        baseline_tokens=first.median_tokens,
+    )
+    return _warning("latency_spread", begins, reason, spread=spreads[place], baseline_spread=spreads[0])
+
+
+def _spread_of(ratios: Sequence[float]) -> float:
+    """Distance of the quartiles, as a share of the median."""
+    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return (high - low) / median
+
+
+_KINDS: Mapping[WarningName, tuple[str, str]] = {
+    "latency_canary": (
+        "Latency canary",
+        "from here on the typical time to the first token is at least 1.5 times what the time to read the prompt (a"
+        " fixed part, a part for each token and one for attention, fitted to the shorter lengths) predicts",
+    ),
+    "latency_spread": (
+        "Latency spread",
+        "the quartiles of the time to the first token are at least twice as far apart as at the shortest length,"
+        " relative to the median",
+    ),
+    "score_spread": (
+        "Score spread",
+        "the standard deviation of the scores is at least twice that of the shortest length; not for scores of 0 or 1,"
+        " whose spread follows from their mean, and not in a search",
+    ),
+    "instability": (
+        "Instability",
+        "the share of repeated questions whose score changes between repeats is more than twice that of the shortest"
+        " length and 10 points above it",
+    ),
+    "failure_spike": (
+        "Failure spike",
+        "the share of answers that fail is more than twice that of the shortest length and 10 points above it",
+    ),
+    "unscored_spike": (
+        "Unscored spike",
+        "the share of samples without an answer that can be scored is more than twice that of the shortest length and"
+        " 10 points above it",
+    ),
+}
+"""What each kind is called, and what it is."""
+_READ = (
+    "Times to the first token (TTFT) over the requests of which the server read at least half of the prompt, each"
+    " prompt once; the others came out of a cache. The prediction is the curve of the shorter lengths. The spread is"
+    " the distance of the quartiles, as a share of the median."
+)
+
+
+class WarningsFinding(Finding[EarlyWarnings]):
+    """Each warning with the length where it begins, and the cap rule `latency`."""
+
+    key = "early_warnings"
+    title = "Early warnings"
+    record = EarlyWarnings
+    inline = True
+    cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
+        "latency": "longest prompt of the last length, from the shortest up, at which the share"
+        " analysis.latency_slo_share of the requests was shown to end within analysis.latency_slo_ms"
+    }
+
+    def find(self, study: Study) -> EarlyWarnings | None:
+        if not study.groups:
+            return None
+        return EarlyWarnings(
+            warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
+            prefill=prefill_by_length(study.groups, study.bins),
+            latency_slo=latency_cap(study),
+        )
+
+    def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
+        return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None or not finding.warnings:
+            return ()
+        lines = (Line(label=_KINDS[each.name][0], text=each.reason, mood="doubtful") for each in finding.warnings)
+        return (Lines(lines=tuple(lines)),)
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        finding = self.of(report)
+        if finding is None:
+            return ()
+        confidence = percent(report.analysis.safe_cap.confidence)
+        blocks: list[Block] = [Text(text="None.")]
+        if finding.warnings:
+            shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
+            blocks = [Text(text=shown), *self.short(report), _table(finding.warnings, report)]
+        if len(finding.prefill) > 1:
+            blocks += [Heading(text="Time to read the prompt"), Text(text=_READ), _read_table(finding.prefill)]
+        if finding.latency_slo is not None:
+            blocks += _limit(finding.latency_slo, confidence)
+        return tuple(blocks)
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        finding = self.of(report)
+        if finding is None:
+            return
+        yield Measurement(key="warnings/count", value=len(finding.warnings))
+        for each in finding.warnings:
+            yield Measurement(key=f"warnings/{each.name}_tokens", value=each.median_tokens)
+            for name, figure in each.figures.items():
+                yield Measurement(key=f"warnings/{each.name}_{name}", value=figure, step=each.context_tokens)
+        for length in finding.prefill:
+            yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=length.context_tokens)
+            yield Measurement(key="by_length/ttft_ms_predicted", value=length.predicted_ms, step=length.context_tokens)
+            yield Measurement(key="by_length/ttft_spread", value=length.spread, step=length.context_tokens)
+        if finding.latency_slo is not None:
+            for within in finding.latency_slo.lengths:
+                share = within.n_within / within.n_requests if within.n_requests else None
+                yield Measurement(key="by_length/within_latency_slo", value=share, step=within.context_tokens)
+
+    def tags(self, report: Report) -> Mapping[str, str]:
+        finding = self.of(report)
+        return {"warnings": ", ".join(each.name for each in finding.warnings)} if finding and finding.warnings else {}
+
+
+def _table(warnings: Sequence[EarlyWarning], report: Report) -> Table:
+    return Table(
+        columns=(
+            Column(title="warning", cells=tuple(_KINDS[each.name][0] for each in warnings), words=True),
+            Column(title="begins at tokens", cells=tuple(whole(each.median_tokens) for each in warnings)),
+            Column(title="zone", cells=tuple(_zone_at(each.median_tokens, report) for each in warnings), words=True),
+            Column(title="what it is", cells=tuple(_KINDS[each.name][1] for each in warnings), words=True),
+        )
+    )
+
+
+def _zone_at(tokens: int, report: Report) -> str:
+    """The zone that a length lies in; the zones are ranges of measured lengths."""
+    zones = report.analysis.zones
+    return next((zone.name for zone in zones if zone.min_tokens <= tokens <= zone.max_tokens), phrases.MISSING)
+
+
+def _read_table(rows: Sequence[PrefillAtLength]) -> Table:
+    return Table(
+        columns=(
+            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
+            Column(title="n", cells=tuple(whole(row.n_requests) for row in rows)),
+            Column(title="typical TTFT", cells=tuple(milliseconds(row.ttft_ms) for row in rows)),
+            Column(title="predicted", cells=tuple(milliseconds(row.predicted_ms) for row in rows)),
+            Column(title="ms per token", cells=tuple(f"{row.ms_per_token:.3g}" for row in rows)),
+            Column(title="spread", cells=tuple(percent(row.spread) for row in rows)),
+        )
+    )
+
+
+def _limit(cap: LatencyCap, confidence: str) -> list[Block]:
+    rows = cap.lengths
+    meaning = (
+        f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
+        f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
+    )
+    table = Table(
+        columns=(
+            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
+            Column(title="requests", cells=tuple(whole(row.n_requests) for row in rows)),
+            Column(title="in time", cells=tuple(whole(row.n_within) for row in rows)),
+            Column(title="tested bound", cells=tuple(phrases.score(row.ci_low) for row in rows)),
+            Column(title="clears", cells=tuple("yes" if row.clears else "no" for row in rows), words=True),
+        )
+    )
+    return [Heading(text="Limit on latency"), Text(text=meaning), table]

@@ -1,0 +1,72 @@
+"""How many samples there are, as data and said: `20 samples in 8 texts`, `3 of 20 samples`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from contextcliff.records.note import Note
+from contextcliff.records.search_record import ThirdName
+
+Unit = Literal["samples", "questions", "distinct samples"]
+"""What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
+SharedBy = Literal["texts", "contexts"]
+"""What samples have in common where they share something: whole texts, or contexts cut from one text."""
+Noun = Unit | SharedBy | Literal["answers", "prompts"]
+
+Quantity = Literal["score", "healthy"]
+"""What the lengths are tested on: the score of each sample, or whether each round of writing is healthy."""
+QUANTITIES: dict[Quantity, Note] = {"score": Note("score"), "healthy": Note("healthy share")}
+THIRDS_OF_DEPTH: dict[ThirdName, Note] = {
+    "first": Note("first third"),
+    "middle": Note("middle third"),
+    "last": Note("last third"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleCount:
+    """So many pieces of evidence, and in how many texts they lie; `n_shared` is 0 where each has its own."""
+
+    n: int
+    unit: Unit
+    n_shared: int = 0
+    shared_by: SharedBy = "texts"
+
+
+def amount(n: int, noun: Noun) -> Note:
+    """`1 sample`, `1,200 samples`."""
+    return Note("{n:{noun}}", n=n, noun=Note(noun))
+
+
+def portion(n: int, total: int, noun: Noun) -> Note:
+    """`3 of 20 samples`, `all 20 samples`, `both samples`, `the only sample`; at least one."""
+    if n < total:
+        return Note("{n:,} of {total:,} {noun}", n=n, total=total, noun=Note(noun))
+    if total == 1:
+        return Note("the only {noun:one}", noun=Note(noun))
+    return Note("both {noun}", noun=Note(noun)) if total == 2 else Note("all {n:,} {noun}", n=total, noun=Note(noun))
+
+
+def of_lengths(n: int, total: int) -> Note:
+    """As `portion`, of lengths."""
+    if n < total:
+        return Note("{n:,} of {total:,} lengths", n=n, total=total)
+    if total == 1:
+        return Note("the only length")
+    return Note("both lengths") if total == 2 else Note("all {n:,} lengths", n=total)
+
+
+def span(low: float, high: float, style: str) -> str:
+    """Both ends, or one where they read alike; `style` is a format of Python's."""
+    first, last = format(low, style), format(high, style)
+    return first if first == last else f"{first}–{last}"
+
+
+def counted(count: SampleCount, *, scored: bool = False, each_length: bool = False) -> Note:
+    """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it."""
+    noun = Note("scored {noun}", noun=Note(count.unit)) if scored else Note(count.unit)
+    shared = Note(" in {n:{noun}}", n=count.n_shared, noun=Note(count.shared_by)) if count.n_shared else ""
+    if each_length:
+        return Note("{n:{noun}} a length{shared}", n=count.n, noun=noun, shared=shared)
+    return Note("{n:{noun}}{shared}", n=count.n, noun=noun, shared=shared)

@@ -1,1 +1,0 @@
-"""Paired statistics: two runs that were asked the same, compared sample by sample."""

@@ -1,1 +1,0 @@
-"""From scored rounds to what is said of the writing: tests, trends, tiers and comparisons."""

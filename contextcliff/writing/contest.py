@@ -1,0 +1,249 @@
+"""Several continuation runs side by side, a measure at a time: each one's range, and which of them is the best.
+
+A run's mean is taken over the lengths that all runs have, so that none is judged by lengths that another was spared.
+Where all runs have z-scores they are compared by these, since a raw value depends on how much was written: a model that
+stops early is more diverse. Ranges are raw.
+
+The difference of the best to the next best has Welch's interval: the lengths are independent, and so are the rounds.
+It is an interval for these two means; that they were picked as the extremes of several runs, and that many measures
+were looked at, is not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from contextcliff.records.note import Note
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.intervals import t_quantile
+from contextcliff.writing.levels import level_of
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.phrases import better, digits_of, title
+from contextcliff.writing.prose_findings import Scale, Writing
+from contextcliff.writing.rules import (
+    COMPOSITES,
+    WritingSide,
+    different_rules,
+    unequal_lengths,
+)
+
+_RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
+"""The author's text is complete: it has no standard deviation of what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingRange:
+    """One measure of one run: its least and greatest mean, at which lengths, and its mean over the common lengths."""
+
+    run: str
+    low: float
+    low_tokens: int
+    high: float
+    high_tokens: int
+    common_mean: float | None
+    """None where no length is common to the runs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritingContest:
+    """One measure over the runs that have it.
+
+    `winner` is set where the interval of the difference lies above 0. The difference
+    is that of the best to the next best, never negative, in what `scale` names: `raw` is the measure's unit, `z` the
+    standard deviation of windows of the author's text that are as long as the answers.
+    """
+
+    measure: str
+    worse: int
+    """1 up, -1 down, 0: neither, and nobody wins."""
+    scale: Scale
+    ranges: tuple[WritingRange, ...]
+    missing: tuple[str, ...]
+    """The runs that lack the measure."""
+    common_tokens: tuple[int, ...]
+    best: str | None = None
+    next_best: str | None = None
+    difference: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    confidence: float
+    winner: str | None = None
+    reason: Note | None = None
+    """Why there is no winner; None where there is one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Point:
+    mean: float
+    std: float | None
+    n: int
+
+
+_Points = Mapping[int, _Point]
+
+
+def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
+    """Both composites and every measure that some run has, in the order of tables."""
+    named = [(name, 1) for name in COMPOSITES] + [(measure.name, int(measure.worse)) for measure in MEASURES]
+    contests = []
+    for name, worse in named:
+        points = {side.name: _raw(side.writing, name) for side in sides}
+        if any(points.values()):
+            contests.append(_contest(name, worse, sides, points, confidence))
+    return tuple(contests)
+
+
+def _contest(
+    measure: str, worse: int, sides: Sequence[WritingSide], points: Mapping[str, _Points], confidence: float
+) -> WritingContest:
+    having = [side for side in sides if points[side.name]]
+    common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
+    scale, compared = _compared(measure, having, points, common)
+    contest = WritingContest(
+        measure=measure,
+        worse=worse,
+        scale=scale,
+        ranges=tuple(_range(side.name, points[side.name], common) for side in having),
+        missing=tuple(side.name for side in sides if not points[side.name]),
+        common_tokens=tuple(common),
+        confidence=confidence,
+        reason=_obstacle(measure, worse, having, common),
+    )
+    if contest.reason is None:
+        contest = _with_lead(contest, compared)
+    if contest.reason is None and scale == "raw":
+        ahead = [side for side in having if side.name in (contest.best, contest.next_best)]
+        contest = replace(contest, reason=unequal_lengths(measure, ahead, common))
+    return replace(contest, winner=contest.best if contest.reason is None else None)
+
+
+def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
+    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {
+        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in levels if level.mean is not None
+    }
+
+
+def _z(writing: Writing, measure: str) -> dict[int, _Point]:
+    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
+    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in levels if level.z is not None}
+
+
+def _compared(
+    measure: str, having: Sequence[WritingSide], raw: Mapping[str, _Points], common: Sequence[int]
+) -> tuple[Scale, Mapping[str, _Points]]:
+    """z-scores, where every run has them at every common length."""
+    scores = {side.name: _z(side.writing, measure) for side in having}
+    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(by_length) for by_length in scores.values()):
+        return "z", scores
+    return "raw", {side.name: raw[side.name] for side in having}
+
+
+def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
+    low = min(points, key=lambda tokens: (points[tokens].mean, tokens))
+    high = max(points, key=lambda tokens: (points[tokens].mean, -tokens))
+    return WritingRange(
+        run=run,
+        low=points[low].mean,
+        low_tokens=low,
+        high=points[high].mean,
+        high_tokens=high,
+        common_mean=_mean(points, common) if common else None,
+    )
+
+
+def _mean(points: _Points, common: Sequence[int]) -> float:
+    return mean_of([points[tokens].mean for tokens in common])
+
+
+def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
+    """Why nobody can win, whatever the figures are."""
+    if not worse:
+        return Note("neither way is better")
+    if len(having) < 2:
+        return Note("only one run has it")
+    return different_rules(measure, having) or (None if common else Note("no length in common"))
+
+
+def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> WritingContest:
+    """The best against the next best; runs with equal means stay in their order."""
+    common = contest.common_tokens
+    means = {run: _mean(of, common) for run, of in points.items()}
+    best, second = sorted(means, key=lambda run: contest.worse * means[run])[:2]
+    difference = abs(means[second] - means[best])
+    low = high = None
+    reason: Note | None = None
+    pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
+    if not difference:
+        reason = Note("the best two have the same mean")
+    elif any(point.n < 2 or point.std is None for point in pairs):
+        reason = Note("there are too few rounds to tell")
+    elif (half := _half_width(pairs, len(common), contest.confidence)) is None:
+        reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
+    else:
+        low, high = difference - half, difference + half
+        reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
+    return replace(contest, best=best, next_best=second, difference=difference, ci_low=low, ci_high=high, reason=reason)
+
+
+def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:
+    """Of Welch's interval for the difference of two means over so many lengths; None without any variance."""
+    parts = [((point.std or 0.0) ** 2 / point.n / lengths**2, point.n - 1) for point in points]
+    variance = math.fsum(part for part, _ in parts)
+    if not variance > 0 or not math.isfinite(variance):
+        return None
+    # By shares: the square of a tiny variance underflows.
+    freedom = 1.0 / math.fsum((part / variance) ** 2 / degrees for part, degrees in parts)
+    return t_quantile(0.5 * (1.0 + confidence), freedom) * math.sqrt(variance)
+
+
+_Z_DIGITS = 2
+
+
+def contest_sentence(contest: WritingContest) -> str:
+    """Each run's range, and who wins by how much, or why nobody does."""
+    digits = _digits(contest.ranges)
+    shown = ", ".join(f"{span.run} {_from_to(span.low, span.high, digits)}" for span in contest.ranges)
+    lacking = f"; not measured: {', '.join(contest.missing)}" if contest.missing else ""
+    lead_in = f"{title(contest.measure)} ({better(contest.worse)}): {shown}{lacking}"
+    if not contest.worse:
+        return f"{lead_in}."
+    reason = contest.reason
+    if contest.best is None or contest.ci_low is None:
+        return f"{lead_in}; no winner: {reason}."
+    over = f" over {contest.next_best}" if len(contest.ranges) > 2 else ""
+    if reason:
+        return f"{lead_in}; no winner: {contest.best} leads{over} {_by(contest, digits)}, and {reason}."
+    return f"{lead_in}; {contest.best} wins{over} {_by(contest, digits)}."
+
+
+def _by(contest: WritingContest, digits: int) -> str:
+    """By how much, with the interval, and over how many lengths."""
+    difference, low, high = (value or 0.0 for value in (contest.difference, contest.ci_low, contest.ci_high))
+    digits = _telling(_Z_DIGITS if contest.scale == "z" else digits, (difference, low))
+    unit = " in the author's sd, at equal length," if contest.scale == "z" else ""
+    return (
+        f"by {difference:.{digits}f} ({100 * contest.confidence:g}% CI {low:.{digits}f} to {high:.{digits}f}){unit} "
+        f"over {Note('{n:lengths}', n=len(contest.common_tokens))}"
+    )
+
+
+def _from_to(low: float, high: float, digits: int) -> str:
+    first, last = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    if first == last:
+        return first
+    return f"{first} to {last}" if low < 0 else f"{first}-{last}"
+
+
+def _digits(ranges: Sequence[WritingRange]) -> int:
+    """Decimals by which a measure's figures tell something, the same for all runs."""
+    return digits_of(max(abs(end) for span in ranges for end in (span.low, span.high)))
+
+
+def _telling(digits: int, values: Sequence[float]) -> int:
+    """As many decimals more as it takes for what is not 0 not to read as 0."""
+    while digits < 6 and any(value and not round(abs(value), digits) for value in values):
+        digits += 1
+    return digits

@@ -1,1 +1,0 @@
-"""Imports the results of Context-Tester, another tool for continuation runs."""

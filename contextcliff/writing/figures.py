@@ -1,0 +1,290 @@
+"""The figures of a continuation run: core measures by length, what gets worse, and the share of healthy rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from contextcliff.findings import phrases
+from contextcliff.findings.drawing import (
+    BLUE,
+    DIGIT,
+    GREY,
+    LINE,
+    LINES,
+    RED,
+    SMALL,
+    blank,
+    counts_above,
+    heading,
+    legend_below,
+    lengths_on_x,
+    line_across,
+    or_nan,
+    scores_on_y,
+    width_of,
+)
+from contextcliff.records.report import Report
+from contextcliff.reporting.report_facts import Headline
+from contextcliff.reporting.words.english import say
+from contextcliff.statistics.ranks import SLACK, is_significant
+from contextcliff.writing.levels import as_shown, level_of, shown_lengths
+from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.panels import (
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    about,
+    context_axis,
+    core_measures,
+    grid,
+    interval_lines,
+    mean_line,
+    measure_panel,
+    nothing_here,
+    page_heading,
+    panel_title,
+    quiet_axes,
+    settle,
+    shared_legend,
+    stand_in,
+)
+from contextcliff.writing.phrases import title
+from contextcliff.writing.prose_findings import Health, Writing, WritingTest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def core_figure(report: Report, writing: Writing) -> Figure:
+    """Means with bootstrap intervals beside the original's line and the author's band."""
+    writing = as_shown(writing)
+    figure, page, panels = grid(rows=2, columns=2)
+    for axes, measure in zip(panels, core_measures(writing), strict=True):
+        measure_panel(axes, writing, measure)
+        mean_line(axes, writing, measure)
+        settle(axes)
+    shared_legend(page, panels)
+    page_heading(page, report, title="Writing by length", subtitle=f"{about(report, writing)}{stand_in(writing)}")
+    return figure
+
+
+_UNDER = 1.4
+"""Room for a panel's x axis and its legend, in inches."""
+_APART = 0.09
+"""Inches between the marks of two measures at one length."""
+_ROW = 0.2
+"""Height of a row of the map of tests, in inches."""
+_SMALLER = (0.001, 0.01)
+"""Corrected p-values below the level that have a colour of their own."""
+_COLOURS = ("#7f1d1d", "#d64545", "#f3a683")
+"""From the smallest p-values to those just at the level."""
+_REST, _UNTESTED = "#f6f1e7", "0.8"
+_CV_LIMIT = 0.15
+"""Context-Tester's limit of consistency."""
+_MARK = {True: "×", False: ""}
+
+
+def dashboard_figure(report: Report, writing: Writing) -> Figure:
+    """Four panels on whether the prose gets worse: composite, spread between rounds, effect sizes, tests."""
+    writing = as_shown(writing)
+    tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
+    heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
+    figure, page, panels = grid(rows=2, columns=2, heights=heights, under=_UNDER, legend=False)
+    _composites(panels[0], writing)
+    _variation(panels[1], writing)
+    _effects(panels[2], writing, height=heights[1])
+    _tests(panels[3], writing, tested)
+    page_heading(
+        page, report, title="Degradation of the writing", subtitle=f"{about(report, writing)}{stand_in(writing)}"
+    )
+    return figure
+
+
+def _composites(axes: Axes, writing: Writing) -> None:
+    axis = context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Composite, 0-100 (up is worse)")
+    tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
+    calibrated, classic = [tier.composite for tier in tiers], [tier.composite_classic for tier in tiers]
+    interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
+    interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
+    if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
+        nothing_here(axes)
+        return
+    # Room for a whole mark at either end.
+    axes.set_ylim(-3, 103)
+    settle(axes)
+    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=2)
+
+
+def _variation(axes: Axes, writing: Writing) -> None:
+    axis = context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Spread between rounds: sd / mean")
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    highest = _CV_LIMIT
+    for measure, style in zip(core_measures(writing), LINES, strict=True):
+        values = [level_of(tier, measure).cv for tier in writing.tiers]
+        known = [value for value in values if value is not None]
+        if known:
+            highest = max(highest, *known)
+            axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
+    if not axes.lines:
+        nothing_here(axes, "fewer than two rounds, or not measured")
+        return
+    axes.axhline(_CV_LIMIT, color=RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
+    axes.set_ylim(0, highest * 1.08)
+    settle(axes)
+    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=3)
+
+
+def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
+    axis = context_axis(axes, writing)
+    quiet_axes(axes)
+    panel_title(axes, "Effect against the shortest length (1: every round is worse)")
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    tests_by_place = _against_shortest(writing)
+    for place, (measure, style) in enumerate(zip(core_measures(writing), LINES, strict=True)):
+        tests = [tests_by_place.get((length, measure)) for length in tokens]
+        if any(test is not None for test in tests):
+            effects = [math.nan if test is None else test.effect for test in tests]
+            # Several effects of 1 would lie on each other.
+            apart = (axis.high / axis.low) ** (_APART * (place - 1.5) / axis.inches)
+            places = [length * apart for length in tokens]
+            axes.plot(places, effects, style, markersize=5, linewidth=1.4, label=title(measure))
+    if not axes.lines:
+        nothing_here(axes, "nothing was tested")
+        return
+    axes.axhline(0, color="0.4", linewidth=0.9)
+    for limit, name in ((0.3, "medium"), (0.5, "large")):
+        axes.axhline(limit, color=RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
+    axes.set_ylim(-1.08, 1.08)
+    axes.set_yticks([-1, -0.5, 0, 0.5, 1])
+    legend_below(axes, axis=axis, height=height, columns=3)
+
+
+def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    panel_title(axes, "Tests against the shortest length, corrected p")
+    lengths = [tier.context_tokens for tier in writing.tiers]
+    if not tested:
+        axes.set_xticks([])
+        nothing_here(axes, "nothing was tested")
+        return
+    tests_by_place = _against_shortest(writing)
+    author = {(t.context_tokens, t.measure) for t in writing.tests if t.against == "author" and t.degraded}
+    names = [title(name) for name in tested]
+    inches = _make_room(axes, max(map(width_of, names)) + 0.1)
+    limits = _limits(writing.confidence)
+    shades = _COLOURS[-len(limits) :]
+    colours = [_UNTESTED, *shades, _REST]
+    cells = [[_class(tests_by_place.get((length, measure)), limits) for length in lengths] for measure in tested]
+    axes.imshow(cells, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(colours) - 0.5, aspect="auto")
+    for row, measure in enumerate(tested):
+        for column, length in enumerate(lengths):
+            test = tests_by_place.get((length, measure))
+            marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
+            dark = colours[cells[row][column]] in _COLOURS[:2]
+            axes.text(
+                column, row, marks, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black",
+                fontweight="bold",
+            )  # fmt: skip
+    axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
+    _lengths(axes, lengths, inches=inches, name=shown_lengths(writing).name)
+    handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
+        title="× worse\na worse than\nthe author's\nelsewhere", title_fontsize=SMALL, alignment="left",
+    )  # fmt: skip
+
+
+def _make_room(axes: Axes, inches: float) -> float:
+    """Take so many inches of the panel's left for the names of its rows; returns the width that it keeps."""
+    box = axes.get_position()
+    kept = PANEL_WIDTH - inches
+    axes.set_position((box.x1 - box.width * kept / PANEL_WIDTH, box.y0, box.width * kept / PANEL_WIDTH, box.height))
+    return kept
+
+
+def _lengths(axes: Axes, lengths: list[int], *, inches: float, name: str) -> None:
+    """A column a length, whatever its size, with thin lines between the cells."""
+    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
+    if DIGIT * (len(f"{max(lengths):,}") + 1) > inches / len(lengths):
+        axes.tick_params(axis="x", rotation=45)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.set_xlabel(name, fontsize=9, labelpad=3)
+    axes.tick_params(length=0)
+
+
+def _limits(confidence: float) -> tuple[float, ...]:
+    """Where the classes of p end, each limit within its class; the last is the level."""
+    level = 1.0 - confidence
+    return (*(limit for limit in _SMALLER if limit < level - SLACK), level)
+
+
+def _key(limits: Sequence[float], shades: Sequence[str]) -> list[tuple[str, str]]:
+    named = [(f"p ≤ {limit:.3g}", shade) for limit, shade in zip(limits, shades, strict=True)]
+    return [*named, (f"p > {limits[-1]:.3g}", _REST), ("not tested", _UNTESTED)]
+
+
+def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
+    """0 not tested, then the classes of p from the smallest up."""
+    if test is None:
+        return 0
+    at = (place for place, limit in enumerate(limits, start=1) if is_significant(test.p_holm, 1.0 - limit))
+    return next(at, len(limits) + 1)
+
+
+def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:
+    return {(test.context_tokens, test.measure): test for test in writing.tests if test.against == "shortest"}
+
+
+_WIDTH, _HEIGHT = 8.0, 4.2
+
+
+def health_figure(report: Report, writing: Writing) -> Figure:
+    """Draw a finding that has health: shares with Wilson's interval and the bound that is tested."""
+    writing = as_shown(writing)
+    health = writing.health
+    if health is None:
+        raise ValueError("nobody judged whether these rounds are healthy")
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    levels = health.levels
+    tokens = [level.context_tokens for level in levels]
+    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=shown_lengths(writing).name)
+    scores_on_y(axes)
+    axes.set_ylabel("share of healthy rounds")
+    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
+    confidence = phrases.percent(writing.confidence)
+    axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
+    axes.plot(tokens, [or_nan(level.share) for level in levels], "o-", color=BLUE, label="healthy rounds", zorder=4)
+    axes.plot(
+        tokens, [or_nan(level.tested_low) for level in levels], linestyle="none", marker="_", markersize=11,
+        markeredgewidth=2, color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
+    )  # fmt: skip
+    threshold = _threshold(health)
+    if threshold is not None:
+        line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
+    rows = [("n", [level.n for level in levels], GREY)]
+    above = counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+    heading(
+        axes,
+        title=f"Healthy rounds by length: {report.run.model}",
+        subtitle=f"{writing.document_id}. Safe cap: {say(Headline(cap=report.analysis.safe_cap))}",
+        inches=_WIDTH,
+        above=above + LINE,
+    )
+    legend_below(axes, axis=axis, height=_HEIGHT, columns=3)
+    return figure
+
+
+def _threshold(health: Health) -> float | None:
+    if not health.relative:
+        return health.threshold
+    shortest = health.levels[0].share
+    return None if shortest is None else health.threshold * shortest

@@ -1,0 +1,311 @@
+"""The files that only a continuation run leaves: its figures as tables and JSON, and all that was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.reporting.data_files import Cell, Row, csv_text, json_text
+from contextcliff.reporting.outside_text import tame
+from contextcliff.writing.levels import level_of
+from contextcliff.writing.measures.measure import (
+    AUTHOR_DISTANCE,
+    AUTHOR_LIMIT,
+    AUTHOR_MEAN,
+    AUTHOR_STD,
+    CLASSIC_COMPOSITE,
+    COMPOSITE,
+    HEALTHY,
+    MEASURES,
+    ORIGINAL,
+    Z,
+)
+from contextcliff.writing.prose_findings import (
+    COMPLETE,
+    CompositeLevel,
+    HealthLevel,
+    MeasureLevel,
+    Writing,
+    WritingTier,
+)
+from contextcliff.writing.task.continuation_scoring import answer_figures
+
+
+def original_text(writing: Writing, *, scored: Sequence[ScoredSample]) -> str | None:
+    """As many words as the longest round wrote, with what stands between them; None: the document is not kept."""
+    document = next((item.document for item in scored if item.document is not None), None)
+    if document is None:
+        return None
+    # Joined by single spaces, verse and paragraphs would be lost.
+    rest = document.text[writing.continuation_point :]
+    longest, end = words_of_longest(scored), 0
+    for word in rest.split(None, longest)[:longest]:
+        end = rest.index(word, end) + len(word)
+    return rest[:end].strip("\n")
+
+
+def words_of_longest(scored: Sequence[ScoredSample]) -> int:
+    """How many words the longest round has."""
+    return max((len(item.generation.text.split()) for item in scored if item.generation is not None), default=0)
+
+
+_PREFIXES = (ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z)
+_OF_ROUND = (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)
+_SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+
+
+def tier_rows(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> list[Row]:
+    """A row a context length, Context-Tester's columns first.
+
+    `scored` are all rounds, for what they were allowed to write; `parameters` is the flattened configuration.
+    """
+    run = _run(report, writing, parameters=parameters)
+    health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
+    allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
+    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier, health)} for tier in writing.tiers]
+
+
+def round_rows(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> list[Row]:
+    """A row a round, by length and round, unscored ones too."""
+    run = _run(report, writing, parameters=parameters)
+    return [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
+
+
+def _allowed(answer_tokens: int | None) -> Row:
+    """The most tokens of a round: a small window allows fewer than the configuration."""
+    return {} if answer_tokens is None else {"max_tokens": answer_tokens}
+
+
+def in_order(scored: Sequence[ScoredSample]) -> list[ScoredSample]:
+    """The rounds by length, and by number within a length."""
+    return sorted(scored, key=lambda item: (item.sample.context_tokens, item.sample.trial))
+
+
+def round_number(item: ScoredSample) -> int:
+    """Which round it is, counted from 1."""
+    return item.sample.trial + 1
+
+
+def outcome(item: ScoredSample) -> str:
+    """`complete`, or what went wrong."""
+    return item.failure or COMPLETE
+
+
+def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> Row:
+    return {
+        "model": report.run.model,
+        "text": writing.document_id,
+        "model_id": report.run.run_id,
+        "max_tokens": _number(parameters.get("task.max_tokens", parameters.get("sampling.max_tokens"))),
+        **{name: _number(parameters.get(f"sampling.{name}")) for name in _SAMPLERS},
+        "engine": report.run.engine,
+        "kv_policy": report.run.kv_policy,
+        "label": report.run.label or None,
+    }
+
+
+def _number(text: str | None) -> Cell:
+    """A configured value as a number where it is one; None where it is null."""
+    if text is None or text == "None":
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _tier(tier: WritingTier, health: Mapping[int, HealthLevel]) -> Row:
+    level = health.get(tier.context_tokens)
+    row: Row = {
+        "context_length": tier.context_tokens,
+        "num_rounds": tier.n_rounds,
+        "num_unscored": tier.n_unscored,
+        "num_distinct": tier.n_distinct,
+        "num_healthy": None if level is None else level.healthy,
+        "reading_level": tier.reading_level,
+        **_figures(COMPOSITE, tier.composite, _OF_COMPOSITE),
+        **_figures(CLASSIC_COMPOSITE, tier.composite_classic, _OF_COMPOSITE),
+    }
+    for measure in MEASURES:
+        row |= _figures(measure.name, level_of(tier, measure.name), _OF_MEASURE)
+    return row
+
+
+_OF_COMPOSITE = ("std", "ci_low", "ci_high")
+_OF_MEASURE = (*_OF_COMPOSITE, "n", "original", "author_mean", "author_std", "z", "z_std")
+
+
+def _figures(name: str, level: CompositeLevel | MeasureLevel, figures: Sequence[str]) -> Row:
+    return {name: level.mean, **{f"{name}_{figure}": getattr(level, figure) for figure in figures}}
+
+
+def _round(item: ScoredSample) -> Row:
+    sample, generation, details = item.sample, item.generation, item.details
+    row: Row = {
+        "context_length": sample.context_tokens,
+        "round_number": round_number(item),
+        "sample_id": sample.sample_id,
+        "seed": sample.seed,
+        "outcome": outcome(item),
+        "failure": item.failure,
+        "finish_reason": generation.finish_reason if generation else None,
+        "prompt_tokens": generation.prompt_tokens if generation else None,
+        "completion_tokens": generation.completion_tokens if generation else None,
+        "score": item.score,
+        **{name: details.get(name) for name in _OF_ROUND},
+    }
+    for measure in MEASURES:
+        row[measure.name] = details.get(measure.name)
+    for prefix in _PREFIXES:
+        for measure in MEASURES:
+            row[prefix + measure.name] = details.get(prefix + measure.name)
+    return row
+
+
+def writing_files(
+    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
+) -> dict[str, str]:
+    """What a run's prose was, as texts of files by name.
+
+    `context_N_results.json` a length, `writing.csv` (a row a length), `writing_detailed.csv` (a row a round),
+    `degradation_analysis.json` and `generations.txt`. `parameters` is the flattened configuration
+    (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
+    """
+    tiers = tier_rows(report, writing, scored=scored, parameters=parameters)
+    rounds = round_rows(report, writing, scored=scored, parameters=parameters)
+    return {
+        **{results_name(tier.context_tokens): json_text(_results(report, tier, scored)) for tier in writing.tiers},
+        "writing.csv": csv_text(tiers),
+        "writing_detailed.csv": csv_text(rounds),
+        "degradation_analysis.json": json_text(_analysis(report, writing)),
+        "generations.txt": generations_text(report, writing, scored=scored),
+    }
+
+
+def results_name(context_tokens: int) -> str:
+    """Name of the file with everything of one context length."""
+    return f"context_{context_tokens}_results.json"
+
+
+def _results(report: Report, tier: WritingTier, scored: Sequence[ScoredSample]) -> dict[str, object]:
+    rounds = [item for item in in_order(scored) if item.sample.context_tokens == tier.context_tokens]
+    return {**_head(report), **asdict(tier), "rounds": [_results_of_round(item) for item in rounds]}
+
+
+def _head(report: Report) -> dict[str, object]:
+    return {"schema_version": SCHEMA_VERSION, "run_id": report.run.run_id, "model": report.run.model}
+
+
+def _results_of_round(item: ScoredSample) -> dict[str, object]:
+    sample, generation, details = item.sample, item.generation, item.details
+    return {
+        "sample_id": sample.sample_id,
+        "round": round_number(item),
+        "seed": sample.seed,
+        "item": sample.item,
+        "outcome": outcome(item),
+        "finish_reason": generation.finish_reason if generation else None,
+        "score": item.score,
+        **{name: details.get(name) for name in _OF_ROUND},
+        "prompt_tokens": generation.prompt_tokens if generation else None,
+        "completion_tokens": generation.completion_tokens if generation else None,
+        "measures": {
+            measure.name: {
+                "raw": details.get(measure.name),
+                **{prefix.rstrip("."): details.get(prefix + measure.name) for prefix in _PREFIXES},
+            }
+            for measure in MEASURES
+        },
+        "text": generation.text if generation else None,
+    }
+
+
+def _analysis(report: Report, writing: Writing) -> dict[str, object]:
+    """What the rounds say together; what stands in `context_N_results.json` alone is left there."""
+    return {
+        **_head(report),
+        "document_id": writing.document_id,
+        "continuation_point": writing.continuation_point,
+        "verdict": str(writing.verdict),
+        "settling_rounds": writing.settling_rounds,
+        "health": None if writing.health is None else asdict(writing.health),
+        "warnings": [str(warning) for warning in writing.warnings],
+        "embeddings": writing.embeddings,
+        "unmeasured": list(writing.unmeasured),
+        "composites": [
+            {
+                "context_tokens": tier.context_tokens,
+                COMPOSITE: asdict(tier.composite),
+                CLASSIC_COMPOSITE: asdict(tier.composite_classic),
+            }
+            for tier in writing.tiers
+        ],
+        "tests": [asdict(test) for test in writing.tests],
+        "trends": [asdict(trend) for trend in writing.trends],
+        "steps": [asdict(step) for step in writing.steps],
+        "convergence": [
+            {
+                "context_tokens": tier.context_tokens,
+                "measures": {
+                    level.name: {key: getattr(level, key) for key in ("mean", "original", "cv", "converged")}
+                    for level in tier.measures
+                },
+            }
+            for tier in writing.tiers
+        ],
+        "outliers": [
+            {"context_tokens": tier.context_tokens, **asdict(outlier), "round": outlier.trial + 1}
+            for tier in writing.tiers
+            for outlier in tier.outliers
+        ],
+    }
+
+
+_WIDTH = 100
+
+
+def generations_text(report: Report, writing: Writing, *, scored: Sequence[ScoredSample]) -> str:
+    """The whole of `generations.txt`: a header line before each text, control characters as escapes."""
+    of = {tier.context_tokens: tier.n_rounds + tier.n_unscored for tier in writing.tiers}
+    blocks = [
+        _header(f"{report.run.model}, {report.run.dataset}: {writing.document_id}, run {report.run.run_id}"),
+        *_original(writing, scored=scored),
+        *(block for item in in_order(scored) for block in _round_text(item, rounds=of[item.sample.context_tokens])),
+    ]
+    return tame("\n\n".join(blocks)) + "\n"
+
+
+def _header(text: str) -> str:
+    flat = " ".join(text.split())
+    return f"{'=' * _WIDTH}\n{flat}\n{'=' * _WIDTH}"
+
+
+def _original(writing: Writing, *, scored: Sequence[ScoredSample]) -> Iterator[str]:
+    """The author's own next words, as many as the longest round wrote."""
+    text = original_text(writing, scored=scored)
+    title = f"THE ORIGINAL FROM CHARACTER {writing.continuation_point:,} ON"
+    if text is None:
+        yield _header(f"{title}: the document is not kept with this run")
+        return
+    yield _header(f"{title} ({words_of_longest(scored):,} words)")
+    yield text
+
+
+def _round_text(item: ScoredSample, *, rounds: int) -> Iterator[str]:
+    generation = item.generation
+    ended = f", ended by {generation.finish_reason}, {generation.completion_tokens:,} tokens" if generation else ""
+    figures = ", ".join(answer_figures(item.details))
+    yield _header(
+        f"{item.sample.context_tokens:,} TOKENS, ROUND {round_number(item)}/{rounds}: {outcome(item)}{ended}"
+        f"{f'. {figures}' if figures else ''}"
+    )
+    if generation is not None:
+        yield generation.text

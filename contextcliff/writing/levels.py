@@ -1,0 +1,415 @@
+"""From scored rounds to levels: what is said of the prose at each context length.
+
+At temperature 0, or where `sampling.seed` is set, all rounds of a length give one text, or nearly so. Rounds with the
+same `Sample.item` are one draw: an item, as in every other task. Its measures are means over its rounds, and n counts
+draws.
+
+Rounds are asked for by context length, which holds the answer too, and runs are compared by it. The safe cap is a
+prompt, so sentences, tables and figures of a run name measured prompts: in one report, 1,015 tokens of the one were
+2,048 of the other.
+
+Outliers among the rounds of a length are flagged and never left out: a collapse may be the finding. They are J. W.
+Tukey's ("Exploratory Data Analysis", 1977): more than 1.5 interquartile ranges beyond the quartiles. Among ten ordinary
+rounds some measure often flags one: a flag says which texts are worth reading.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contextcliff.analysis.bins import median_tokens
+from contextcliff.analysis.items import Item, items_of, scores_of
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.records.analysis import SafeCap
+from contextcliff.records.cap_reason import CapReason, NoneScored, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
+from contextcliff.records.generation import ScoredSample
+from contextcliff.seeding import seed_of
+from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
+from contextcliff.statistics.intervals import mean_intervals
+from contextcliff.writing.measures.measure import (
+    AUTHOR_MEAN,
+    AUTHOR_STD,
+    CLASSIC_COMPOSITE,
+    COMPOSITE,
+    MEASURES,
+    ORIGINAL,
+    Measure,
+    Z,
+)
+from contextcliff.writing.prose_findings import (
+    COMPLETE,
+    CompositeLevel,
+    Health,
+    HealthLevel,
+    MeasureLevel,
+    OutlierRound,
+    Scale,
+    Writing,
+    WritingTest,
+    WritingTier,
+)
+from contextcliff.writing.task.continuation_scoring import fault_of
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnTier:
+    """One context length: its draws, each with a score, and the rounds that were not answered."""
+
+    context_tokens: int
+    draws: tuple[Item, ...]
+    unscored: tuple[ScoredSample, ...] = ()
+
+    @property
+    def rounds(self) -> tuple[ScoredSample, ...]:
+        """The answered rounds of all draws."""
+        return tuple(scored for draw in self.draws for scored in draw.samples)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """The measured prompt, median over all rounds, as bins have it."""
+        return median_tokens((*self.rounds, *self.unscored))
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score of each draw, ascending."""
+        return scores_of(self.draws)
+
+    def values(self, key: str) -> tuple[float, ...]:
+        """A detail of every draw that has it, in the order of the draws."""
+        return tuple(draw.details[key] for draw in self.draws if key in draw.details)
+
+    def mean(self, key: str) -> float | None:
+        """Mean of a detail over the draws that have it; None where no draw has it."""
+        values = self.values(key)
+        return mean_of(values) if values else None
+
+
+def drawn_tiers(scored: Iterable[ScoredSample]) -> tuple[DrawnTier, ...]:
+    """The draws of every length, shortest first; the order of the samples does not matter."""
+    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for sample in sorted(scored, key=lambda s: (s.sample.trial, s.sample.sample_id)):
+        by_length[sample.sample.context_tokens].append(sample)
+    return tuple(
+        DrawnTier(
+            context_tokens=tokens,
+            draws=items_of(s for s in by_length[tokens] if s.score is not None),
+            unscored=tuple(s for s in by_length[tokens] if s.score is None),
+        )
+        for tokens in sorted(by_length)
+    )
+
+
+_NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
+
+
+def level_of(tier: WritingTier, name: str) -> MeasureLevel:
+    """The level of a measure or composite; without figures where the record has none.
+
+    A composite has no figures of the original and of the author.
+    """
+    measured = next((level for level in tier.measures if level.name == name), None)
+    if measured is not None:
+        return measured
+    composites = {COMPOSITE: tier.composite, CLASSIC_COMPOSITE: tier.composite_classic}
+    level = composites.get(name, _NOTHING)
+    return MeasureLevel(
+        name=name, n=level.n, mean=level.mean, std=level.std, ci_low=level.ci_low, ci_high=level.ci_high, cv=None,
+        original=None, author_mean=None, author_std=None, z=None, converged=None,
+    )  # fmt: skip
+
+
+Values = tuple[float, ...]
+
+
+def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
+    """The measure's values at each of `tiers`, on one scale for all of them, signed so that up is worse.
+
+    A measure without a worse direction keeps its sign.
+    """
+    key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
+    sign = measure.worse or 1
+    return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)
+
+
+def scale_of(measure: Measure, tiers: Sequence[DrawnTier]) -> Scale:
+    """The scale that `tiers` are compared on."""
+    return "z" if all(has_every_z(measure, tier) for tier in tiers) else "raw"
+
+
+def has_every_z(measure: Measure, tier: DrawnTier) -> bool:
+    """Whether every draw with a value of this measure has a z-score of it."""
+    return all(Z + measure.name in draw.details for draw in tier.draws if measure.name in draw.details)
+
+
+Lengths = Mapping[int, int]
+"""Context length that was asked for to the length that is told."""
+
+
+def measured_lengths(tiers: Sequence[DrawnTier]) -> Lengths:
+    """Every tier's median prompt; the context lengths themselves where two tiers share a prompt's length."""
+    measured = {tier.context_tokens: tier.prompt_tokens for tier in tiers}
+    return measured if len(set(measured.values())) == len(tiers) else {asked: asked for asked in measured}
+
+
+def tiers_at(tiers: Sequence[DrawnTier], lengths: Lengths) -> tuple[DrawnTier, ...]:
+    """The tiers by the lengths that are told."""
+    return tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
+
+
+def tests_at(tests: Sequence[WritingTest], lengths: Lengths) -> tuple[WritingTest, ...]:
+    """The tests by the lengths that are told."""
+    return tuple(replace(test, context_tokens=lengths.get(test.context_tokens, test.context_tokens)) for test in tests)
+
+
+def health_at(health: Health | None, lengths: Lengths) -> Health | None:
+    """The healthy rounds by the lengths that are told."""
+    if health is None:
+        return None
+
+    def told(level: HealthLevel) -> HealthLevel:
+        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
+
+    at = None if health.at is None else told(health.at)
+    return replace(health, at=at, levels=tuple(map(told, health.levels)))
+
+
+CONVERGED_WITHIN = 0.1
+"""Of the original's value: Context-Tester's limit."""
+
+_ROUNDING = 1e-12
+_Interval = tuple[float | None, float | None]
+
+
+def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
+    """One length; `measured` are the measures that some round of the run has, in their order."""
+    intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
+    return WritingTier(
+        context_tokens=tier.context_tokens,
+        n_rounds=len(tier.rounds),
+        n_unscored=len(tier.unscored),
+        n_distinct=len(tier.draws),
+        outcomes=counted(scored.failure or COMPLETE for scored in tier.rounds),
+        finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
+        reading_level=_reading_level(tier.mean("cloze_score")),
+        composite=_composite(tier, COMPOSITE, intervals),
+        composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
+        measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
+        outliers=outlier_rounds(tier),
+        prompt_tokens=tier.prompt_tokens if tier.rounds or tier.unscored else None,
+    )
+
+
+def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
+    """The measures that some round has."""
+    measured = {key for tier in tiers for draw in tier.draws for key in draw.details}
+    return tuple(measure.name for measure in MEASURES if measure.name in measured)
+
+
+def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
+    values = tier.values(name)
+    mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(ORIGINAL + name)
+    converged = None
+    if mean is not None and original is not None:
+        converged = has_converged(mean, original)
+    return MeasureLevel(
+        name=name,
+        n=len(values),
+        mean=mean,
+        std=std,
+        ci_low=interval[0],
+        ci_high=interval[1],
+        cv=variation(mean, std),
+        original=original,
+        author_mean=tier.mean(AUTHOR_MEAN + name),
+        author_std=tier.mean(AUTHOR_STD + name),
+        z=tier.mean(Z + name),
+        z_std=standard_deviation(tier.values(Z + name)),
+        converged=converged,
+    )
+
+
+def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) -> CompositeLevel:
+    values = tier.values(key)
+    low, high = intervals[key]
+    return CompositeLevel(n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high)
+
+
+def has_converged(mean: float, original: float) -> bool:
+    """Whether a mean lies within 10% of the original's."""
+    return abs(mean - original) <= CONVERGED_WITHIN * abs(original) + _ROUNDING
+
+
+def variation(mean: float | None, std: float | None) -> float | None:
+    """Coefficient of variation; None where it can't be said."""
+    if not mean or std is None:
+        return None
+    coefficient = std / abs(mean)
+    return coefficient if math.isfinite(coefficient) else None
+
+
+def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[str, _Interval]:
+    """Measures that the same draws have are resampled together."""
+    intervals: dict[str, _Interval] = dict.fromkeys(keys, (None, None))
+    by_draws: dict[tuple[int, ...], list[str]] = {}
+    for key in keys:
+        places = tuple(place for place, draw in enumerate(tier.draws) if key in draw.details)
+        if len(places) >= 2:
+            by_draws.setdefault(places, []).append(key)
+    for places, together in by_draws.items():
+        columns = np.array([tier.values(key) for key in together]).T
+        seed = seed_of("writing bootstrap", tier.context_tokens, list(places))
+        intervals.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
+    return intervals
+
+
+def _reading_level(cloze: float | None) -> str | None:
+    # Imported late: it reads a list of words.
+    from contextcliff.writing.measures.readability import reading_level
+
+    return None if cloze is None else reading_level(cloze)
+
+
+FLAGGED_BY = (
+    "cloze_score",
+    "vocabulary_diversity",
+    "sentence_length_variance",
+    "pct_unfamiliar_words",
+    "avg_sentence_length",
+)
+"""The measures that flag rounds: Context-Tester's five, in its order."""
+
+FEWEST = 4
+"""Fewest draws with usable quartiles."""
+
+_REACH = 1.5
+
+
+def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
+    """The rounds of every draw that is an outlier in some measure, with these measures."""
+    measures_by_draw: defaultdict[int, list[str]] = defaultdict(list)
+    for name in FLAGGED_BY:
+        measured = [(place, draw.details[name]) for place, draw in enumerate(tier.draws) if name in draw.details]
+        outside = _outside([value for _, value in measured])
+        for (place, _), is_outside in zip(measured, outside, strict=True):
+            if is_outside:
+                measures_by_draw[place].append(name)
+    return tuple(
+        OutlierRound(
+            sample_id=scored.sample.sample_id, trial=scored.sample.trial, measures=tuple(measures_by_draw[place])
+        )
+        for place in sorted(measures_by_draw)
+        for scored in tier.draws[place].samples
+    )
+
+
+def _outside(values: Sequence[float]) -> list[bool]:
+    if len(values) < FEWEST:
+        return [False] * len(values)
+    low, high = (float(quartile) for quartile in np.quantile(values, [0.25, 0.75]))
+    reach = _REACH * (high - low) + _ROUNDING * max(abs(low), abs(high))
+    return [value < low - reach or value > high + reach for value in values]
+
+
+def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
+    """The health of the lengths of the walk, shortest first, on which `cap` rests; None where it rests on another
+    quantity, or where nothing was scored."""
+    if cap.quantity != "healthy" or not any(result.scores for result in results):
+        return None
+    levels = tuple(_level(result) for result in results)
+    longest = results[-1].bin.max_tokens
+    below = (
+        level
+        for level, result in zip(levels, results, strict=True)
+        if cap.ci_high is not None and result.bin.min_tokens >= cap.ci_high
+    )
+    beyond = (
+        level
+        for level, result in zip(levels, results, strict=True)
+        if cap.tokens is None or result.bin.max_tokens > cap.tokens
+    )
+    if cap.tokens is not None and cap.tokens >= longest:
+        return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome="cleared", levels=levels)
+    return Health(
+        threshold=cap.threshold,
+        relative=cap.relative_to_baseline,
+        outcome="open" if cap.ci_high is None else "below",
+        at=next(beyond, None) if cap.ci_high is None else next(below, levels[-1]),
+        levels=levels,
+    )
+
+
+def settling_rounds(reason: CapReason) -> int | None:
+    """Rounds a length that would settle what stopped the walk; None where it is settled, or no number would."""
+    match reason:
+        case Stop(cause=NoneScored() | TooFewPlanned() | TooFewToClear() | TooFewToReject() as cause):
+            return None if cause.needed is None else cause.needed.n
+        case _:
+            return None
+
+
+def _level(result: LengthResult) -> HealthLevel:
+    tested = result.bin
+    draws = [item for item in result.items if item.score is not None]
+    faults = Counter(fault for draw in draws if (fault := _fault(draw)) is not None)
+    return HealthLevel(
+        context_tokens=tested.asked_tokens,
+        n=len(draws),
+        n_unscored=len(result.items) - len(draws),
+        healthy=len(draws) - faults.total(),
+        share=tested.mean,
+        ci_low=tested.ci_low,
+        ci_high=tested.ci_high,
+        tested_low=tested.tested_low,
+        faults=dict(faults.most_common()),
+    )
+
+
+def _fault(draw: Item) -> str | None:
+    """What is wrong with a draw: with the first of its rounds in which something is."""
+    return next(
+        (
+            fault
+            for scored in draw.samples
+            if scored.score is not None and (fault := fault_of(scored.details, scored.failure)) is not None
+        ),
+        None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownLengths:
+    """What the axis of lengths is called, and which length stands for a context length that was asked for."""
+
+    name: str
+    column: str
+    """Heading of a column."""
+    of_asked: Lengths
+
+
+def shown_lengths(writing: Writing) -> ShownLengths:
+    """Measured prompts; context lengths where a tier has none (another tool's run, or an earlier version's)."""
+    measured = {tier.context_tokens: tier.prompt_tokens for tier in writing.tiers if tier.prompt_tokens is not None}
+    if len(set(measured.values())) < len(writing.tiers):
+        asked = {tier.context_tokens: tier.context_tokens for tier in writing.tiers}
+        return ShownLengths(name="context length in tokens, as asked", column="context", of_asked=asked)
+    return ShownLengths(name="prompt length in tokens, as measured", column="prompt", of_asked=measured)
+
+
+def as_shown(writing: Writing) -> Writing:
+    """The same with the shown lengths in the place of those that were asked for, for tables and figures alone.
+
+    What is shown already stays as it is.
+    """
+    lengths = shown_lengths(writing).of_asked
+    return replace(
+        writing,
+        tiers=tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in writing.tiers),
+        tests=tests_at(writing.tests, lengths),
+        steps=tuple(replace(s, context_tokens=lengths.get(s.context_tokens, s.context_tokens)) for s in writing.steps),
+        health=health_at(writing.health, lengths),
+    )

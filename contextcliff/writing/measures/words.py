@@ -1,0 +1,344 @@
+"""The words of a text, and what is counted of them: variety, repetition, rhythm, and what was copied."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+import zlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+from unicodedata import normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contextcliff.statistics.descriptive import kurtosis, skewness
+from contextcliff.text.sentences import sentence_starts
+from contextcliff.text.words import combining_marks, common_subsequence_length
+
+UNSPACED = frozenset({"bo", "dz", "ja", "km", "lo", "my", "th", "wuu", "yue", "zh"})
+"""Languages without spaces between words: their words are not counted."""
+
+_PLAIN = str.maketrans(
+    {"’": "'", "ʼ": "'", "＇": "'", "\u2010": "-", "\u2011": "-", "_": " ", "\u00ad": None, "\u200b": None}
+)
+"""Apostrophes and hyphens are made ASCII, underscores (Gutenberg's italics) spaces; invisible signs are removed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prose:
+    """A text with its sentences and words; all words are those of its sentences, in order.
+
+    Where the language sets no spaces between words, `words` and `words_per_sentence` are empty.
+    """
+
+    text: str
+    language: str
+    """Primary subtag of the language's tag: `en` for `en-GB`."""
+    sentences: tuple[str, ...]
+    words: tuple[str, ...]
+    """In lower case, with straight apostrophes."""
+    words_per_sentence: tuple[int, ...]
+
+
+def primary(language: str) -> str:
+    """The language of a tag without its region and script."""
+    return language.replace("_", "-").partition("-")[0].lower()
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case.
+
+    A word is a run of letters, marks and digits with single apostrophes and hyphens inside it: `well-known` and `don't`
+    are one word each. `--` and dashes separate words, and signs around a word (`go!`, `'go'`) do not belong to it. A
+    number with its points and commas is one word.
+    """
+    return _word().findall(normalize("NFC", text).translate(_PLAIN).lower())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    letters = rf"[\w{combining_marks()}]+"
+    return re.compile(rf"\d+(?:[.,:]\d+)+|{letters}(?:['-]{letters})*")
+
+
+def prose_of(text: str, *, language: str = "en") -> Prose:
+    """The sentences and words of a text.
+
+    `sentencex` splits the sentences: `Mr.` ends none, closing quotation marks belong to the sentence before them, and a
+    sentence ends where its paragraph does. A stretch without letters (`* * *`, `1868`) is no sentence.
+    """
+    text = _whole(text)
+    starts = sentence_starts(text, language=primary(language))
+    bounds = [*starts, len(text)]
+    stretches = (text[start:end].strip() for start, end in pairwise(bounds))
+    sentences = tuple(stretch for stretch in stretches if any(map(str.isalpha, stretch.translate(_PLAIN))))
+    spaced = primary(language) not in UNSPACED
+    words = [words_of(sentence) for sentence in sentences] if spaced else []
+    return Prose(
+        text=text,
+        language=primary(language),
+        sentences=sentences,
+        words=tuple(word for sentence in words for word in sentence),
+        words_per_sentence=tuple(map(len, words)),
+    )
+
+
+def _whole(text: str) -> str:
+    """The text with unpaired surrogates replaced: a model's answer can end inside a pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+_SIGNS = {
+    "comma_density": ",，、،",
+    "semicolon_density": ";；؛",
+    "question_density": "?？؟",
+    "exclamation_density": "!！",
+}
+"""Full-width and Arabic signs count as the Latin ones."""
+
+
+def sentence_lengths(lengths: Sequence[int]) -> dict[str, float | None]:
+    """Mean, sample variance, skewness and excess kurtosis of sentence lengths in words.
+
+    The last three are the usual unbiased estimators (G1 and G2 of Joanes and Gill 1998) and need 2, 3 and 4 sentences;
+    the last two need lengths that differ.
+    """
+    if not lengths:
+        return {}
+    n, differ = len(lengths), len(set(lengths)) > 1
+    measures: dict[str, float | None] = {"avg_sentence_length": statistics.fmean(lengths)}
+    if n >= 2:
+        measures["sentence_length_variance"] = statistics.variance(map(float, lengths))
+    if n >= 3 and differ:
+        measures["sentence_length_skewness"] = skewness(lengths)
+    if n >= 4 and differ:
+        measures["sentence_length_kurtosis"] = kurtosis(lengths)
+    return measures
+
+
+def punctuation(prose: Prose) -> dict[str, float | None]:
+    """Commas, semicolons, question and exclamation marks per sentence."""
+    if not prose.sentences:
+        return {}
+    return {name: sum(map(prose.text.count, signs)) / len(prose.sentences) for name, signs in _SIGNS.items()}
+
+
+COPIED_RUN = 8
+"""Words in a row from which on a run counts as copied: by chance an author repeats four or five of their own."""
+_BITS = 32
+"""Bits of a run's number; two numbers make a pair of 64 bits."""
+
+Ranks = NDArray[np.int64]
+"""The numbers of a text's runs of one length, by first word: shape (runs,); -1: the prompt has no such run."""
+
+
+class PromptIndex:
+    """An index of a prompt's words that finds runs of any length: exact, in time linear in the prompt for each length.
+
+    Every run of 2^k words has a number, equal for equal runs, made of the numbers of its halves (Karp, Miller and
+    Rosenberg 1972). A run of any other length is the pair of the runs of 2^k words that it begins and ends with.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._numbers: dict[str, int] = {}
+        first = [self._numbers.setdefault(word, len(self._numbers)) for word in words]
+        self._ranks: dict[int, Ranks] = {1: np.array(first, dtype=np.int64)}
+        self._pairs: dict[int, Ranks] = {}
+
+    def copied_runs(self, words: Sequence[str], run: int) -> NDArray[np.bool_]:
+        """Whether each run of `run` words occurs in the prompt, by its first word: shape (runs,)."""
+        length = 1
+        mine = np.array([self._numbers.get(word, -1) for word in words], dtype=np.int64)
+        while 2 * length <= run:
+            mine = self._doubled(mine, length)
+            length *= 2
+        if length == run:
+            return mine >= 0
+        step = run - length
+        wanted = _paired(mine, step)
+        return _is_in(wanted, _paired(self._ranks_of(length), step)) & (wanted >= 0)
+
+    def longest(self, words: Sequence[str]) -> int:
+        """Words of the longest run that occurs in the prompt; 0 where no word does."""
+        too_long = 1
+        while too_long <= len(words) and self.copied_runs(words, too_long).any():
+            too_long *= 2
+        lengths = range(too_long // 2 + 1, min(too_long, len(words) + 1))
+        return too_long // 2 + bisect_left(lengths, True, key=lambda run: not self.copied_runs(words, run).any())
+
+    def _ranks_of(self, length: int) -> Ranks:
+        if length not in self._ranks:
+            pairs = _paired(self._ranks_of(length // 2), length // 2)
+            self._pairs[length], self._ranks[length] = np.unique(pairs, return_inverse=True)
+        return self._ranks[length]
+
+    def _doubled(self, mine: Ranks, length: int) -> Ranks:
+        """Numbers of a text's runs of `2 * length` words, from those of its runs of `length` words."""
+        self._ranks_of(2 * length)
+        known, pairs = self._pairs[2 * length], _paired(mine, length)
+        if not len(known):
+            return np.full(len(pairs), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
+        return np.where((pairs >= 0) & (known[places] == pairs), places, -1)
+
+
+@lru_cache(maxsize=4)
+def prompt_index(text: str) -> PromptIndex:
+    """The index of a prompt's text, kept for further rounds with the same prompt."""
+    return PromptIndex(words_of(text))
+
+
+def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
+    """Share of the words that lie in a run of at least 8 words that occurs in the prompt; None without words."""
+    if not words:
+        return None
+    if len(words) < COPIED_RUN:
+        return 0.0
+    edges = np.zeros(len(words) + 1, dtype=np.int64)
+    starts = np.flatnonzero(index.copied_runs(words, COPIED_RUN))
+    np.add.at(edges, starts, 1)
+    np.add.at(edges, starts + COPIED_RUN, -1)
+    return float((np.cumsum(edges)[:-1] > 0).mean())
+
+
+def rouge_l(words: Sequence[str], reference: Sequence[str]) -> float | None:
+    """ROUGE-L F1: the harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
+
+    None where either text has no words.
+    """
+    if not words or not reference:
+        return None
+    return 2.0 * common_subsequence_length(words, reference) / (len(words) + len(reference))
+
+
+def _paired(ranks: Ranks, step: int) -> Ranks:
+    """Each pair of numbers `step` apart as one number, shape (runs - step,); -1 where either is unknown."""
+    left, right = ranks[:-step], ranks[step:]
+    return np.where((left >= 0) & (right >= 0), left << _BITS | right, -1)
+
+
+def _is_in(wanted: Ranks, there: Ranks) -> NDArray[np.bool_]:
+    """Whether each of `wanted` is in `there`: shape of `wanted`. Unlike `np.isin` it sorts the smaller array alone."""
+    few = np.unique(wanted)
+    if not len(few):
+        return np.zeros(0, dtype=np.bool_)
+    places = np.minimum(np.searchsorted(few, there), len(few) - 1)
+    met = np.zeros(len(few), dtype=np.bool_)
+    met[places[few[places] == there]] = True
+    return met[np.searchsorted(few, wanted)]
+
+
+WINDOW = 100
+MTLD_THRESHOLD = 0.72
+MTLD_LEAST_WORDS = 50
+"""In shorter texts the remainder of the last factor determines the result."""
+
+
+def vocabulary_diversity(words: Sequence[str]) -> float | None:
+    """Number of different words, as a share of all words (type-token ratio); None without words.
+
+    It falls with a text's length: compare texts of equal length only.
+    """
+    return len(set(words)) / len(words) if words else None
+
+
+def unique_word_ratio(words: Sequence[str], *, window: int = WINDOW) -> float | None:
+    """Mean type-token ratio of all stretches of `window` words (Covington and McFall 2010); None for a shorter text."""
+    if len(words) < window:
+        return None
+    counts = Counter(words[:window])
+    types = total = len(counts)
+    for leaving, entering in zip(words, words[window:], strict=False):
+        counts[entering] += 1
+        types += counts[entering] == 1
+        counts[leaving] -= 1
+        types -= counts[leaving] == 0
+        total += types
+    return total / (window * (len(words) - window + 1))
+
+
+def entropy(units: Iterable[str]) -> float | None:
+    """Shannon's entropy of the distribution of words or characters, in bits per unit; None without units."""
+    counts = Counter(units).values()
+    total = sum(counts)
+    if not total:
+        return None
+    # Subtracted from 0.0, so that the entropy of a single repeated unit is 0.0 and not -0.0.
+    return 0.0 - sum(count / total * math.log2(count / total) for count in counts)
+
+
+def mtld(words: Sequence[str]) -> float | None:
+    """Mean length in words of stretches that keep a type-token ratio of 0.72, read forwards and backwards.
+
+    McCarthy and Jarvis (2010), Behavior Research Methods 42(2), 381-392. None below 50 words, and where
+    no word repeats.
+    """
+    if len(words) < MTLD_LEAST_WORDS:
+        return None
+    forwards, backwards = _factors(words), _factors(words[::-1])
+    if not forwards or not backwards:
+        return None
+    return (len(words) / forwards + len(words) / backwards) / 2
+
+
+def _factors(words: Sequence[str]) -> float:
+    """Number of stretches after which the ratio falls below the threshold, with the last, partial one as a fraction."""
+    factors, seen, length = 0.0, set[str](), 0
+    for word in words:
+        seen.add(word)
+        length += 1
+        if len(seen) / length < MTLD_THRESHOLD:
+            factors, length = factors + 1, 0
+            seen.clear()
+    if length:
+        factors += (1 - len(seen) / length) / (1 - MTLD_THRESHOLD)
+    return factors
+
+
+LONG_RANGE = 100
+"""Fewest words between a phrase and its repetition: more than in rhetorical repetition."""
+_LONG_RANGE_NGRAM = 4
+_LONG_RANGE_LEAST_WORDS = 150
+_LEAST_WORDS = 3
+
+
+def repetition_rate(words: Sequence[str], n: int) -> float | None:
+    """Share of a text's n-grams that repeat an earlier one; None below 3 words."""
+    if len(words) < max(n, _LEAST_WORDS):
+        return None
+    ngrams = _ngrams(words, n)
+    return (len(ngrams) - len(set(ngrams))) / len(ngrams)
+
+
+def long_range_repetition(words: Sequence[str]) -> float | None:
+    """Share of the 4-grams from the 101st word on that began at least 100 words earlier too.
+
+    The first 100 words cannot repeat anything that far back and are not counted. None below 150 words.
+    """
+    if len(words) < _LONG_RANGE_LEAST_WORDS:
+        return None
+    ngrams = _ngrams(words, _LONG_RANGE_NGRAM)
+    first: dict[tuple[str, ...], int] = {}
+    for place, ngram in enumerate(ngrams):
+        first.setdefault(ngram, place)
+    later = range(LONG_RANGE, len(ngrams))
+    return sum(place - first[ngrams[place]] >= LONG_RANGE for place in later) / len(later)
+
+
+def compression_ratio(text: str) -> float | None:
+    """UTF-8 bytes of a text per byte of its zlib compression at level 9 (Shaib et al. 2024, arXiv:2403.00553).
+
+    It grows with the length: compare texts of equal length only. None for an empty text.
+    """
+    data = text.encode(errors="replace")
+    return len(data) / len(zlib.compress(data, 9)) if data else None
+
+
+def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return list(zip(*(words[start:] for start in range(n)), strict=False))

@@ -1,0 +1,320 @@
+"""Does a candidate write worse than the baseline? Every measure over the rounds that both were asked, pair by pair.
+
+The verdict rests on whether rounds are healthy; this says in what they differ. A pair's difference is the candidate's
+figure minus the baseline's, as a z-score against the author at equal length where both rounds have one, since a raw
+figure depends on how much was written. It is tested by the exact test of signs over all lengths, as the verdict is, and
+Holm corrects for all measures of all candidates at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+from contextcliff.analysis.paired_units import unit_names, units_of
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.records.comparison import ScoredPair
+from contextcliff.records.note import Note
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.pairs import Units, p_better, p_worse, shift_interval
+from contextcliff.statistics.ranks import holm, is_significant
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
+from contextcliff.writing.phrases import digits_of, in_sentence, title
+from contextcliff.writing.prose_findings import Scale
+from contextcliff.writing.rules import (
+    COMPOSITES,
+    WritingSide,
+    different_rules,
+    unequal_lengths,
+)
+
+WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
+"""Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairedRounds:
+    """A candidate, and its rounds beside the baseline's."""
+
+    side: WritingSide
+    pairs: Sequence[ScoredPair]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeasureDifference:
+    """One measure of a candidate against the baseline, over the pairs in which both rounds have it."""
+
+    measure: str
+    worse: int
+    """The direction that is worse: 1 up, -1 down, 0 neither, and nothing is tested."""
+    scale: Scale
+    """`raw`: the measure's unit; `z`: the standard deviation of windows of the author's text of that length."""
+    baseline_mean: float
+    candidate_mean: float
+    difference: float
+    """The candidate's mean minus the baseline's."""
+    low: float | None
+    high: float | None
+    """Each end holds by itself; None where so few units rule out nothing, or where no unit differs."""
+    n_pairs: int
+    n_units: int
+    """Independent pieces of evidence: rounds of one draw are one."""
+    n_unmeasured: int
+    """Pairs of answered rounds of which one lacks the measure, mostly since it wrote too little."""
+    p_worse: float | None
+    p_better: float | None
+    p_worse_corrected: float | None
+    """For all tested measures of all candidates (Holm)."""
+    p_better_corrected: float | None
+    shown: Literal["worse", "better"] | None
+    """What is shown at the confidence, after the correction."""
+    reason: Note | None
+    """Why it isn't tested, though one way is worse."""
+
+
+Differences = Mapping[str, Sequence[MeasureDifference]]
+"""By the candidate's name."""
+
+
+def measure_differences(
+    baseline: WritingSide, candidates: Mapping[str, PairedRounds], *, confidence: float
+) -> Mapping[str, tuple[MeasureDifference, ...]]:
+    """Both composites and every measure that some pair has, by candidate, in the order of tables."""
+    known = {
+        name: tuple(
+            one
+            for measure in WORSE_UP
+            if (one := _difference(measure, baseline, rounds, confidence=confidence)) is not None
+        )
+        for name, rounds in candidates.items()
+    }
+    rows = [one for each in known.values() for one in each]
+    worse = iter(holm([one.p_worse for one in rows if one.p_worse is not None]))
+    better = iter(holm([one.p_better for one in rows if one.p_better is not None]))
+    return {
+        name: tuple(
+            one if one.p_worse is None else _corrected(one, next(worse), next(better), confidence=confidence)
+            for one in each
+        )
+        for name, each in known.items()
+    }
+
+
+def _corrected(one: MeasureDifference, worse: float, better: float, *, confidence: float) -> MeasureDifference:
+    shown: Literal["worse", "better"] | None = None
+    if is_significant(worse, confidence):
+        shown = "worse"
+    elif is_significant(better, confidence):
+        shown = "better"
+    return replace(one, p_worse_corrected=worse, p_better_corrected=better, shown=shown)
+
+
+def _difference(
+    measure: str, baseline: WritingSide, rounds: PairedRounds, *, confidence: float
+) -> MeasureDifference | None:
+    answered = [pair for pair in rounds.pairs if pair.is_scored]
+    having = _with_figures(answered, measure)
+    if not having:
+        return None
+    scaled = _with_figures(having, Z + measure)
+    scale: Scale = "z" if len(scaled) == len(having) and _has_z(measure) else "raw"
+    key = Z + measure if scale == "z" else measure
+    before = [pair.baseline_figures[key] for pair in having]
+    after = [pair.candidate_figures[key] for pair in having]
+    differences = [own - base for base, own in zip(before, after, strict=True)]
+    largest = max(map(abs, differences)) or 1.0
+    units = _units(rounds.pairs, having, [each / largest for each in differences])
+    low, high = (None if end is None else end * largest for end in shift_interval(units, confidence))
+    worse = WORSE_UP[measure]
+    reason = _obstacle(measure, baseline, rounds.side, having, scale) if worse else None
+    tested = units.mirrored() if worse > 0 else units
+    is_tested = worse != 0 and reason is None
+    return MeasureDifference(
+        measure=measure,
+        worse=worse,
+        scale=scale,
+        baseline_mean=mean_of(before),
+        candidate_mean=mean_of(after),
+        difference=math.fsum(differences) / len(differences),
+        low=low,
+        high=high,
+        n_pairs=len(having),
+        n_units=len(units.units),
+        n_unmeasured=len(answered) - len(having),
+        p_worse=p_worse(tested) if is_tested else None,
+        p_better=p_better(tested) if is_tested else None,
+        p_worse_corrected=None,
+        p_better_corrected=None,
+        shown=None,
+        reason=reason,
+    )
+
+
+def _with_figures(pairs: Iterable[ScoredPair], key: str) -> list[ScoredPair]:
+    return [pair for pair in pairs if key in pair.baseline_figures and key in pair.candidate_figures]
+
+
+def _has_z(measure: str) -> bool:
+    """The author's text is complete: it has no standard deviation of what is missing."""
+    return measure in BY_NAME and BY_NAME[measure].of_text
+
+
+def _units(pairs: Sequence[ScoredPair], having: Sequence[ScoredPair], differences: Sequence[float]) -> Units:
+    """The differences, each -1 to 1, of pairs of one draw together; `pairs` are all, of which `having` are some."""
+    by_difference = (
+        replace(pair, baseline=0.0, candidate=difference) for pair, difference in zip(having, differences, strict=True)
+    )
+    return units_of(by_difference, unit_names(pairs))
+
+
+def _obstacle(
+    measure: str, baseline: WritingSide, candidate: WritingSide, having: Sequence[ScoredPair], scale: Scale
+) -> Note | None:
+    """Why the figures of two runs can't be held against each other."""
+    sides = (baseline, candidate)
+    rules = different_rules(measure, sides)
+    if rules is not None or scale == "z":
+        return rules
+    return unequal_lengths(measure, sides, sorted({pair.context_tokens for pair in having}))
+
+
+_HEAD = ("measure", "better", "unit", "baseline", "candidate", "difference", "interval", "p worse", "p better", "pairs")
+_WORDS = ("measure", "better", "unit")
+"""Columns of text; the others hold numbers."""
+_BETTER = {1: "lower", -1: "higher", 0: "neither"}
+_SD = "author's sd"
+
+
+def differences_sentence(candidate: str, baseline: str, rows: Sequence[MeasureDifference]) -> str:
+    """What is shown of the measures of one candidate."""
+    tested = [one for one in rows if one.p_worse is not None]
+    shown = [
+        Note("{way} in {measures}", way=way, measures=[_sized(one) for one in some])
+        for way in ("worse", "better")
+        if (some := [one for one in tested if one.shown == way])
+    ]
+    rest = sum(one.shown is None for one in tested)
+    if not tested:
+        said = Note("no measure can be tested")
+    elif not shown:
+        said = Note("of {n:measures} tested none is shown to be worse or better", n=rest)
+    else:
+        more = Note("; {rest:,} of {n:measures}: neither is shown", rest=rest, n=len(tested)) if rest else ""
+        said = Note("{shown}{more}", shown="; ".join(map(str, shown)), more=more)
+    return f"{candidate} against {baseline}, pair by pair: {said}."
+
+
+def _cells(one: MeasureDifference) -> tuple[str, ...]:
+    """The row of a measure, under `_HEAD`."""
+    digits = _digits(one)
+    name = title(one.measure)
+    return (
+        f"{name} ({one.shown})" if one.shown else name,
+        _BETTER[one.worse],
+        _unit(one),
+        _number(one.baseline_mean, digits),
+        _number(one.candidate_mean, digits),
+        _number(one.difference, digits, sign="+"),
+        _interval(one, digits),
+        _p(one.p_worse_corrected),
+        _p(one.p_better_corrected),
+        f"{one.n_pairs:,}",
+    )
+
+
+def differences_notes(known: Differences, *, confidence: float) -> tuple[str, ...]:
+    """How the measures of all candidates were tested, and what of their pairs was left out."""
+    rows = [one for each in known.values() for one in each]
+    if not rows:
+        return ()
+    notes = [
+        Note(
+            "the verdict is about healthy rounds; a measure's difference is the mean of the candidate's figure minus"
+            " the baseline's over the rounds of both, tested by the exact test of signs and corrected by Holm over"
+            " {n:tests}; each end of an interval holds by itself at {confidence}, without that correction",
+            n=sum(one.p_worse is not None for one in rows),
+            confidence=phrases.percent(confidence),
+        )
+    ]
+    for name, each in known.items():
+        most = max((one.n_unmeasured for one in each if one.worse), default=0)
+        if most:
+            notes.append(
+                Note(
+                    "{name}: a round that wrote too little lacks measures: their differences leave out up to {n:pairs},"
+                    " the verdict leaves out none",
+                    name=name,
+                    n=most,
+                )
+            )
+    return tuple(map(str, notes))
+
+
+def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]:
+    """A table a candidate: a row a measure, and why some were not tested."""
+    return tuple(block for name, rows in known.items() if rows for block in _of_candidate(name, rows, baseline))
+
+
+def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -> tuple[Block, ...]:
+    shown = [_cells(one) for one in rows]
+    columns = tuple(
+        Column(title=head, cells=tuple(row[place] for row in shown), words=head in _WORDS)
+        for place, head in enumerate(_HEAD)
+    )
+    reasons = dict.fromkeys(str(one.reason) for one in rows if one.reason is not None)
+    return (
+        Heading(text=f"{name} against {baseline}, pair by pair"),
+        Text(text=differences_sentence(name, baseline, rows)),
+        Table(columns=columns),
+        *(Text(text=f"Not tested where {reason}.") for reason in reasons),
+    )
+
+
+def difference_data(known: Differences) -> list[dict[str, object]]:
+    """The rows in `comparison.json`, every figure in full precision."""
+    return [
+        {"candidate": name, **asdict(one), "reason": str(one.reason or "")}
+        for name, rows in known.items()
+        for one in rows
+    ]
+
+
+def _sized(one: MeasureDifference) -> str:
+    p = phrases.p_value((one.p_worse_corrected if one.shown == "worse" else one.p_better_corrected) or 0.0)
+    unit, size = " sd" if one.scale == "z" else "", _number(one.difference, _digits(one), sign="+")
+    return f"{in_sentence(one.measure)} ({size}{unit}, {p})"
+
+
+def _unit(one: MeasureDifference) -> str:
+    if one.scale == "z":
+        return _SD
+    known = BY_NAME.get(one.measure)
+    return (known.unit if known else "0-100") or phrases.MISSING
+
+
+def _interval(one: MeasureDifference, digits: int) -> str:
+    if one.low is None or one.high is None:
+        return phrases.MISSING
+    return f"{_number(one.low, digits, sign='+')} to {_number(one.high, digits, sign='+')}"
+
+
+def _number(value: float, digits: int, *, sign: str = "-") -> str:
+    """A figure, and 0 without a sign; `sign` is `+` where others have one in any case."""
+    text = f"{value:{sign}.{digits}f}"
+    return text[1:] if text[0] in "+-" and not text.strip("+-0.") else text
+
+
+def _digits(one: MeasureDifference) -> int:
+    """Decimals by which its figures tell something."""
+    if one.scale == "z":
+        return 2
+    return digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return phrases.MISSING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

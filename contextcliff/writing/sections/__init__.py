@@ -1,1 +1,0 @@
-"""The writing in reports: words, tables, figures, files and pages."""

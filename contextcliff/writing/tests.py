@@ -1,0 +1,175 @@
+"""Tests of whether the prose at a length is worse than at the shortest one and than the author's own, and of trends."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from contextcliff.seeding import seed_of
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.intervals import t_above
+from contextcliff.statistics.ranks import OrderedTrend, holm, is_significant, ordered_trend, p_larger, rank_biserial
+from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
+from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
+from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
+
+FEWEST_WINDOWS = 8
+"""Fewest windows of the author's text that a measure is tested against."""
+
+Against = Literal["shortest", "author"]
+Size = Literal["none", "small", "medium", "large"]
+
+_TESTED = tuple(measure for measure in MEASURES if measure.worse)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Comparison:
+    """Values of a measure here and at the baseline on one scale, signed so that up is worse."""
+
+    context_tokens: int
+    measure: str
+    scale: Scale
+    here: Values
+    there: Values
+    least_p: float = 0.0
+    """The p-value of another test, below which that of Mann and Whitney's does not count."""
+
+
+def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[WritingTest, ...]:
+    """Every length above the shortest against it, by length and measure; `tiers` are the shortest first."""
+    comparisons = []
+    for tier in tiers[1:]:
+        for measure in _TESTED:
+            compared = (tier, tiers[0])
+            here, there = worsening(measure, compared)
+            if here and there:
+                comparisons.append(
+                    _Comparison(
+                        context_tokens=tier.context_tokens,
+                        measure=measure.name,
+                        scale=scale_of(measure, compared),
+                        here=here,
+                        there=there,
+                    )
+                )
+    return _tested(comparisons, "shortest", confidence)
+
+
+def against_author(
+    tiers: Sequence[DrawnTier], windows: Mapping[str, Sequence[float]], *, confidence: float
+) -> tuple[WritingTest, ...]:
+    """Every length against the author's windows, which are given as z-scores by measure.
+
+    A measure is left out where it has fewer than eight windows, or some draw has no z-score.
+    """
+    comparisons = []
+    for tier in tiers:
+        for measure in _TESTED:
+            there = tuple(measure.worse * z for z in windows.get(measure.name, ()))
+            here = tuple(measure.worse * z for z in tier.values(Z + measure.name))
+            if len(there) < FEWEST_WINDOWS or not here or not has_every_z(measure, tier):
+                continue
+            comparisons.append(
+                _Comparison(
+                    context_tokens=tier.context_tokens,
+                    measure=measure.name,
+                    scale="z",
+                    here=here,
+                    there=there,
+                    least_p=_beyond_the_place(measure, tier, here, there),
+                )
+            )
+    return _tested(comparisons, "author", confidence)
+
+
+def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: Values) -> float:
+    """One-sided p-value of the rounds' mean as predicted from the author's next words (without: the windows' mean)."""
+    next_words = tier.mean(ORIGINAL_Z + measure.name)
+    centre = mean_of(windows) if next_words is None else measure.worse * next_words
+    spread = max(1.0, statistics.stdev(windows))  # z-scores are by the windows' own, or by a measure's floor
+    t = (mean_of(here) - centre) / (spread * math.sqrt(1.0 + 1.0 / len(here)))
+    return t_above(t, len(windows) - 1)
+
+
+def _tested(comparisons: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
+    p_values = [max(one.least_p, p_larger(one.here, one.there)) for one in comparisons]
+    return tuple(
+        _test(one, against, p_value, p_holm, confidence)
+        for one, p_value, p_holm in zip(comparisons, p_values, holm(p_values), strict=True)
+    )
+
+
+def _test(one: _Comparison, against: Against, p_value: float, p_holm: float, confidence: float) -> WritingTest:
+    effect = rank_biserial(one.here, one.there)
+    return WritingTest(
+        context_tokens=one.context_tokens,
+        measure=one.measure,
+        against=against,
+        n=len(one.here),
+        n_baseline=len(one.there),
+        scale=one.scale,
+        shift=mean_of(one.here) - mean_of(one.there),
+        p_value=p_value,
+        p_holm=p_holm,
+        effect=effect,
+        size=size_of(effect),
+        degraded=effect > 0.0 and is_significant(p_holm, confidence),
+    )
+
+
+def size_of(effect: float) -> Size:
+    """The size of a rank-biserial correlation by Context-Tester's limits; below 0.1 it is `none`."""
+    if effect < 0.1:
+        return "none"
+    if effect <= 0.3:
+        return "small"
+    return "medium" if effect <= 0.5 else "large"
+
+
+def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
+    """The trend of every measure that at least two lengths have; Holm's correction over those that can get worse."""
+    measured = [
+        (measure, with_it)
+        for measure in MEASURES
+        if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
+    ]
+    trends = [_tested_trend(measure, with_it) for measure, with_it in measured]
+    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
+    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
+    p_holm = dict(zip(family, corrected, strict=True))
+    return tuple(
+        WritingTrend(
+            measure=measure.name,
+            scale=scale_of(measure, with_it),
+            start=mean_of(with_it[0].values(measure.name)),
+            end=mean_of(with_it[-1].values(measure.name)),
+            p_value=None if test is None else test.p_value,
+            p_holm=p_holm.get(place),
+            exact=test is not None and test.exact,
+        )
+        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
+    )
+
+
+def _tested_trend(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None:
+    values = worsening(measure, tiers)
+    seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
+    return ordered_trend(values, two_sided=not measure.worse, seed=seed)
+
+
+def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:
+    """Steps beyond the measures' limits, by length and measure. No test: more variable rounds have more of them."""
+    steps = []
+    for shorter, longer in pairwise(tiers):
+        for measure in MEASURES:
+            before, after = shorter.mean(measure.name), longer.mean(measure.name)
+            if measure.step_limit is None or before is None or after is None:
+                continue
+            change = after - before
+            if abs(change) > abs(measure.step_limit) and change * measure.step_limit > 0.0:
+                steps.append(NeighbourStep(context_tokens=longer.context_tokens, measure=measure.name, change=change))
+    return tuple(steps)

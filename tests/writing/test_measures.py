@@ -1,0 +1,508 @@
+"""Every measure of a text: by hand, against other libraries, and by laws."""
+
+from __future__ import annotations
+
+import math
+import time
+import zlib
+from collections.abc import Callable
+from importlib.resources import files
+from random import Random
+
+import numpy as np
+import pytest
+import textstat
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from rouge_score.rouge_scorer import RougeScorer
+from scipy import stats
+
+from contextcliff.errors import ConfigError
+from contextcliff.writing.measures.drift import is_function_word, language_drift
+from contextcliff.writing.measures.measure import BY_NAME
+from contextcliff.writing.measures.measured import coherence, measure_prose, reference_similarity
+from contextcliff.writing.measures.readability import (
+    cloze_score,
+    dale_chall,
+    is_familiar,
+    readability,
+    reading_level,
+    syllables,
+    unfamiliar_share,
+    word_lengths,
+    word_list_of,
+)
+from contextcliff.writing.measures.words import (
+    COPIED_RUN,
+    PromptIndex,
+    compression_ratio,
+    copied_share,
+    entropy,
+    long_range_repetition,
+    mtld,
+    prompt_index,
+    prose_of,
+    punctuation,
+    repetition_rate,
+    rouge_l,
+    sentence_lengths,
+    unique_word_ratio,
+    vocabulary_diversity,
+    words_of,
+)
+from tests.text.test_sentences import MONOLOGUE
+
+ENGLISH = (
+    "The rain had stopped before they reached the harbour, and the clerk was waiting for them at the gate. He had the "
+    "ledger under his arm and would not say a word about the missing page until the door was shut behind them all. "
+)
+FRENCH = (
+    "La pluie avait cessé avant leur arrivée au port, et le greffier les attendait devant la grille. Il tenait le "
+    "registre sous le bras et ne voulait rien dire de la page perdue avant que la porte ne fût fermée derrière eux. "
+)
+JAPANESE = "雨は港に着く前に止んでいた。書記は門のところで彼らを待っていた。" * 10
+SCENE = "he ran and he ran and he fell".split()
+WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=60)
+HALF = math.sqrt(0.5)
+
+
+def fresh(count: int, *, start: int = 0) -> list[str]:
+    return [f"w{number}" for number in range(start, start + count)]
+
+
+FIGURES: dict[str, tuple[Callable[..., float | None], tuple[object, ...], float | None]] = {
+    "types by tokens": (vocabulary_diversity, (["he", "ran", "and", "he"],), 0.75),
+    "types of nothing": (vocabulary_diversity, ([],), None),
+    "99 words have no window": (unique_word_ratio, (["so"] * 99,), None),
+    "100 words have one": (unique_word_ratio, (["so"] * 100,), 0.01),
+    "entropy in bits": (entropy, ("aabb",), 1.0),
+    "entropy of eight": (entropy, ("abcdefgh",), 3.0),
+    "entropy of two and one": (entropy, ("aab",), math.log2(3) - 2 / 3),
+    "entropy of nothing": (entropy, ("",), None),
+    # 1, 1, 2/3 < 0.72: a factor is full at every third word, read either way.
+    "MTLD counts the words of a factor": (mtld, (["a", "b"] * 30,), 60 / 20),
+    # 49 different words, then one again: 0.02 / 0.28 of a factor is spent.
+    "MTLD takes a share of the last factor": (mtld, ([*fresh(49), "w0"],), 50 / (0.02 / 0.28)),
+    "MTLD needs fifty words": (mtld, (["a", "b"] * 24,), None),
+    "MTLD needs one that repeats": (mtld, (fresh(80),), None),
+    # he-ran, ran-and and and-he come twice, he-fell once: 7, of which 4 different.
+    "bigrams": (repetition_rate, (SCENE, 2), 3 / 7),
+    # he-ran-and, ran-and-he twice, and-he-ran, and-he-fell: 6, of which 4 different.
+    "trigrams": (repetition_rate, (SCENE, 3), 2 / 6),
+    "bigrams need three words": (repetition_rate, (["so", "so"], 2), None),
+    "three equal words": (repetition_rate, (["so"] * 3, 2), 0.5),
+    "one trigram": (repetition_rate, (["so"] * 3, 3), 0.0),
+    # 160 words have 57 4-grams from word 100 on; the phrase of 5 words brings 2 of them back.
+    "a phrase after a hundred words": (
+        long_range_repetition,
+        ([*fresh(150), *fresh(5, start=20), *fresh(5, start=900)],),
+        2 / 57,
+    ),
+    "a phrase at once": (long_range_repetition, ([*fresh(150), *fresh(10, start=140)],), 0.0),
+    # A loop of 40 words comes round 100 words later at its fourth turn, word 120 of the 197 4-grams.
+    "a short loop": (long_range_repetition, (fresh(40) * 5,), 77 / 97),
+    "a loop of a hundred": (long_range_repetition, (fresh(100) * 2,), 1.0),
+    "149 words": (long_range_repetition, (["so"] * 149,), None),
+    "bytes over zlib's": (
+        compression_ratio,
+        ("naïve " * 50,),
+        350 / len(zlib.compress(("naïve " * 50).encode(), 9)),
+    ),
+    "no bytes": (compression_ratio, ("",), None),
+    "seven words of the prompt are chance": (copied_share, ([*fresh(7, start=10), "x"], PromptIndex(fresh(50))), 0.0),
+    "eight are copied": (copied_share, ([*fresh(8, start=10), "x"], PromptIndex(fresh(50))), 8 / 9),
+    "an empty prompt": (copied_share, (["b"] * 20, PromptIndex([])), 0.0),
+    "nothing to be copied": (copied_share, ([], PromptIndex(["a"])), None),
+    "ROUGE-L": (rouge_l, (["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7),
+    "ROUGE-L of nothing": (rouge_l, ([], ["a"]), None),
+    "ROUGE-L with nothing": (rouge_l, (["a"], []), None),
+    "the cloze score of easy words": (cloze_score, (0.0, 0.0), 64.0),
+    "the cloze score": (cloze_score, (0.1, 20.0), 64 - 9.5 - 13.8),
+    "unfamiliar words": (unfamiliar_share, (["the", "magnificent", "house", "magnificent"], dale_chall()), 0.5),
+    "unfamiliar words of none": (unfamiliar_share, ([], dale_chall()), None),
+    "English in English": (language_drift, (prose_of(ENGLISH * 3),), 0.0),
+    "French in French": (language_drift, (prose_of(FRENCH * 3, language="fr"),), 0.0),
+    "Japanese in Japanese": (language_drift, (prose_of(JAPANESE, language="ja"),), 0.0),
+    "French in English": (language_drift, (prose_of(FRENCH * 2),), 1.0),
+    "English in Japanese": (language_drift, (prose_of(ENGLISH * 2, language="ja"),), 1.0),
+    "a last stretch goes with the one before": (language_drift, (prose_of(ENGLISH + "Non, merci."),), 0.0),
+    "under 200 characters": (language_drift, (prose_of(FRENCH[:150]),), None),
+    "no text in any language": (language_drift, (prose_of(""),), None),
+    "an unknown language": (language_drift, (prose_of(ENGLISH, language="tlh"),), None),
+    "the cosine of means": (reference_similarity, (np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 0.0]])), HALF),
+    "no sentence is like none": (reference_similarity, (np.empty((0, 2)), np.ones((1, 2))), None),
+    "a mean without direction": (reference_similarity, (np.array([[1.0, 0.0], [-1.0, 0.0]]), np.ones((1, 2))), None),
+}
+
+
+@pytest.mark.parametrize("case", FIGURES)
+def test_a_measure_by_hand(case: str) -> None:
+    measure, given_, expected = FIGURES[case]
+    assert measure(*given_) == (expected if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (sentence_lengths((2, 4, 9)), {"avg_sentence_length": 5.0, "sentence_length_variance": 13.0}),
+        (sentence_lengths(()), {}),
+        (sentence_lengths((5,)), {"avg_sentence_length": 5.0}),
+        (sentence_lengths((5,) * 5), {"avg_sentence_length": 5.0, "sentence_length_variance": 0.0}),
+        (
+            punctuation(prose_of("Well, well, well; who is it? Go!")),
+            {"comma_density": 1.0, "semicolon_density": 0.5, "question_density": 0.5, "exclamation_density": 0.5},
+        ),
+        (
+            punctuation(prose_of("はい、そう，です。本当？", language="ja")),
+            {"comma_density": 1.0, "question_density": 0.5},
+        ),
+        (punctuation(prose_of("...")), {}),
+        (
+            readability(prose_of("Mr. Smith walked to a magnificent house. Stop!"), dale_chall()),
+            {
+                # `Smith` and `magnificent` are not on the list; eight words in two sentences.
+                "pct_unfamiliar_words": 2 / 8,
+                "cloze_score": 64 - 95 / 4 - 0.69 * 4,
+                "avg_syllables_per_word": (2 + 1 + 1 + 1 + 1 + 4 + 1 + 1) / 8,
+                "function_word_ratio": 2 / 8,
+            },
+        ),
+        (readability(prose_of("Der Hund läuft.", language="de"), dale_chall()), {}),
+        (readability(prose_of("... !"), dale_chall()), {}),
+        # Without apostrophes and hyphens.
+        (word_lengths(prose_of("Don't well-known wonder")), {"avg_word_length": 19 / 3, "long_word_ratio": 1 / 3}),
+        # Right, up-right, up: neighbours at 45°, the ends at 90°; the centroid points up-right.
+        (
+            coherence(np.array([[2.0, 0.0], [3.0, 3.0], [0.0, 2.0]])),
+            {
+                "adjacent_coherence": HALF,
+                "global_coherence": (1 + 2 * HALF) / 3,
+                "local_coherence_3sent": 2 * HALF / 3,
+                "coherence_variance": 0.0,
+            },
+        ),
+        # Neighbours at 0° and 90°: cosines 1 and 0.
+        (coherence(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])), {"coherence_variance": 0.5}),
+        (coherence(np.empty((0, 4))), {}),
+        (coherence(np.ones((1, 4))), {}),
+        (coherence(np.ones((2, 4))), {"adjacent_coherence": 1.0, "global_coherence": 1.0}),
+        # Opposite sentences have no centroid.
+        (coherence(np.array([[1.0, 0.0], [-1.0, 0.0]])), {"adjacent_coherence": -1.0}),
+        *((coherence(np.array([[1.0, 1.0], [bad, bad], [1.0, 0.0]])), {}) for bad in (0.0, np.nan, np.inf)),
+    ],
+)
+def test_measures_that_come_together_by_hand(found: dict[str, float], expected: dict[str, float]) -> None:
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert expected or not found
+
+
+# ---------------------------------------------------------------- words, sentences and lists
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences", "words"),
+    [
+        ("Mr. Smith walked. He ran!", ("Mr. Smith walked.", "He ran!"), "mr smith walked he ran"),
+        (
+            "“Stop!” “I won’t.” The door shut.",
+            ("“Stop!”", "“I won’t.”", "The door shut."),
+            "stop i won't the door shut",
+        ),
+        ("“Stop!” she cried. He did.", ("“Stop!” she cried.", "He did."), "stop she cried he did"),
+        ("CHAPTER I\n\nIt was late", ("CHAPTER I", "It was late"), "chapter i it was late"),
+        ("He left.\n\n* * *\n\n1868.\n\nShe stayed.", ("He left.", "She stayed."), "he left she stayed"),
+    ],
+)
+def test_sentences_and_their_words(text: str, sentences: tuple[str, ...], words: str) -> None:
+    assert (prose_of(text).sentences, prose_of(text).words) == (sentences, tuple(words.split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Don’t", ["don't"]),
+        ("a well-known, far\u2010off place", ["a", "well-known", "far-off", "place"]),
+        ("long--and so—on", ["long", "and", "so", "on"]),
+        ("'go!' (go) _go_", ["go", "go", "go"]),
+        ("1,868 miles at 3.5", ["1,868", "miles", "at", "3.5"]),
+        ("cafe\u0301 naïve ÉTÉ", ["café", "naïve", "été"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("exam\u00adple", ["example"]),
+        ("She smiled. \ud83d", ["she", "smiled"]),
+        ("… — !", []),
+    ],
+)
+def test_a_word_is_letters_with_apostrophes_and_hyphens_inside(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+def test_a_language_without_spaces_has_sentences_and_no_words() -> None:
+    prose = prose_of("今日は晴れ。明日は雨。", language="ja-JP")
+    assert prose.sentences == ("今日は晴れ。", "明日は雨。")
+    assert (prose.words, prose.words_per_sentence) == ((), ())
+
+
+@given(st.text(max_size=200))
+@example("\u02bc")  # an apostrophe that is a letter to Unicode
+def test_every_word_belongs_to_a_sentence_and_every_sentence_to_the_text(text: str) -> None:
+    prose = prose_of(text)
+    assert sum(prose.words_per_sentence) == len(prose.words)
+    assert len(prose.words_per_sentence) == len(prose.sentences)
+    assert all(sentence in prose.text for sentence in prose.sentences)
+    assert all(count > 0 for count in prose.words_per_sentence)
+
+
+@pytest.mark.parametrize(
+    ("score", "level"),
+    [
+        (80, "1"), (57.1, "1"), (57, "2"), (54, "2"), (53, "3"), (50, "3"), (49, "4"), (45, "4"), (44, "5-6"),
+        (40, "5-6"), (39, "7-8"), (34, "7-8"), (33, "9-10"), (28, "9-10"), (27, "11-12"), (22, "11-12"), (21, "13-15"),
+        (16, "13-15"), (15, "16+"), (-20, "16+"),
+    ],
+)  # fmt: skip
+def test_reading_levels_are_those_of_chall_and_dales_table(score: float, level: str) -> None:
+    assert reading_level(score) == level
+
+
+@pytest.mark.parametrize("marks", ["  ", "“”", '""', "()"])
+def test_a_monologue_is_as_easy_to_read_as_its_sentences(marks: str) -> None:
+    found = readability(prose_of(f"{marks[0]}{MONOLOGUE}{marks[1]}"), dale_chall())
+    assert reading_level(found["cloze_score"] or 0.0) == "1"
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [
+        ("a", 1), ("very", 2), ("walked", 1), ("wanted", 2), ("table", 2), ("beautiful", 3), ("mrs", 2),
+        ("don't", 1), ("didn't", 2), ("won't", 1), ("going", 2), ("crying", 2), ("intriguing", 3), ("king", 1),
+        ("mother-in-law", 4), ("hmm", 1), ("1868", 1), ("beth's", 1),
+    ],
+)  # fmt: skip
+def test_syllables_are_counted(word: str, count: int) -> None:
+    assert syllables(word) == count
+
+
+def test_closed_classes_are_function_words_and_open_ones_are_not() -> None:
+    assert all(map(is_function_word, "the of she and he'll don't it's isn't not won't upon nothing".split()))
+    assert not any(map(is_function_word, "house walked john's beautiful quickly o'clock".split()))
+
+
+def test_every_form_of_a_listed_word_is_familiar_and_names_and_rare_words_are_not() -> None:
+    listed = """
+    walk walked walking boys happier happiest carries went children wolves mother's boys don't mustn't o'clock
+    sadly gently happily 1868 1,000 old-fashioned tea-table mr
+    """
+    assert [word for word in listed.split() if not is_familiar(word, dale_chall().words)] == []
+    rare = "beth beth's magnificent palatial tea-urn ephemerally"
+    assert [word for word in rare.split() if is_familiar(word, dale_chall().words)] == []
+
+
+def test_the_default_list_is_dale_and_challs_as_textstat_publishes_it_with_its_licence() -> None:
+    published = files("textstat").joinpath("resources", "en", "easy_words.txt")
+    assert dale_chall().words == word_list_of(published.read_text(encoding="utf-8"), "textstat").words
+    assert (dale_chall().name, len(dale_chall().words)) == ("dale-chall", 2941)
+    licence = files("contextcliff.writing").joinpath("word_lists", "dale_chall_license.txt").read_text("utf-8")
+    assert licence.startswith("MIT License")
+
+
+def test_a_list_of_ones_own_has_one_word_a_line_and_is_told_by_its_words() -> None:
+    words = word_list_of("# mine\nTide\n\nclerk’s  # of the harbour\n good-bye\n", "mine")
+    assert words.words == {"tide", "clerk's", "good-bye"}
+    assert (is_familiar("tides", words.words), is_familiar("house", words.words)) == (True, False)
+    assert word_list_of("a\nb", "x").digest == word_list_of("b\na\na", "x").digest != word_list_of("a", "x").digest
+    with pytest.raises(ConfigError, match="word list mine: no word in it"):
+        word_list_of("# nothing\n\n", "mine")
+
+
+@given(
+    st.lists(st.sampled_from(["did", "n't", "'s", "'", "-", "ly", "ily", "s", "'ll", "x", "7"]), min_size=1, max_size=6)
+)
+def test_no_fragment_of_a_word_breaks_the_lookup(pieces: list[str]) -> None:
+    for word in (word for joint in ("", " ", "-") for word in words_of(joint.join(pieces))):
+        assert is_familiar(word, dale_chall().words) in (True, False)
+
+
+# ---------------------------------------------------------------- laws
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_the_order_of_words_is_nothing_to_diversity(words: list[str], random: Random) -> None:
+    shuffled = random.sample(words, len(words))
+    assert vocabulary_diversity(shuffled) == vocabulary_diversity(words)
+    assert entropy(shuffled) == pytest.approx(entropy(words)) if words else entropy(shuffled) is None
+
+
+@given(WORDS, st.integers(1, 20))
+def test_the_window_slides_over_every_word(words: list[str], window: int) -> None:
+    ratios = [len(set(words[start : start + window])) / window for start in range(len(words) - window + 1)]
+    expected = pytest.approx(sum(ratios) / len(ratios)) if ratios else None
+    assert unique_word_ratio(words, window=window) == expected
+
+
+def test_mtld_of_a_text_is_that_of_the_text_backwards(story: str) -> None:
+    words = story.lower().split()[:2000]
+    assert mtld(words) == mtld(words[::-1])
+    assert 40 < (mtld(words) or 0.0) < 200
+
+
+@given(st.lists(st.sampled_from("abcdef"), min_size=4, max_size=40), st.sampled_from([2, 3]))
+def test_a_text_twice_over_repeats_more(words: list[str], n: int) -> None:
+    once, twice = repetition_rate(words, n), repetition_rate(words * 2, n)
+    assert once is not None
+    assert twice is not None
+    assert twice > once
+
+
+@given(st.integers(0, 1000))
+def test_a_text_twice_over_compresses_better(seed: int) -> None:
+    letters = "".join(Random(seed).choices("abcdefghij ", k=400))
+    assert (compression_ratio(letters * 2) or 0.0) > 1.5 * (compression_ratio(letters) or math.inf)
+
+
+@given(st.lists(st.integers(1, 60), min_size=4, max_size=50).filter(lambda lengths: len(set(lengths)) > 1))
+def test_shapes_are_scipys_unbiased_ones(lengths: list[int]) -> None:
+    found = sentence_lengths(lengths)
+    assert found["sentence_length_skewness"] == pytest.approx(stats.skew(lengths, bias=False), abs=1e-9)
+    assert found["sentence_length_kurtosis"] == pytest.approx(stats.kurtosis(lengths, bias=False), abs=1e-9)
+
+
+COPIES = st.lists(st.sampled_from("ab"), max_size=40) | st.lists(st.sampled_from("abcdef"), max_size=40)
+
+
+def runs(words: list[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(words[start : start + n]) for start in range(len(words) - n + 1)]
+
+
+@given(COPIES, COPIES, st.integers(1, 20))
+def test_the_index_finds_what_a_naive_search_finds(words: list[str], prompt: list[str], run: int) -> None:
+    index = PromptIndex(prompt)
+    assert index.copied_runs(words, run).tolist() == [each in runs(prompt, run) for each in runs(words, run)]
+    longest = max((n for n in range(1, len(words) + 1) if set(runs(words, n)) & set(runs(prompt, n))), default=0)
+    assert index.longest(words) == longest
+    starts = [start for start, each in enumerate(runs(words, COPIED_RUN)) if each in runs(prompt, COPIED_RUN)]
+    copied = {place for start in starts for place in range(start, start + COPIED_RUN)}
+    assert copied_share(words, index) == (pytest.approx(len(copied) / len(words)) if words else None)
+
+
+def test_a_sentence_of_the_prompt_is_copied_and_chance_is_not() -> None:
+    index = prompt_index("It was the best of times, it was the worst of times. The end.")
+    words = "she said it was the best of times it was the worst of course it was the end".split()
+    # "it was the best of times it was the worst of" is a run of 11 of its 18 words.
+    assert (index.longest(words), copied_share(words, index)) == (11, 11 / 18)
+
+
+@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.lists(st.sampled_from("abcde"), min_size=1))
+def test_rouge_l_is_googles(words: list[str], reference: list[str]) -> None:
+    expected = RougeScorer(["rougeL"]).score(" ".join(reference), " ".join(words))["rougeL"].fmeasure
+    assert rouge_l(words, reference) == pytest.approx(expected)
+
+
+def test_a_prompt_of_three_quarters_of_a_million_words_takes_seconds_and_rouge_l_milliseconds(story: str) -> None:
+    words = Random(1).choices(fresh(20_000), k=750_000)
+    began = time.process_time()
+    index = PromptIndex(words)
+    assert index.longest(words[5000:5800]) == 800
+    assert index.longest(words[100:900][::-1]) < 5
+    assert time.process_time() - began < 10.0
+    told, began = story.lower().split(), time.process_time()
+    rouge_l(told[:800], told[3000:3800])
+    assert time.process_time() - began < 0.05
+
+
+def test_drift_is_a_share_of_characters_and_no_page_of_a_novel_drifts(story: str, novel: str) -> None:
+    assert language_drift(prose_of(ENGLISH + FRENCH + FRENCH)) == pytest.approx(2 / 3, abs=0.02)
+    assert language_drift(prose_of(story)) == 0.0
+    assert language_drift(prose_of(novel[:200_000])) == 0.0
+
+
+@given(arrays(np.float64, (5, 3), elements=st.floats(-1e200, 1e200)))
+def test_every_cosine_is_finite_and_in_range(vectors: np.ndarray) -> None:
+    assert all(np.isfinite(value) and -1 - 1e-9 <= value <= 2 + 1e-9 for value in coherence(vectors).values())
+
+
+# ---------------------------------------------------------------- all measures of one text
+
+
+WITHOUT_EMBEDDINGS = {name for name, measure in BY_NAME.items() if not measure.embeds} - {"shortfall"}
+
+
+def measured(text: str, language: str = "en", **compared: str) -> dict[str, float]:
+    return measure_prose(text, language=language, word_list=dale_chall(), **compared)
+
+
+def test_a_page_has_every_measure(story: str) -> None:
+    found = measured(story[5000:9500], prompt=story[:5000], reference=story[9500:14000])
+    assert set(found) == WITHOUT_EMBEDDINGS
+    assert list(found) == [name for name in BY_NAME if name in found]
+    alone = measured(story[:3000], prompt="")
+    assert {"copied_share", "longest_copy_words", "reference_rouge_l"}.isdisjoint(alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("... !!! ...", (11, 0, 0)),
+        ("!" * 300, (300, 0, 0)),
+        ("Mr. Smith walked. He ran!", (25, 5, 2)),
+        (" \n\n", (0,)),
+    ],
+)
+def test_under_twenty_words_a_text_has_its_size_and_no_other_measure(text: str, size: tuple[int, ...]) -> None:
+    names = ("continuation_length", "word_count", "sentence_count")
+    assert measured(text, prompt="a b", reference="c") == dict(zip(names, map(float, size), strict=False))
+
+
+def test_a_short_text_has_what_it_is_long_enough_for() -> None:
+    found = measured(
+        "Mr. Smith walked slowly down to the harbour in the rain. He met the clerk there, and they ran home!"
+    )
+    assert (found["word_count"], found["sentence_count"], found["avg_sentence_length"]) == (20.0, 2.0, 10.0)
+    missing = {"mtld", "unique_word_ratio_100", "long_range_repetition", "language_drift", "sentence_length_skewness"}
+    assert missing.isdisjoint(found)
+
+
+def test_japanese_has_no_measure_of_words_and_german_none_of_english() -> None:
+    text = "今日は晴れ、明日は雨。彼は「行こう！」と言った。" * 20
+    assert set(measured(text, "ja", prompt=text, reference=text)) == {
+        *("char_entropy", "compression_ratio", "comma_density", "semicolon_density", "question_density"),
+        *("exclamation_density", "language_drift", "continuation_length", "sentence_count"),
+    }
+    german = measured("Der Regen hatte aufgehört, ehe sie den Hafen erreichten. Er schwieg.", "de")
+    assert {"cloze_score", "pct_unfamiliar_words", "avg_syllables_per_word", "function_word_ratio"}.isdisjoint(german)
+    assert german["word_count"] == 11.0
+
+
+@given(st.text(max_size=300), st.text(max_size=100), st.sampled_from(["en", "de", "ja", "ar", "xx"]))
+def test_every_measure_of_any_text_is_finite(text: str, other: str, language: str) -> None:
+    found = measured(text, language, prompt=other, reference=other)
+    assert set(found) <= WITHOUT_EMBEDDINGS
+    assert all(math.isfinite(value) for value in found.values())
+
+
+def test_the_order_of_sentences_is_nothing_to_words_and_a_page_twice_over_is_more_repetitive(story: str) -> None:
+    sentences = [
+        "The tide came in early.",
+        "He read the ledger twice.",
+        "Nobody in the room spoke, and the lamp went out!",
+    ]
+    there, back = measured(" ".join(sentences)), measured(" ".join(reversed(sentences)))
+    for name in ("vocabulary_diversity", "word_entropy", "char_entropy", "sentence_length_variance", "comma_density"):
+        if name in there:
+            assert there[name] == pytest.approx(back[name])
+    page = story[5000:8000]
+    once, twice = measured(page), measured(f"{page}\n\n{page}")
+    for name in ("bigram_repetition_rate", "trigram_repetition_rate", "long_range_repetition", "compression_ratio"):
+        assert twice[name] > once[name], name
+    assert twice["vocabulary_diversity"] < once["vocabulary_diversity"]
+
+
+def test_words_letters_and_sentences_are_as_textstat_has_them(story: str) -> None:
+    """Apart from dashes, which it takes for parts of words; its sentences end at every full stop, `Mr.` included."""
+    plain = story.replace("--", " ").replace("—", " ").replace("–", " ")
+    assert len(prose_of(plain).words) == pytest.approx(textstat.lexicon_count(plain), rel=0.002)
+    page = plain[3_000:13_000]
+    ours, words = measured(page), textstat.lexicon_count(page)
+    assert ours["avg_word_length"] == pytest.approx(textstat.avg_letter_per_word(page))
+    assert ours["long_word_ratio"] == pytest.approx(textstat.long_word_count(page) / words)
+    assert ours["avg_sentence_length"] == pytest.approx(textstat.words_per_sentence(page), rel=0.1)
