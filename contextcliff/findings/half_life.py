@@ -36,6 +36,7 @@ from contextcliff.findings.drawing import (
     scores_on_y,
     side_of,
     silent_points,
+    told_bins,
     write_above,
 )
 from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
@@ -454,7 +455,8 @@ def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidenc
         label=f"{confidence} interval",
     )
     means = [or_nan(b.mean) for b in bins]
-    axes.plot(tokens, means, "o", color=BLUE, markersize=6, label="mean score", zorder=4)
+    (points,) = axes.plot(tokens, means, "o", color=BLUE, markersize=6, label="mean score", zorder=4)
+    told_bins(points, bins)
     silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
