@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,12 +17,12 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.chromium import CHROMIUM, opened_pages
 from tests.commands import contextcliff_process
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _SHOWN_WITHIN_MS = 40_000
 pytestmark = [
     pytest.mark.browser,
@@ -75,17 +74,9 @@ def first_line(server: subprocess.Popen[str], *, within_s: float) -> str:
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"],
-        )
-        page = browser.new_page(viewport={"width": 1700, "height": 1000})
+    with opened_pages(width=1700, scheme="light") as page:
         page.set_default_timeout(_SHOWN_WITHIN_MS)
         yield page
-        browser.close()
 
 
 def shown(page: Page, address: str, *texts: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
 from contextcliff.records.analysis import Bin
 
 if TYPE_CHECKING:
@@ -183,6 +184,19 @@ def told(artist: Artist, *texts: str) -> None:
     A mark at NaN is not drawn and has no text.
     """
     artist.set_gid(TOLD + json.dumps(texts))
+
+
+def told_bins(line: Artist, bins: Sequence[Bin]) -> None:
+    """Have each mark of a line of mean scores say the numbers of its bin."""
+    told(
+        line,
+        *(
+            f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens, interval {phrases.interval(b.ci_low, b.ci_high)},"
+            f" n = {b.n_samples:,}"
+            for b in bins
+            if b.mean is not None
+        ),
+    )
 
 
 BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"

@@ -17,6 +17,7 @@ from contextcliff.findings.drawing import (
     length_ticks,
     lengths_on_x,
     or_nan,
+    told,
 )
 from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
 from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
@@ -100,10 +101,12 @@ def failures_figure(report: Report) -> Figure:
         name, colour = (members[0], colours(place)) if place < _MOST_TAGS else ("other", "0.6")
         counts = [sum(b.failures.get(tag, 0) for tag in members) for b in bins]
         heights = [count / max(1, n) for count, n in zip(counts, planned, strict=True)]
-        axes.bar(
+        bars = axes.bar(
             places, heights, bottom=bottoms, width=0.72, color=colour, label=drawable(name), edgecolor="white",
             linewidth=0.5,
         )  # fmt: skip
+        for bar, count, n in zip(bars, counts, planned, strict=True):
+            told(bar, f"{name}: {count:,} of {n:,}")
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
     labels = [f"{b.min_tokens:,}\n{b.max_tokens:,}\nn={n:,}" for b, n in zip(bins, planned, strict=True)]
     axes.set_xticks(list(places), labels=labels, fontsize=SMALL - 1)

@@ -368,7 +368,8 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
         label=f"{phrases.percent(report.analysis.safe_cap.confidence)} interval",
     )
     means = [drawing.or_nan(b.mean) for b in bins]
-    axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
+    (points,) = axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
+    drawing.told_bins(points, bins)
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
     above = _half_life(axes, half_life, axis=axis)
     none = half_life.tokens is None

@@ -35,6 +35,7 @@ from contextcliff.findings.drawing import (
     scores_on_y,
     side_of,
     silent_points,
+    told_bins,
     write_above,
 )
 from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
@@ -251,7 +252,8 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
         axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
                     label=f"{confidence} interval")  # fmt: skip
         style, label = ("o", "median prompt") if is_natural else ("o-", "mean score")
-        axes.plot(tokens, means, style, color=BLUE, markersize=5, linewidth=1.6, label=label, zorder=4)
+        (line,) = axes.plot(tokens, means, style, color=BLUE, markersize=5, linewidth=1.6, label=label, zorder=4)
+        told_bins(line, bins)
         if any(math.isfinite(bound) for bound in tested):
             label = f"{phrases.bound_name(cap)} (one-sided, {confidence})"
             axes.plot(tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2, color="black",

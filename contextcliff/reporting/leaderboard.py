@@ -12,7 +12,7 @@ from contextcliff.reporting import task_mean_tables
 from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
 from contextcliff.reporting.figures.leaderboard_figures import caps_figure, sweep_curves_figure
 from contextcliff.reporting.figures.report_figures import draw_curves, write_figure
-from contextcliff.reporting.markdown import aligned_table, inline
+from contextcliff.reporting.markdown import Chapter, aligned_table, inline
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.settings import folder_name
 
@@ -181,24 +181,8 @@ def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
 
 
 def page(rows: Sequence[SweepRow], *, name: str, n_jobs: int, command: str) -> str:
-    """The table as a page of its own; every text in it is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    """The same for a browser."""
+    from contextcliff.reporting.page.markup import page_of
 
-    environment = Environment(
-        loader=PackageLoader("contextcliff.reporting", "pages"), autoescape=True, undefined=StrictUndefined
-    )
-    failed = [row for row in rows if row.state == "failed"]
-    return environment.get_template("leaderboard.html").render(
-        name=name,
-        rows=cells(rows),
-        failed=failed,
-        n_ended=sum(row.state != "running" for row in rows),
-        n_jobs=n_jobs,
-        command=command,
-        has_options=any(row.differing for row in rows),
-        means=[
-            (task_mean_tables.title(means), task_mean_tables.cells(means), task_mean_tables.sentences(means))
-            for means in task_means(rows)
-        ],
-        means_head=task_mean_tables.HEAD,
-    )
+    chapter = Chapter(key="jobs", title="", text=described(rows, n_jobs=n_jobs, command=command))
+    return page_of([chapter], title=name, subtitle="", figures={})

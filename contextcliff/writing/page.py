@@ -12,11 +12,10 @@ from contextcliff.findings.answer import AnswerFinding
 from contextcliff.findings.finding import Block, Pairs, Text
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
+from contextcliff.reporting.markdown import markdown_of_all
 from contextcliff.reporting.outside_text import tame
-from contextcliff.reporting.page.html_blocks import html_of
-from contextcliff.reporting.page.packing import rendered
+from contextcliff.reporting.page.markup import markup_of, rendered
 from contextcliff.reporting.run_names import run_parameters, with_file_names
-from contextcliff.reporting.words import english
 from contextcliff.writing.files import in_order, original_text, outcome, round_number
 from contextcliff.writing.levels import as_shown, shown_lengths
 from contextcliff.writing.prose_findings import COMPLETE, Writing
@@ -37,8 +36,6 @@ def writing_page(
     original = original_text(writing, scored=scored)
     return rendered(
         "writing.html",
-        {},
-        {},
         package=PACKAGE,
         run=report.run,
         writing=writing,
@@ -54,9 +51,7 @@ def writing_page(
 
 
 def _html(blocks: Sequence[Block]) -> object:
-    from markupsafe import Markup
-
-    return Markup("\n").join(html_of(block, language=english, figures={}) for block in blocks)
+    return markup_of(markdown_of_all(blocks, {}))
 
 
 def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[Mapping[str, object]]:

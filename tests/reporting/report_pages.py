@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from collections import Counter
@@ -34,14 +32,6 @@ def page_of(
     figures: Mapping[str, Figure] | None = None,
 ) -> str:
     return report_page(report, scored=scored, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {})
-
-
-def packed_in(page: str) -> dict[str, Any]:
-    """Data as the browser unpacks them."""
-    found = re.search(r'id="data">([^<]*)</script>', page)
-    assert found is not None
-    unpacked: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found.group(1))))
-    return unpacked
 
 
 def rows_of(page: str) -> list[dict[str, Any]]:

@@ -26,13 +26,6 @@ def test_every_row_of_every_table_has_as_many_cells_as_its_head(any_report: Repo
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
 
 
-def test_hostile_text_stands_on_the_page_as_it_was_written(cliff: Report) -> None:
-    report = edited(cliff, model=HOSTILE, label=HOSTILE, notes=(HOSTILE,), dataset=HOSTILE)
-    html = MARKDOWN.render(render_markdown(report, figures=[]))
-    assert not re.search(r"<(script|a|img|em|del|code(?! class))", html)
-    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 4
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_one_plain_paragraph_that_reads_as_it_was(text: str) -> None:
     shown = "".join(char if char.isprintable() else " " for char in text).split()
@@ -51,22 +44,21 @@ def test_a_command_with_backticks_stays_in_its_block(cliff: Report) -> None:
     assert MARKDOWN.render(page).rstrip().endswith("echo ```` &lt;b&gt;\n</code></pre>")
 
 
-def test_hostile_text_of_a_finding_stands_on_the_page_as_it_was_written(full: Report) -> None:
+def test_hostile_text_stands_on_the_page_as_it_was_written(full: Report) -> None:
+    found = findings_in(full)
     report = edited(
         full,
-        half_life=replace(findings_in(full).half_life, reason=as_it_is(HOSTILE)),
-        position=replace(findings_in(full).position, reason=as_it_is(HOSTILE), pattern=HOSTILE),
-        guide=replace(
-            findings_in(full).guide,
-            rows=(replace(findings_in(full).guide.rows[0], level=HOSTILE),),
-            advice=(as_it_is(HOSTILE), as_it_is(f"# {HOSTILE}")),
-        ),
-        facets=tuple(replace(row, facet=HOSTILE, value=HOSTILE) for row in findings_in(full).facets),
-        judgement=replace(findings_in(full).judgement, judge=HOSTILE),
+        **dict.fromkeys(("model", "label", "dataset"), HOSTILE),
+        notes=(HOSTILE,),
+        half_life=replace(found.half_life, reason=as_it_is(HOSTILE)),
+        position=replace(found.position, reason=as_it_is(HOSTILE)),
+        guide=replace(found.guide, advice=(as_it_is(HOSTILE), as_it_is(f"# {HOSTILE}"))),
+        facets=tuple(replace(row, facet=HOSTILE, value=HOSTILE) for row in found.facets),
+        judgement=replace(found.judgement, judge=HOSTILE),
     )
     html = MARKDOWN.render(render_markdown(report, figures=[]))
-    assert not re.search(r"<(script|a|img|em|del|h[14]>.*alert|code(?! class))", html)
-    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 13
+    assert not re.search(r"<(script|a|img|em|del|code(?! class))", html)
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 16
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
         cells = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in cells}) == 1

@@ -200,8 +200,10 @@ def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> l
         Chapter(key="notes", title="Read this first", text=bullets(map(escape, comparison.notes))),
         Chapter(key=_CURVES, title="", text=images.get(_CURVES, "")),
     ]
-    for place, part in enumerate(comparison.parts):
-        shown.append(Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images)))
+    shown += [
+        Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images))
+        for place, part in enumerate(comparison.parts)
+    ]
     return [chapter for chapter in shown if chapter.text]
 
 

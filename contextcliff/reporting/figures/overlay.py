@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contextcliff.findings import phrases
 from contextcliff.findings.drawing import (
     MEASURED,
     RED,
@@ -16,6 +17,7 @@ from contextcliff.findings.drawing import (
     line_across,
     or_nan,
     scores_on_y,
+    told,
 )
 from contextcliff.findings.published import published_ends, published_lines, ticks_with
 from contextcliff.records.published import PublishedCurve
@@ -94,7 +96,7 @@ def _draw(axes: Axes, curve: RunCurve, *, position: int, shift: float, is_shared
     stroke = _STROKES[position % len(_STROKES)]
     points = sorted(curve.points, key=lambda point: point.tokens)
     places = [max(1, point.tokens) * shift for point in points]
-    axes.plot(
+    (line,) = axes.plot(
         places,
         [or_nan(point.mean) for point in points],
         linestyle=stroke,
@@ -106,6 +108,15 @@ def _draw(axes: Axes, curve: RunCurve, *, position: int, shift: float, is_shared
         linewidth=1.5,
         zorder=4,
         label=drawable(f"{curve.name} ({_words(curve, is_shared=is_shared)})"),
+    )
+    told(
+        line,
+        *(
+            f"{curve.name}: {phrases.score(point.mean)} at {point.tokens:,} tokens,"
+            f" interval {phrases.interval(point.low, point.high)}"
+            for point in points
+            if point.mean is not None
+        ),
     )
     lows, highs = [or_nan(point.low) for point in points], [or_nan(point.high) for point in points]
     axes.vlines(places, lows, highs, color=colour, alpha=0.5, linewidth=1.3, zorder=3)

@@ -5,7 +5,6 @@ A page is one file that loads nothing and stands alone. No HTML, no address and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import PurePosixPath
@@ -62,15 +61,9 @@ def markup_of(markdown: str, *, figures: Mapping[str, Figure] | None = None) -> 
     return Markup(_parser().render(markdown, {"figures": figures or {}}))  # noqa: S704 - it escapes every text
 
 
-class _Parser(MarkdownIt):
-    def validateLink(self, url: str) -> bool:  # noqa: N802 - the library calls it so
-        """Whether it is a file beside the page."""
-        return re.fullmatch(r"[\w.%-][\w.%/-]*", url) is not None
-
-
 @cache
 def _parser() -> MarkdownIt:
-    parser = _Parser("commonmark", {"html": False}).enable("table").disable("autolink")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "autolink"])
     for name, rule in {
         "image": _image,
         "paragraph_open": _paragraph,
