@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contextcliff.statistics.paired.bets_on_pairs import (
-    p_better_of_blocks,
-    p_worse_of_blocks,
-    sequential_difference,
-)
+from contextcliff.statistics.paired.bets_on_pairs import p_better_of_blocks, p_worse_of_blocks, sequential_difference
 from contextcliff.statistics.paired.differences import Unit, Units
 from contextcliff.statistics.paired.interval import tango
 from contextcliff.statistics.paired.pairs_needed import pairs_for_non_inferiority, pairs_for_worse

@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.statistics.sequential_bets import ABOVE, BELOW
-from contextcliff.statistics.sequential_decision import (
-    SequentialDecision,
-    decide,
-    decide_share,
-)
+from contextcliff.statistics.sequential_decision import SequentialDecision, decide, decide_share
 from tests.statistics.simulated_walks import log_e_values
 
 scores = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(min_value=0.0, max_value=1.0))
