@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import contextcliff
+from tests.compositions import line_of
 
 CASES = {
     "a misspelt key": ("task.neddle", "task.neddle=1"),
@@ -29,8 +30,8 @@ CASES = {
     "a resolution under a token": ("task.resolution", "task.resolution=0"),
     "a search that goes nowhere": ("search", "search=up"),
     "no minutes": ("budget.minutes", "budget.minutes=0"),
-    "a threshold that no search can show": ("analysis.threshold", "analysis.threshold=1.0"),
-    "a threshold that every score clears": ("analysis.threshold", "analysis.threshold=0"),
+    "a threshold that no search can show": ("analysis.threshold", "analysis.threshold=1.0", "engine=simulated"),
+    "a threshold that every score clears": ("analysis.threshold", "analysis.threshold=0", "engine=simulated"),
     "half a trial": ("task.trials", "task.trials=1.5"),
     "a needle without its city": ("task.needle.text", "task.needle.text=hello"),
     "an empty needle": ("task.needle.text", "task.needle.text=''"),
@@ -149,11 +150,24 @@ CASES = {
     "answers shown as they are written, as it was": ("reporting.live", "reporting.live=true"),
 }  # fmt: skip
 """The key that the line begins with, and the overrides."""
+WHOLE = (
+    *("an override that is none", "a misspelt key", "no trials", "a length beyond the window", "more needles than fit"),
+    "a window that the embedded engine is not told",
+)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_one_line_names_the_key(tmp_path: Path, case: tuple[str, ...]) -> None:
-    key, *overrides = case
+@pytest.mark.parametrize("name", [name for name in CASES if name not in WHOLE])
+def test_one_line_names_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    key, *overrides = CASES[name]
+    assert line_of(*overrides).startswith((f"{key}:", f"{key}="))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_line_is_all_that_a_command_says_and_leaves(tmp_path: Path, name: str) -> None:
+    """One command for each place at which it may be refused."""
+    key, *overrides = CASES[name]
     done = contextcliff(*overrides, cwd=tmp_path)
     (line,) = done.stderr.splitlines()
     assert line.startswith((f"error: {key}:", f"error: {key}="))

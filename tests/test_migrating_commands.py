@@ -35,10 +35,7 @@ def test_japanese_comes_through_as_it_is_written() -> None:
     assert needle.keywords == ["戸棚", "灰色の箱"]
     several = composed(*commands()[1])
     assert several.dataset.path == "小説/第一章.txt"
-    assert several.task.needles == [
-        {"text": "傘は赤い。", "answer": "赤"},
-        {"text": "帽子は青い。", "answer": "青"},
-    ]
+    assert several.task.needles == [{"text": "傘は赤い。", "answer": "赤"}, {"text": "帽子は青い。", "answer": "青"}]
 
 
 def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() -> None:

@@ -125,36 +125,6 @@ def test_jobs_of_an_experiment_that_sweeps_and_pairs_them_are_analysed_alone(tmp
 
 
 @pytest.mark.slow
-def test_a_run_that_stayed_paired_is_analysed_where_the_other_one_is_gone(tmp_path: Path) -> None:
-    searched = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024]")
-    run(tmp_path, *searched)
-    (first,) = folders(tmp_path)
-    run(tmp_path, *searched, "kv_policy=q8_0", f"task.like={first}")
-    (second,) = (name for name in folders(tmp_path) if name != first)
-    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / first)
-    run(tmp_path, *ANALYZE, f"run={second}", "analysis.threshold=0.9")
-    after = report(tmp_path, f"{second}-threshold-0.9")
-    assert after["counts"]["replayed"] + after["counts"]["planned"] > 0
-    assert refused(tmp_path, f"run={second}", "task.like=another") == (
-        f"run=outputs/contextcliff/{second}: would ask something else: task.like={first} there and another here; an "
-        "analysis asks nothing, so leave that out, or ask it with action=run"
-    )
-
-
-@pytest.mark.slow
-def test_neither_the_text_nor_the_weights_have_to_be_there_any_more(tmp_path: Path) -> None:
-    words = " ".join(f"The clerk wrote the number {number} in the book of the harbour." for number in range(900))
-    (tmp_path / "text.txt").write_text(words, encoding="utf-8")
-    run(tmp_path, *RUN[:-3], "dataset.path=text.txt", "task.lengths=[512]", "task.trials=1")
-    (name,) = folders(tmp_path)
-    (tmp_path / "text.txt").write_text(words.upper(), encoding="utf-8")
-    run(tmp_path, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    (tmp_path / "text.txt").unlink()
-    run(tmp_path, *ANALYZE, f"run={name}", "analysis.threshold=0.7")
-    assert folders(tmp_path) == [name, f"{name}-threshold-0.7", f"{name}-threshold-0.9"]
-
-
-@pytest.mark.slow
 def test_a_runs_id_in_mlflow_names_it(one: tuple[Path, str]) -> None:
     folder, name = one
     tracked = ("tracking=mlflow", "tracking.uri=sqlite:///kept/mlflow.db")

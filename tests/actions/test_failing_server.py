@@ -126,16 +126,6 @@ def test_prompts_that_the_engine_answers_with_nothing_are_unscored_where_shorter
 
 
 @pytest.mark.slow
-def test_a_model_that_ends_at_once_gives_empty_answers_of_its_own(tmp_path: Path) -> None:
-    with serving(fake(speaks=lambda _: 0)) as server:
-        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
-        assert len(server.bodies) == 12
-    (report,) = reports(tmp_path)
-    assert (report["mean"], report["counts"]["completed"], report["counts"]["errors"]) == (0.0, 12, {})
-    assert "server's window" not in " ".join(report["notes"])
-
-
-@pytest.mark.slow
 def test_an_answer_of_the_one_token_that_the_window_had_room_for_is_unscored(tmp_path: Path) -> None:
     with serving(fake(speaks=lambda tokens: 4 if tokens < 4000 else 1, overcounts=11)) as server:
         assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
-from tests.engines.fake_server import FakeServer, serving
+from tests.commands import SIMULATED, contextcliff
 from tests.execution.test_store import edited
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
@@ -83,32 +82,6 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     assert uploads(tmp_path, "deleted") == both
 
 
-@pytest.mark.slow
-def test_the_same_command_again_is_no_new_upload_though_a_server_is_no_longer_asked(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    refuses = {"min_p": "Unrecognized field: min_p"}
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        asked = (
-            *("engine=vllm", f"engine.base_url={server.address}", "model=served", "reporting.progress=false"),
-            *("reporting.console=none", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", "reporting.dpi=50"),
-            *(
-                "task.lengths=[512]",
-                "task.depths=[0.5]",
-                "task.trials=2",
-                "dataset=synthetic",
-                "sampling.max_tokens=16",
-            ),
-        )
-        run(tmp_path, *asked)
-        (before,) = reports(tmp_path / "outputs")
-        run(tmp_path, *asked)
-    told = "min_p is refused and left out: the server's own default holds"
-    assert told in before["server"]
-    assert reports(tmp_path / "outputs")[0]["server"] == before["server"]
-    assert len(uploads(tmp_path)) == 1
-
-
 # ---------------------------------------------------------------- what is compared
 
 
@@ -168,19 +141,6 @@ def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
     assert found["notes"][0] == (
         f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
         "action.baseline=FOLDER action.candidates=[FOLDER] compares those"
-    )
-
-
-@pytest.mark.slow
-def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, "task=niah,tracing")
-    run(tmp_path, *NEEDLES, "task=niah_multi", "analysis.threshold=0.6")
-    base, *others = folders(tmp_path)
-    run(tmp_path, *COMPARE, f"action.baseline={base}", f"action.candidates=[{','.join(others)}]")
-    (note,) = (note for note in compared(tmp_path)["notes"] if "rules of their own" in note)
-    assert note == (
-        "tasks are judged by rules of their own (niah by analysis.threshold=0.8; niah_multi by analysis.threshold=0.6; "
-        "tracing by analysis.threshold=0.8): a cap of one is not to be held against another's"
     )
 
 

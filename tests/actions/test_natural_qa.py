@@ -90,20 +90,3 @@ def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_
     assert cap["tokens"] == passed[-1]["min_tokens"]
     assert len(passed) in (position, position + 1)
     assert cap["ci_low"] <= cliff <= cap["ci_high"]
-
-
-@pytest.mark.slow
-def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_saved(tmp_path: Path) -> None:
-    source = own_set(tmp_path, documents=120)
-    planted = (
-        *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen", "engine.cliff_tokens=1200", "engine.ceiling=1.0",
-        "engine.floor=0.0", "analysis.bins=10", "task.repeats=1", "task.pilot=4",
-    )  # fmt: skip
-    report = run(tmp_path, *planted)
-    assert report["counts"]["pilot"] == 40
-    assert 2 <= len(report["bins"]) <= 4
-    assert any(found["min_tokens"] <= 1_200 <= found["max_tokens"] for found in report["bins"])
-    assert any("pointed to bins" in note and "which saved" in note for note in report["notes"])
-    again = run(tmp_path, *planted)
-    assert again["counts"]["reused"] == report["counts"]["completed"]
-    assert again["bins"] == report["bins"]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.composing import conf_dir
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.compositions import built
 from tests.execution.test_store import edited
@@ -55,22 +54,6 @@ def test_two_options_of_one_task_are_told_apart_everywhere(tmp_path: Path) -> No
     name = "smollm2 · niah_static · none"
     assert tags == [(name, "task", "niah_static"), (name, "task_kind", "niah")]
     assert chosen == (1,)
-
-
-@pytest.mark.slow
-def test_files_of_ones_own_are_named_beside_the_option(tmp_path: Path) -> None:
-    story = (conf_dir().parent / "contextcliff" / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
-    for name in ("first", "second"):
-        (tmp_path / f"{name}.txt").write_text(f"{name.title()}.\n\n{story}", encoding="utf-8")
-    run(tmp_path, *NEEDLES, "dataset.path=first.txt,second.txt")
-    assert [(report["dataset"], report["texts"]) for report in sorted(reports(tmp_path), key=lambda r: r["texts"])] == [
-        ("essays", "first"),
-        ("essays", "second"),
-    ]
-    run(tmp_path, "action=compare", "tracking=none", "reporting.dpi=50")
-    file = tmp_path / "outputs" / "contextcliff" / "comparisons" / "comparison" / "comparison.json"
-    names = [one["name"] for one in json.loads(file.read_text(encoding="utf-8"))["runs"]]
-    assert sorted(name.rpartition(" · ")[2] for name in names) == ["first", "second"]
 
 
 @pytest.mark.slow

@@ -20,15 +20,6 @@ def plan(folder: Path, *overrides: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.slow
-def test_the_memory_that_is_given_admits_a_context_by_the_policys_bits(tmp_path: Path) -> None:
-    plain = plan(tmp_path, "model.memory_gib=0.15")
-    q4 = plan(tmp_path, "model.memory_gib=0.15", "kv_policy=q4_0")
-    assert plain["memory_gib"] == 0.15
-    assert plain["memory_cap_tokens"] == int((0.15 * 2**30 - weights()) / 23_040)
-    assert q4["memory_cap_tokens"] == int((0.15 * 2**30 - weights()) / 6_480)
-
-
 def weights() -> int:
     from contextcliff.models.weights import Gguf
 

@@ -238,15 +238,6 @@ def test_a_replay_that_was_killed_goes_on_and_pays_nothing_twice(tmp_path: Path)
     assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
 
 
-@pytest.mark.slow
-def test_a_run_that_stopped_is_named_as_such(tmp_path: Path) -> None:
-    slow = ("engine.delay_ms=60", "budget.minutes=0.02", "engine.concurrency=2", "engine.speculation=0")
-    assert contextcliff(*BASELINE, *slow, cwd=tmp_path).returncode == 5
-    (first,) = reports(tmp_path)
-    report = run(tmp_path, *CANDIDATE, "engine.cliff_tokens=100", f"task.like={first['run_id']}")
-    assert f"paired with {first['run_id']}, which stopped before its end (task.like)" in replays(report)[0]
-
-
 def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
     plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
     assert plain.identify() == like.identify()
@@ -261,10 +252,7 @@ def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
             "task.like={name}: asks something else: task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the "
             "same",
         ),
-        (
-            ("task.trials=4",),
-            "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same",
-        ),
+        (("task.trials=4",), "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same"),
         (
             ("task=niah_multi",),
             "task.like={name}: is a run of another task: task=niah there and niah_multi here; give the same task",
@@ -289,20 +277,6 @@ def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrid
     said = line.format(name=name, n=first["counts"]["planned"])
     assert refusal(folder, *CANDIDATE, *overrides, f"task.like={name}") == said
     assert generations(folder) == before
-
-
-@pytest.mark.slow
-def test_another_tokenizer_cuts_other_prompts(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    (first,) = reports(folder)
-    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server:
-        line = refusal(folder, *asking(server, "task.controls=true", f"task.like={name}"))
-    n = first["counts"]["planned"]
-    assert line == (
-        f"task.like={name}: {n} of its {n} prompts are other ones here: the tokenizer words there and vllm:m here; "
-        "give the same, or take another run"
-    )
-    assert server.bodies == []
 
 
 def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports, samples
 
 
 @pytest.mark.slow
@@ -36,29 +36,6 @@ def test_analyze_without_a_run_says_so(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: action=analyze: outputs/state.db holds no run of this configuration (niah-")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "db").write_text("no database", encoding="utf-8")
-    overrides = ("engine=simulated", *QUIET[1:], "tracking.uri=sqlite:///db", "task.trials=1")
-    done = contextcliff(*overrides, cwd=tmp_path)
-    assert done.returncode == 0
-    at_once, at_the_end = done.stderr.splitlines()
-    why = "can't track in sqlite:///db: file is not a database"
-    assert at_once == f"warning: {why}; the run goes on, and is uploaded at its end"
-    assert at_the_end.startswith(f"warning: {why}")
-    again = "python -m contextcliff action=gather tracking.uri=sqlite:///db"
-    assert done.stderr.endswith(f"upload them later with: {again}\n")
-    assert reports(tmp_path)[0]["counts"]["completed"] == 33
-    (tmp_path / "db").unlink()
-    later = contextcliff(*again.split()[3:], cwd=tmp_path)
-    assert (later.returncode, later.stderr) == (0, "")
-    with sqlite3.connect(tmp_path / "db") as store:
-        steps = store.execute(
-            "SELECT DISTINCT step FROM metrics WHERE key = 'by_length/score' ORDER BY step"
-        ).fetchall()
-    assert steps == [(512,), (1024,), (2048,)]
 
 
 def _hear_ctrl_c() -> None:

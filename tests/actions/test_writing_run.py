@@ -136,10 +136,7 @@ def hashed(text: str) -> list[float]:
 @pytest.mark.slow
 def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     with serving(FakeServer(embeds=hashed)) as server:
-        embedding = (
-            *("embedding=openai", "embedding.model=embedder"),
-            f"embedding.base_url={server.address}/v1",
-        )
+        embedding = (*("embedding=openai", "embedding.model=embedder"), f"embedding.base_url={server.address}/v1")
         short = (*FLAT, "task.rounds=2", "task.max_context=2048", *embedding)
         first = run(tmp_path, *short)
         asked = list(server.embedded)
@@ -213,24 +210,3 @@ def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: P
 def test_a_file_that_holds_no_prose_is_refused(content: bytes, told: str, tmp_path: Path) -> None:
     (tmp_path / "nothing.txt").write_bytes(content)
     assert refused(tmp_path, *WRITING, "dataset.path=nothing.txt").startswith(told)
-
-
-@pytest.mark.slow
-def test_a_model_that_answers_nothing_is_scored_and_said(tmp_path: Path) -> None:
-    class Silent(FakeServer):
-        def answer(self, prompt: str) -> str:
-            return ""
-
-    window = {"/api/extra/true_max_context_length": {"value": 8192}}
-    with serving(Silent(counts="/api/extra/tokencount", routes=window)) as server:
-        report = run(
-            tmp_path,
-            *("task=continuation", "task.rounds=2", "task.max_tokens=256", "task.max_context=2048", "model=served"),
-            *("engine=koboldcpp", f"engine.base_url={server.address}/v1", "tokenizer=server"),
-            *SIMULATED[1:],
-        )
-    assert report["mean"] == 0.0
-    assert report["bins"][0]["failures"] == {"empty": 2}
-    assert report["safe_cap"]["tokens"] is None
-    assert report["writing"]["tiers"][0]["outcomes"] == {"empty": 2}
-    json.dumps(report, allow_nan=False)

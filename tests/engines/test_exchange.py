@@ -143,10 +143,7 @@ def test_every_sampler_is_sent_as_a_field_of_the_body() -> None:
     with served(stream(*WHOLE)) as (address, bodies):
         ask(address)
     (body,) = bodies
-    assert body["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "What is it?"},
-    ]
+    assert body["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is it?"}]
     sent = {key: body[key] for key in ("temperature", "top_p", "max_tokens", "seed", "top_k", "cache_prompt", "stream")}
     assert sent == {
         "temperature": 0.0,
@@ -267,9 +264,7 @@ def test_an_answer_without_a_stream_is_one_piece() -> None:
         "object": "chat.completion",
         "created": 1,
         "model": "served",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"},
-        ],
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}],
         "usage": USAGE,
     }
     with served(status(200, whole)) as (address, bodies):

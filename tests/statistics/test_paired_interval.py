@@ -21,7 +21,7 @@ counts = st.integers(0, 12)
         # Airway reactivity before and after a transplantation (Bentur et al. 2009), as in M. W. Fagerland, S. Lydersen
         # and P. Laake, "Recommended tests and confidence intervals for paired binomial proportions", Statistics in
         # Medicine 33 (2014), table VI.
-        (1, 7, 21, -0.517, -0.026),
+        (1, 7, 21, -0.517, -0.026)
     ],
 )
 def test_tangos_interval_of_a_published_table(better: int, worse: int, n: int, low: float, high: float) -> None:

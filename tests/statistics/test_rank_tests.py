@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from contextcliff.statistics.ranks import (
-    chances_of_rank_sums,
-    holm,
-    is_significant,
-    p_larger,
-    rank_biserial,
-)
+from contextcliff.statistics.ranks import chances_of_rank_sums, holm, is_significant, p_larger, rank_biserial
 
 few = st.lists(st.integers(min_value=0, max_value=4), min_size=1, max_size=5)
 untied = st.lists(st.integers(min_value=0, max_value=10_000), min_size=2, max_size=40, unique=True)

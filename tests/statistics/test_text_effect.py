@@ -55,13 +55,7 @@ def test_the_order_of_texts_and_samples_without_a_score_change_nothing(texts: li
 
 @pytest.mark.parametrize(
     "texts",
-    [
-        [],
-        [[1.0, 0.0, 1.0]],
-        [[1.0], [0.0], [1.0]],
-        [[1.0, 1.0], [1.0, 1.0]],
-        [[1.0, None], [None, 0.0]],
-    ],
+    [[], [[1.0, 0.0, 1.0]], [[1.0], [0.0], [1.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, None], [None, 0.0]]],
     ids=["no text", "one text", "one sample each", "no difference", "one score each"],
 )
 def test_without_texts_replicates_or_a_difference_there_is_no_estimate(texts: list[list[float | None]]) -> None:

@@ -60,12 +60,7 @@ class Letters:
 
 
 @settings(max_examples=15)
-@given(
-    st.sampled_from([2, 4, 8]),
-    st.integers(2_048, 20_000),
-    st.floats(0.0, 1.0),
-    st.integers(0, 50),
-)
+@given(st.sampled_from([2, 4, 8]), st.integers(2_048, 20_000), st.floats(0.0, 1.0), st.integers(0, 50))
 def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int, depth: float, seed: int) -> None:
     task = mrcr(needles=needles, lengths=[length], depths=[depth], trials=1)
     (sample,) = plan(task, seed=seed).samples

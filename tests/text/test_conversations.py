@@ -16,10 +16,7 @@ from contextcliff.text.tokens import messages, plain_text
 
 BIRDS = Prompt(
     system="Be brief.",
-    turns=(
-        SentTurn(user="Name a bird.", assistant="Wren."),
-        SentTurn(user="Another one.", assistant="Owl."),
-    ),
+    turns=(SentTurn(user="Name a bird.", assistant="Wren."), SentTurn(user="Another one.", assistant="Owl.")),
     user="Which was first?",
 )
 PLAIN = (
@@ -102,10 +99,7 @@ class _Bytes:
         return "".join(f"<{part['role']}>{part['content']}" for part in parts) + "<assistant>"
 
     def __call__(self, text: str, **_: object) -> dict[str, list[Any]]:
-        return {
-            "input_ids": [*text.encode()],
-            "offset_mapping": [(place, place + 1) for place in range(len(text))],
-        }
+        return {"input_ids": [*text.encode()], "offset_mapping": [(place, place + 1) for place in range(len(text))]}
 
     def encode_ordinary(self, text: str) -> list[int]:
         return [*text.encode()]

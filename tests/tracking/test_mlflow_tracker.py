@@ -287,19 +287,9 @@ def test_nothing_of_the_process_is_changed(
     import mlflow
 
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "77")
-    before = (
-        dict(os.environ),
-        list(warnings.filters),
-        logging.getLogger("mlflow").level,
-        mlflow.get_tracking_uri(),
-    )
+    before = (dict(os.environ), list(warnings.filters), logging.getLogger("mlflow").level, mlflow.get_tracking_uri())
     tracker.log(tracked(tmp_path))
-    after = (
-        dict(os.environ),
-        list(warnings.filters),
-        logging.getLogger("mlflow").level,
-        mlflow.get_tracking_uri(),
-    )
+    after = (dict(os.environ), list(warnings.filters), logging.getLogger("mlflow").level, mlflow.get_tracking_uri())
     assert after == before
     assert mlflow.active_run() is None
 

@@ -136,12 +136,7 @@ def test_weights_without_a_chat_template_are_asked_in_plain_text() -> None:
         (Rope(type="linear", scale=2), {"rope_type": "linear", "factor": 2.0, "rope_theta": 10_000.0}),
         (
             Rope(type="yarn", scale=4, base=50_000),
-            {
-                "rope_type": "yarn",
-                "factor": 4.0,
-                "rope_theta": 50_000.0,
-                "original_max_position_embeddings": 4096,
-            },
+            {"rope_type": "yarn", "factor": 4.0, "rope_theta": 50_000.0, "original_max_position_embeddings": 4096},
         ),
         (Rope(type="none"), {"rope_type": "default", "rope_theta": 10_000.0}),
     ],
