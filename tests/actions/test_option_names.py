@@ -8,22 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, folders, reports, run
 from tests.compositions import built
 from tests.execution.test_store import edited
 
 QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
-
-
-def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
-def folders(folder: Path) -> list[str]:
-    return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
 
 
 def asked(folder: Path, run_id: str) -> list[dict[str, object]]:
