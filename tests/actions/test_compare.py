@@ -251,13 +251,6 @@ def test_a_baseline_is_no_candidate_of_its_own(folder: Path) -> None:
     assert refused(folder, *asked) == f"error: action.candidates: {first} is the baseline itself; name other runs\n"
 
 
-def test_runs_as_one_list_are_refused_with_the_keys_of_today(folder: Path) -> None:
-    assert refused(folder, "action.runs=[a,b]") == (
-        "error: action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "
-        "action.candidates=[RUN,…]\n"
-    )
-
-
 NOWHERE = ("action.baseline=nowhere", "action.candidates=[old/glm]")
 NEITHER = ("action.baseline=old/glm", "action.candidates=[old]")
 

@@ -86,12 +86,6 @@ def test_where_the_needles_stand_is_recorded_in_tokens(needles: int, length: int
     assert sample.metadata["nearest_needle_tokens"] == pytest.approx(min(others), abs=max(24, length // 100))
 
 
-@pytest.mark.parametrize("needles", [2, 4])
-def test_the_piece_that_is_asked_for_stands_at_its_depth(needles: int) -> None:
-    for sample in plan(mrcr(needles=needles, lengths=[16_384], depths=[0.1, 0.5, 0.9], trials=needles)).samples:
-        assert int(sample.metadata["asked_place_tokens"]) / 16_384 == pytest.approx(sample.depth, abs=0.03)
-
-
 @pytest.mark.parametrize("needles", [2, 4, 8])
 def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> None:
     task = mrcr(needles=needles, lengths=[2_048])
