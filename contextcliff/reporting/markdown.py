@@ -58,11 +58,8 @@ def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
 
 def joined(title: str, chapters: Iterable[Chapter]) -> str:
     """A whole page of chapters."""
-    return "\n\n".join((f"# {inline(title)}", *map(_with_heading, chapters))) + "\n"
-
-
-def _with_heading(chapter: Chapter) -> str:
-    return f"## {inline(chapter.title)}\n\n{chapter.text}" if chapter.title else chapter.text
+    headed = (f"## {inline(each.title)}\n\n{each.text}" if each.title else each.text for each in chapters)
+    return "\n\n".join((f"# {inline(title)}", *headed)) + "\n"
 
 
 def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Language = english) -> str:
